@@ -1,0 +1,57 @@
+#pragma once
+// What the binding files share. They are the border: check, release the GIL, call one kernel. No algorithm here.
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace neardup {
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+// Array arguments: C-contiguous, on the CPU, and bound with .noconvert(): without it nanobind would silently copy an
+// array of another type or stride.
+template <class T>
+using Column = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+template <class T>
+using Matrix = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class T>
+std::span<const T> view(const Column<T>& column) {
+    return {column.data(), column.shape(0)};
+}
+template <class T>
+std::span<const T> view(const Matrix<T>& matrix) {
+    return {matrix.data(), matrix.shape(0) * matrix.shape(1)};
+}
+
+// Hands a kernel's result to numpy without copying it.
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    auto* held = owned.release();
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {held->data(), {held->size()}, owner};
+}
+template <class T>
+nb::ndarray<nb::numpy, T, nb::ndim<2>> to_numpy(std::vector<T>&& values, std::size_t columns) {
+    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+    auto* held = owned.release();
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return {held->data(), {columns == 0 ? 0 : held->size() / columns, columns}, owner};
+}
+
+void bind_text(nb::module_& module);
+void bind_prints(nb::module_& module);
+void bind_search(nb::module_& module);
+void bind_join(nb::module_& module);
+void bind_segments(nb::module_& module);
+
+}  // namespace neardup

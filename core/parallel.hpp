@@ -1,0 +1,45 @@
+#pragma once
+// Threads for one call: no pool outlives it, so fork is safe. Work is handed out in chunks of rows; a kernel writes
+// each row's answer to that row's own place, so the bytes do not depend on who did what.
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace neardup {
+
+// Calls body(begin, end) for chunks that cover [0, rows), on `threads` threads, this one among them. The first
+// exception thrown is rethrown here once all threads have stopped.
+template <class Body>
+void in_parallel(std::size_t rows, unsigned threads, std::size_t chunk, Body body) {
+    chunk = std::max<std::size_t>(chunk, 1);
+    const std::size_t chunks = (rows + chunk - 1) / chunk;
+    const auto workers = static_cast<unsigned>(std::min<std::size_t>(std::max(threads, 1u), chunks));
+    if (workers <= 1) {
+        for (std::size_t begin = 0; begin < rows; begin += chunk) body(begin, std::min(rows, begin + chunk));
+        return;
+    }
+    std::atomic<std::size_t> next{0};
+    std::exception_ptr failure;
+    std::mutex guard;
+    auto work = [&] {
+        try {
+            for (std::size_t i; (i = next.fetch_add(1)) < chunks;)
+                body(i * chunk, std::min(rows, (i + 1) * chunk));
+        } catch (...) {
+            next.store(chunks);
+            const std::lock_guard lock(guard);
+            if (!failure) failure = std::current_exception();
+        }
+    };
+    std::vector<std::jthread> others;
+    for (unsigned i = 1; i < workers; ++i) others.emplace_back(work);
+    work();
+    others.clear();
+    if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace neardup

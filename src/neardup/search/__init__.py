@@ -1,0 +1,1 @@
+"""Fingerprints to candidates. Knows no text."""
