@@ -21,7 +21,8 @@ enum class Cpu : int { baseline = 0, avx2 = 1, avx512 = 2 };
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #define NEARDUP_AVX2 "avx2,bmi,bmi2,lzcnt,popcnt"
-#define NEARDUP_AVX512 NEARDUP_AVX2 ",avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,prefer-vector-width=512"
+#define NEARDUP_AVX512 \
+    NEARDUP_AVX2 ",avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,prefer-vector-width=512"
 
 inline Cpu best_cpu() {
     if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bw") &&
