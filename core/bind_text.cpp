@@ -4,6 +4,8 @@
 #include "bind.hpp"
 #include "features.hpp"
 #include "hash.hpp"
+#include "select.hpp"
+#include "vocabulary.hpp"
 
 namespace neardup {
 
@@ -12,18 +14,18 @@ namespace {
 // A column of texts: views into Python strings, bytes or Arrow buffers, which it keeps alive.
 class Texts {
   public:
-    explicit Texts(nb::list items) : owner_(items) {
-        views_.reserve(items.size());
+    void add(nb::tuple items) {
+        views_.reserve(views_.size() + items.size());
         for (nb::handle item : items) views_.push_back(view_of(item.ptr()));
+        owners_.append(items);
     }
     template <class Offset>
-    Texts(Column<std::uint8_t> data, Column<Offset> offsets, std::optional<Column<std::uint8_t>> validity,
-          std::size_t first)
-        : owner_(nb::make_tuple(data, offsets)) {
+    void add_arrow(Column<std::uint8_t> data, Column<Offset> offsets,
+                   std::optional<Column<std::uint8_t>> validity, std::size_t first) {
         const std::size_t n = offsets.shape(0) == 0 ? 0 : offsets.shape(0) - 1;
         if (validity && validity->shape(0) * 8 < first + n)
             throw nb::value_error("validity bitmap too short");
-        views_.reserve(n);
+        views_.reserve(views_.size() + n);
         for (std::size_t i = 0; i < n; ++i) {
             const auto begin = static_cast<std::int64_t>(offsets.data()[i]);
             const auto end = static_cast<std::int64_t>(offsets.data()[i + 1]);
@@ -34,6 +36,7 @@ class Texts {
             views_.push_back(
                 {data.data() + begin, present ? static_cast<std::size_t>(end - begin) : 0, Encoding::utf8});
         }
+        owners_.append(data);
     }
     std::span<const Text> views() const { return views_; }
 
@@ -54,7 +57,7 @@ class Texts {
         if (item == Py_None) return {nullptr, 0, Encoding::utf8};
         throw nb::type_error("a text must be str, bytes or None");
     }
-    nb::object owner_;
+    nb::list owners_;
     std::vector<Text> views_;
 };
 
@@ -150,15 +153,80 @@ void bind_text(nb::module_& module) {
         .def_rw("common", &Recipe::common)
         .def_rw("common_floor", &Recipe::common_floor);
 
-    nb::class_<Texts>(module, "Texts")
-        .def(nb::init<nb::list>(), "items"_a)
-        .def(nb::init<Column<std::uint8_t>, Column<std::int32_t>, std::optional<Column<std::uint8_t>>,
-                      std::size_t>(),
-             "data"_a.noconvert(), "offsets"_a.noconvert(), "validity"_a.noconvert().none(), "first"_a)
-        .def(nb::init<Column<std::uint8_t>, Column<std::int64_t>, std::optional<Column<std::uint8_t>>,
-                      std::size_t>(),
-             "data"_a.noconvert(), "offsets"_a.noconvert(), "validity"_a.noconvert().none(), "first"_a)
+    nb::class_<Texts>(module, "Texts",
+                      "A column of texts; keeps what it was made of alive and never copies it.")
+        .def(nb::init<>())
+        .def("add", &Texts::add, "items"_a, "Strings, bytes or None.")
+        .def("add_arrow", &Texts::add_arrow<std::int32_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
+             "validity"_a.noconvert().none(), "first"_a)
+        .def("add_arrow", &Texts::add_arrow<std::int64_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
+             "validity"_a.noconvert().none(), "first"_a)
         .def("__len__", [](const Texts& texts) { return texts.views().size(); });
+
+    nb::class_<Tally>(module, "Tally", "How often each key was met.")
+        .def(nb::init<>())
+        .def("__len__", &Tally::size)
+        .def(
+            "add_documents",
+            [](Tally& self, const Texts& texts, const Recipe& recipe, unsigned threads) {
+                nb::gil_scoped_release nogil;
+                tally_documents(texts.views(), recipe, threads, self);
+            },
+            "texts"_a, "recipe"_a, "threads"_a, "Count every distinct feature of each document once.")
+        .def(
+            "columns",
+            [](const Tally& self, std::uint64_t least) {
+                std::vector<std::uint64_t> keys, counts, first, second;
+                for (const auto& entry : self.entries(least)) {
+                    keys.push_back(entry.key);
+                    counts.push_back(entry.count);
+                    first.push_back(entry.first);
+                    second.push_back(entry.second);
+                }
+                return nb::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
+                                      to_numpy(std::move(first)), to_numpy(std::move(second)));
+            },
+            "least"_a, "Keys counted at least so often, ascending, with counts and the two words of each.");
+    module.def(
+        "tally_pairs",
+        [](const Texts& texts, const Recipe& recipe, Tally& words, Tally& pairs) {
+            nb::gil_scoped_release nogil;
+            tally_pairs(texts.views(), recipe, words, pairs);
+        },
+        "texts"_a, "recipe"_a, "words"_a, "pairs"_a, "Count words and pairs of neighbours.");
+    module.def(
+        "vocabulary",
+        [](const Texts& texts, const Normalizer& how, Hash hash, std::uint64_t seed) {
+            Vocabulary found;
+            {
+                nb::gil_scoped_release nogil;
+                found = vocabulary(texts.views(), how, hash, seed);
+            }
+            return nb::make_tuple(to_numpy(std::move(found.hashes)), std::move(found.words));
+        },
+        "texts"_a, "normalizer"_a, "hash"_a, "seed"_a,
+        "The distinct words of some texts, with their hashes.");
+    module.def(
+        "winnow",
+        [](Column<std::uint64_t> sequence, std::size_t window) {
+            if (window == 0) throw nb::value_error("the window must be at least 1");
+            std::vector<std::uint64_t> kept;
+            winnow(view(sequence), window, kept);
+            return to_numpy(std::move(kept));
+        },
+        "sequence"_a.noconvert(), "window"_a, "The features that winnowing keeps of a sequence.");
+    module.def(
+        "hash_texts",
+        [](const Texts& texts, std::uint64_t seed, Hash kind) {
+            std::vector<std::uint64_t> hashes;
+            for (const Text& text : texts.views()) {
+                if (text.encoding != Encoding::utf8)
+                    throw nb::value_error("only UTF-8 can be hashed as it is");
+                hashes.push_back(hash_bytes(kind, {static_cast<const char*>(text.data), text.size}, seed));
+            }
+            return to_numpy(std::move(hashes));
+        },
+        "texts"_a, "seed"_a, "kind"_a, "Each text's hash, bytes as they are.");
 
     module.def(
         "normalized",

@@ -4,16 +4,13 @@
 #include <cmath>
 #include <cstring>
 
+#include "select.hpp"
+#include "shingle.hpp"
 #include "sort.hpp"
 
 namespace neardup {
 
 namespace {
-
-// The product of shingle length and base is mixed in at the end, so shingles of different widths never meet.
-KERNEL inline std::uint64_t finish(std::uint64_t sum, std::uint64_t width) {
-    return mix(sum + width * 0x9E3779B97F4A7C15u);
-}
 
 template <Hash kind>
 void hash_tokens(const NormalText& text, std::uint64_t seed, std::vector<std::uint64_t>& out,
@@ -45,10 +42,8 @@ bool ends_sentence(std::string_view gap) {
 
 }  // namespace
 
-// The base of the rolling sum is 3 modulo 4: with an even base - 1 divisible by 4 or more, swapping two words would
-// lose more than one bit of the difference.
 Extractor::Extractor(const Recipe& recipe)
-    : recipe_(recipe), base_(draw(recipe.seed, 1) << 2 | 3), base_power_(1) {
+    : recipe_(recipe), base_(shingle_base(recipe.seed)), base_power_(1) {
     for (unsigned i = 0; i < recipe.width; ++i) base_power_ *= base_;
 }
 
@@ -78,7 +73,7 @@ void Extractor::join_phrases() {
     for (std::size_t i = 0; i < tokens_.size(); ++i, ++kept) {
         tokens_[kept] = tokens_[i];
         if (i + 1 == tokens_.size()) continue;
-        const std::uint64_t pair = finish(tokens_[i] * base_ + tokens_[i + 1], 2);
+        const std::uint64_t pair = pair_hash(tokens_[i], tokens_[i + 1], base_);
         if (recipe_.phrases->find(pair) == nullptr) continue;
         tokens_[kept] = pair;
         ++i;
@@ -92,7 +87,7 @@ void Extractor::read_sentences() {
     std::size_t place = 0, last_end = 0, kept = 0, words = 0;
     std::uint64_t sum = 0;
     const auto close = [&] {
-        if (words > 0) tokens_[kept++] = finish(sum, words);
+        if (words > 0) tokens_[kept++] = shingle_hash(sum, words);
         sum = words = 0;
     };
     for_each_token(normal_, [&](std::size_t begin, std::size_t end) KERNEL {
@@ -139,7 +134,7 @@ void Extractor::roll() {
     if (width == 1) {
         shingles_.swap(tokens_);
         if (recipe_.unit == Unit::characters)
-            for (auto& shingle : shingles_) shingle = finish(shingle, 1);
+            for (auto& shingle : shingles_) shingle = shingle_hash(shingle, 1);
         tokens_.resize(n);  // only its size is asked for from here on
         return;
     }
@@ -147,33 +142,13 @@ void Extractor::roll() {
     for (std::size_t i = 0; i < std::min(n, width); ++i) sum = sum * base_ + tokens_[i];
     shingles_.resize(n == 0 ? 0 : n < width ? 1 : n - width + 1);
     if (n == 0) return;
-    shingles_[0] = finish(sum, std::min(n, width));
+    shingles_[0] = shingle_hash(sum, std::min(n, width));
     const std::uint64_t* in = tokens_.data();
     std::uint64_t* out = shingles_.data();
     for (std::size_t i = width; i < n; ++i) {
         sum = sum * base_ + in[i] - in[i - width] * base_power_;
-        out[i - width + 1] = finish(sum, width);
+        out[i - width + 1] = shingle_hash(sum, width);
     }
-}
-
-// In every window the smallest feature is kept, the rightmost of equals, each place once (Schleimer, Wilkerson,
-// Aiken). So any run of window + width - 1 tokens that two texts share leaves a common feature in both.
-void Extractor::winnow() {
-    const std::size_t n = shingles_.size(), window = recipe_.select_by;
-    scratch_.clear();
-    std::size_t smallest = 0;
-    bool chosen = false;
-    for (std::size_t end = std::min(window, n); end <= n && n > 0; ++end) {
-        const std::size_t begin = end - std::min(window, n);
-        const bool fell_out = !chosen || smallest < begin;
-        std::size_t best = fell_out ? begin : smallest;
-        for (std::size_t i = fell_out ? begin : end - 1; i < end; ++i)
-            if (shingles_[i] <= shingles_[best]) best = i;
-        if (!chosen || best != smallest) scratch_.push_back(shingles_[best]);
-        smallest = best;
-        chosen = true;
-    }
-    shingles_.swap(scratch_);
 }
 
 std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
@@ -188,7 +163,10 @@ std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
         case Unit::characters: read_characters(); break;
     }
     roll();
-    if (recipe_.select == Select::winnow) winnow();
+    if (recipe_.select == Select::winnow) {
+        winnow(shingles_, recipe_.select_by, scratch_);
+        shingles_.swap(scratch_);
+    }
     return shingles_;
 }
 

@@ -80,7 +80,6 @@ class Extractor {
     void replace_words();
     void join_phrases();
     void roll();
-    void winnow();
     void count_and_select();
     void count();
     void select();
