@@ -3,7 +3,9 @@
 
 #include "bind.hpp"
 #include "features.hpp"
+#include "fused.hpp"
 #include "hash.hpp"
+#include "minhash.hpp"
 #include "select.hpp"
 #include "vocabulary.hpp"
 
@@ -249,6 +251,60 @@ void bind_text(nb::module_& module) {
         },
         "texts"_a, "recipe"_a, "threads"_a,
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
+
+    // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced).
+    const auto told = [](Reading& reading) {
+        return nb::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
+                              reading.replaced);
+    };
+    module.def(
+        "simhash_texts",
+        [told](const Texts& texts, const Recipe& recipe, unsigned bits, Tie tie, bool gaussian,
+               Margins margins, std::size_t ranks, unsigned threads) {
+            if (bits != 32 && bits != 64 && bits != 128) throw nb::value_error("bits must be 32, 64 or 128");
+            if (ranks < 1 || ranks > bits) throw nb::value_error("ranks must be 1 to bits");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return simhash_texts(texts.views(), recipe, {bits, tie, gaussian}, margins, ranks, threads,
+                                     reading);
+            };
+            SimhashColumns out = compute();
+            return nb::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
+                                  to_numpy(std::move(out.margins), bits),
+                                  to_numpy(std::move(out.bytes), bits), to_numpy(std::move(out.scales)),
+                                  to_numpy(std::move(out.ranks), ranks), told(reading));
+        },
+        "texts"_a, "recipe"_a, "bits"_a, "tie"_a, "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
+        "Simhash of texts: codes, margins, margin bytes, their scales, ranks, and what was read.");
+    module.def(
+        "minhash_texts",
+        [told](const Texts& texts, const Recipe& recipe, std::size_t values, std::uint64_t seed,
+               bool independent, unsigned threads) {
+            if (values < 1 || values > kMostValues) throw nb::value_error("values must be 1 to 65536");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return minhash_texts(texts.views(), recipe, values, seed, independent, threads, reading);
+            };
+            std::vector<std::uint32_t> out = compute();
+            return nb::make_tuple(to_numpy(std::move(out), values), told(reading));
+        },
+        "texts"_a, "recipe"_a, "values"_a, "seed"_a, "independent"_a, "threads"_a,
+        "MinHash of texts: sketches, and what was read.");
+    module.def(
+        "digest_texts",
+        [told](const Texts& texts, const Recipe& recipe, unsigned threads) {
+            if (recipe.unit != Unit::words) throw nb::value_error("digests are made of words");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return digest_texts(texts.views(), recipe, threads, reading);
+            };
+            std::vector<std::uint64_t> out = compute();
+            return nb::make_tuple(to_numpy(std::move(out), 2), told(reading));
+        },
+        "texts"_a, "recipe"_a, "threads"_a, "128-bit digests of normalised texts, and what was read.");
 }
 
 }  // namespace neardup

@@ -13,17 +13,15 @@ namespace neardup {
 namespace {
 
 template <Hash kind>
-void hash_tokens(const NormalText& text, std::uint64_t seed, std::vector<std::uint64_t>& out,
-                 TokenDigest& digest) {
+void hash_tokens(const NormalText& text, std::uint64_t seed, std::vector<std::uint64_t>& out) {
     out.resize(std::max<std::size_t>(out.size(), text.bytes().size() / 2 + 64));
     const char* bytes = text.bytes().data();
     std::uint64_t* next = out.data();
-    on_best_cpu([&text, &next, &digest, &out, bytes, seed] KERNEL {
-        for_each_token(text, [&](std::size_t begin, std::size_t end) KERNEL {
-            *next++ = hash_bytes(kind, {bytes + begin, end - begin}, seed);
-            digest.add(bytes + begin, end - begin);
-        });
-        return 0;
+    on_best_cpu([&text, &next, bytes, seed] KERNEL {
+        std::uint64_t* place = next;  // a local: the compiler must not think that tokens are written over it
+        for_each_token(text, [&place, bytes, seed](std::size_t begin, std::size_t end)
+                                 KERNEL { *place++ = hash_bytes(kind, {bytes + begin, end - begin}, seed); });
+        next = place;
     });
     out.resize(static_cast<std::size_t>(next - out.data()));
 }
@@ -48,13 +46,10 @@ Extractor::Extractor(const Recipe& recipe)
 }
 
 void Extractor::read_words() {
-    TokenDigest digest(recipe_.seed);
     if (recipe_.hash == Hash::xxh3)
-        hash_tokens<Hash::xxh3>(normal_, recipe_.seed, tokens_, digest);
+        hash_tokens<Hash::xxh3>(normal_, recipe_.seed, tokens_);
     else
-        hash_tokens<Hash::murmur64a>(normal_, recipe_.seed, tokens_, digest);
-    digest_low_ = digest.low();
-    digest_high_ = digest.high();
+        hash_tokens<Hash::murmur64a>(normal_, recipe_.seed, tokens_);
 }
 
 void Extractor::replace_words() {
@@ -260,6 +255,25 @@ void Extractor::weigh() {
     const double norm = std::ldexp(std::sqrt(static_cast<double>(squares)), -20);
     if (norm > 0)
         for (float& weight : weights_) weight = static_cast<float>(weight / norm);
+}
+
+Digest128 Extractor::digest(const Text& text) {
+    replaced_ = normal_.assign(text, recipe_.normalizer);
+    TokenDigest digest(recipe_.seed);
+    std::size_t tokens = 0;
+    const char* bytes = normal_.bytes().data();
+    on_best_cpu([this, &digest, &tokens, bytes] KERNEL {
+        TokenDigest local = digest;
+        std::size_t many = 0;
+        for_each_token(normal_, [&local, &many, bytes](std::size_t begin, std::size_t end) KERNEL {
+            local.add(bytes + begin, end - begin);
+            ++many;
+        });
+        digest = local;
+        tokens = many;
+    });
+    tokens_.resize(tokens);
+    return digest.value();
 }
 
 void Extractor::count_and_select() {
