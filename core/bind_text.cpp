@@ -212,9 +212,9 @@ void bind_text(nb::module_& module) {
         "winnow",
         [](Column<std::uint64_t> sequence, std::size_t window) {
             if (window == 0) throw nb::value_error("the window must be at least 1");
-            std::vector<std::uint64_t> kept;
+            Buffer<std::uint64_t> kept;
             winnow(view(sequence), window, kept);
-            return to_numpy(std::move(kept));
+            return to_numpy(std::vector<std::uint64_t>(kept.begin(), kept.end()));
         },
         "sequence"_a.noconvert(), "window"_a, "The features that winnowing keeps of a sequence.");
     module.def(

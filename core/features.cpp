@@ -12,9 +12,15 @@ namespace neardup {
 
 namespace {
 
+constexpr std::size_t kSlots = 1024;
+
+KERNEL inline std::size_t home(std::uint64_t hash, std::size_t mask) {
+    return (hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
+}
+
 template <Hash kind>
-void hash_tokens(const NormalText& text, std::uint64_t seed, std::vector<std::uint64_t>& out) {
-    out.resize(std::max<std::size_t>(out.size(), text.bytes().size() / 2 + 64));
+void hash_tokens(const NormalText& text, std::uint64_t seed, Buffer<std::uint64_t>& out) {
+    out.resize(text.bytes().size());  // a token has at least one byte
     const char* bytes = text.bytes().data();
     std::uint64_t* next = out.data();
     on_best_cpu([&text, &next, bytes, seed] KERNEL {
@@ -41,7 +47,7 @@ bool ends_sentence(std::string_view gap) {
 }  // namespace
 
 Extractor::Extractor(const Recipe& recipe)
-    : recipe_(recipe), base_(shingle_base(recipe.seed)), base_power_(1) {
+    : recipe_(recipe), slots_(kSlots), base_(shingle_base(recipe.seed)), base_power_(1) {
     for (unsigned i = 0; i < recipe.width; ++i) base_power_ *= base_;
 }
 
@@ -165,32 +171,36 @@ std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
     return shingles_;
 }
 
-// Distinct features in the order of their first occurrence, counted in a small table that stays in the cache.
+// Distinct features in the order of their first occurrence, counted in a small table that stays in the cache. Seen and
+// unseen ones take the same path: which it is cannot be predicted.
 void Extractor::count() {
-    counted_.clear();
-    if (slots_.empty()) slots_.resize(1024);
     std::fill(slots_.begin(), slots_.end(), 0);
     std::size_t mask = slots_.size() - 1;
+    counted_.resize(shingles_.size() + 2);  // place 0 is nobody's: slots hold 0 when free
+    counted_[0] = {0, 0};
+    std::uint32_t many = 1;
     for (const auto hash : shingles_) {
-        std::size_t i = (hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
-        while (slots_[i] != 0 && counted_[slots_[i] - 1].hash != hash) i = (i + 1) & mask;
-        if (slots_[i] != 0) {
-            ++counted_[slots_[i] - 1].count;
-            continue;
-        }
-        counted_.push_back({hash, 1});
-        slots_[i] = static_cast<std::uint32_t>(counted_.size());
-        if (counted_.size() * 2 <= slots_.size()) continue;
+        std::size_t i = home(hash, mask);
+        std::uint32_t slot = slots_[i];
+        while ((slot != 0) & (counted_[slot].hash != hash)) slot = slots_[i = (i + 1) & mask];
+        counted_[many] = {hash, 0};
+        const std::uint32_t place = slot == 0 ? many : slot;
+        ++counted_[place].count;
+        slots_[i] = place;
+        many += slot == 0;
+        if (many * 2 <= slots_.size()) continue;
         slots_.assign(slots_.size() * 2, 0);
         mask = slots_.size() - 1;
-        for (std::size_t j = 0; j < counted_.size(); ++j) {
-            std::size_t k = (counted_[j].hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
+        for (std::uint32_t j = 1; j < many; ++j) {
+            std::size_t k = home(counted_[j].hash, mask);
             while (slots_[k] != 0) k = (k + 1) & mask;
-            slots_[k] = static_cast<std::uint32_t>(j + 1);
+            slots_[k] = j;
         }
     }
+    counted_.resize(many);
+    counted_.erase(counted_.begin());
     // A long document must not leave a large table to be cleared for each short one after it.
-    if (slots_.size() > 1024 && counted_.size() * 32 < slots_.size()) slots_.resize(slots_.size() / 2);
+    if (slots_.size() > kSlots && many * 16 < slots_.size()) slots_.resize(kSlots);
 }
 
 void Extractor::select() {
@@ -248,11 +258,10 @@ void Extractor::weigh() {
     // Squares are summed as whole numbers of 2^-40, so that the norm does not depend on the order of the features.
     unsigned __int128 squares = 0;
     for (const float weight : weights_) {
-        const auto fixed =
-            static_cast<std::uint64_t>(std::llrint(std::ldexp(static_cast<double>(weight), 20)));
+        const auto fixed = static_cast<std::uint64_t>(std::llrint(static_cast<double>(weight) * 0x1p20));
         squares += static_cast<unsigned __int128>(fixed) * fixed;
     }
-    const double norm = std::ldexp(std::sqrt(static_cast<double>(squares)), -20);
+    const double norm = std::sqrt(static_cast<double>(squares)) * 0x1p-20;
     if (norm > 0)
         for (float& weight : weights_) weight = static_cast<float>(weight / norm);
 }

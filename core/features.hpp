@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "buffer.hpp"
 #include "lookup.hpp"
 #include "normalize.hpp"
 #include "parallel.hpp"
@@ -88,9 +89,9 @@ class Extractor {
 
     const Recipe& recipe_;
     NormalText normal_;
-    std::vector<std::uint64_t> tokens_, shingles_, hashes_, scratch_;
-    std::vector<Counted> counted_, counted_scratch_;
-    std::vector<float> weights_;
+    Buffer<std::uint64_t> tokens_, shingles_, hashes_, scratch_;
+    Buffer<Counted> counted_, counted_scratch_;
+    Buffer<float> weights_;
     std::vector<std::uint32_t> slots_;  // places in counted_, plus one
     std::vector<std::uint32_t> starts_;
     std::uint64_t base_, base_power_;
