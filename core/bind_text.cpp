@@ -185,7 +185,7 @@ void bind_text(nb::module_& module) {
                     first.push_back(entry.first);
                     second.push_back(entry.second);
                 }
-                return nb::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
+                return std::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
                                       to_numpy(std::move(first)), to_numpy(std::move(second)));
             },
             "least"_a, "Keys counted at least so often, ascending, with counts and the two words of each.");
@@ -204,7 +204,7 @@ void bind_text(nb::module_& module) {
                 nb::gil_scoped_release nogil;
                 found = vocabulary(texts.views(), how, hash, seed);
             }
-            return nb::make_tuple(to_numpy(std::move(found.hashes)), std::move(found.words));
+            return std::make_tuple(to_numpy(std::move(found.hashes)), std::move(found.words));
         },
         "texts"_a, "normalizer"_a, "hash"_a, "seed"_a,
         "The distinct words of some texts, with their hashes.");
@@ -246,7 +246,7 @@ void bind_text(nb::module_& module) {
                 nb::gil_scoped_release nogil;
                 rows = extract(texts.views(), recipe, threads);
             }
-            return nb::make_tuple(to_numpy(std::move(rows.hashes)), to_numpy(std::move(rows.weights)),
+            return std::make_tuple(to_numpy(std::move(rows.hashes)), to_numpy(std::move(rows.weights)),
                                   to_numpy(std::move(rows.offsets)), rows.replaced);
         },
         "texts"_a, "recipe"_a, "threads"_a,
@@ -254,7 +254,7 @@ void bind_text(nb::module_& module) {
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced).
     const auto told = [](Reading& reading) {
-        return nb::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
+        return std::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
                               reading.replaced);
     };
     module.def(
@@ -270,7 +270,7 @@ void bind_text(nb::module_& module) {
                                      reading);
             };
             SimhashColumns out = compute();
-            return nb::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
+            return std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
                                   to_numpy(std::move(out.margins), bits),
                                   to_numpy(std::move(out.bytes), bits), to_numpy(std::move(out.scales)),
                                   to_numpy(std::move(out.ranks), ranks), told(reading));
@@ -288,7 +288,7 @@ void bind_text(nb::module_& module) {
                 return minhash_texts(texts.views(), recipe, values, seed, independent, threads, reading);
             };
             std::vector<std::uint32_t> out = compute();
-            return nb::make_tuple(to_numpy(std::move(out), values), told(reading));
+            return std::make_tuple(to_numpy(std::move(out), values), told(reading));
         },
         "texts"_a, "recipe"_a, "values"_a, "seed"_a, "independent"_a, "threads"_a,
         "MinHash of texts: sketches, and what was read.");
@@ -302,7 +302,7 @@ void bind_text(nb::module_& module) {
                 return digest_texts(texts.views(), recipe, threads, reading);
             };
             std::vector<std::uint64_t> out = compute();
-            return nb::make_tuple(to_numpy(std::move(out), 2), told(reading));
+            return std::make_tuple(to_numpy(std::move(out), 2), told(reading));
         },
         "texts"_a, "recipe"_a, "threads"_a, "128-bit digests of normalised texts, and what was read.");
 }

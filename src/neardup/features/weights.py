@@ -228,9 +228,7 @@ def weigh(features: Features, weights: Counting | Idf) -> Features:
             raise SchemeError(weights.frequencies.features, features.scheme)
         scheme = weights.scheme
         values32 *= weights.of(features.hashes)
-        squares = np.zeros(len(features) + 1)
-        np.cumsum(np.square(values32.astype(np.float64)), out=(total := np.empty(len(values32))))
-        squares = np.concatenate([[0.0], total])[features.offsets]
-        norms = np.sqrt(np.diff(squares))
-        values32 = (values32 / np.repeat(norms, features.sizes)).astype(np.float32)
+        rows = np.repeat(np.arange(len(features)), features.sizes)
+        norms = np.sqrt(np.bincount(rows, np.square(values32, dtype=np.float64), len(features)))
+        values32 = (values32 / norms[rows]).astype(np.float32)
     return Features(features.hashes, values32, features.offsets, f"{features.scheme} weights={scheme}")
