@@ -51,9 +51,9 @@ void bind_simhash(nb::module_& module) {
             };
             SimhashColumns out = compute();
             return std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
-                                  to_numpy(std::move(out.margins), bits),
-                                  to_numpy(std::move(out.bytes), bits), to_numpy(std::move(out.scales)),
-                                  to_numpy(std::move(out.ranks), ranks));
+                                   to_numpy(std::move(out.margins), bits),
+                                   to_numpy(std::move(out.bytes), bits), to_numpy(std::move(out.scales)),
+                                   to_numpy(std::move(out.ranks), ranks));
         },
         "hashes"_a.noconvert(), "weights"_a.noconvert(), "offsets"_a.noconvert(), "bits"_a, "tie"_a,
         "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
@@ -90,7 +90,7 @@ void bind_minhash(nb::module_& module) {
             check_values(values);
             Permutations made(values, seed);
             return std::make_tuple(made.key, to_numpy(std::move(made.multipliers)),
-                                  to_numpy(std::move(made.offsets)));
+                                   to_numpy(std::move(made.offsets)));
         },
         "values"_a, "seed"_a, "Key, multipliers and offsets of x -> mix(x ^ key) * multiplier + offset.");
     module.def(
