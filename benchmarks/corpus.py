@@ -53,7 +53,9 @@ def repeated(sets: list[str], wanted: int) -> Iterator[str]:
     size = 0
     for copy in range(1 << 30):
         # Interleave in proportion: document i of a set of n stands at (i + .5) / n.
-        places = [((i + 0.5) / len(column), s, i) for s, column in enumerate(columns) for i in range(len(column))]
+        places = [
+            ((i + 0.5) / len(column), s, i) for s, column in enumerate(columns) for i in range(len(column))
+        ]
         for _, s, i in sorted(places):
             text = columns[s][i] + (f"\ncopy {copy} of {s}-{i}" if copy else "")
             yield text

@@ -56,6 +56,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
         "threads": threads,
         "includes": engine.INCLUDES[key],
         "versions": machine.versions(engine.PACKAGES),
+        "megabytes": request["megabytes"],
         "input": facts,
         "mb_per_cpu_second": round(size / best["cpu"], 1),
         "mb_per_second": round(size / min(one["wall"] for one in tries), 1),

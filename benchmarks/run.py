@@ -69,6 +69,10 @@ def main() -> int:
                 failures.append(f"{case['name']}: {name} did not run: {row['error']}")
                 print(f"  {name:18} failed: {row['error']}")
                 continue
+            if row["megabytes"] == plan["corpus"]["megabytes"]:
+                for fact, expected in plan["corpus"]["expect"].items():
+                    if row["input"][fact] != expected:
+                        failures.append(f"the text is not the expected one: {fact} {row['input'][fact]}")
             works.setdefault(name, set()).add(case["name"])
             rows.append(row)
             print(

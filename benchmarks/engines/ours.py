@@ -45,5 +45,6 @@ def similarities(texts: list[str], pairs: NDArray[np.int64]) -> NDArray[np.float
 
 def angles(texts: list[str], pairs: NDArray[np.int64]) -> NDArray[np.float64]:
     """Simhash of plain counts, as that is what the exact angle is computed from."""
-    codes = nd.fingerprint(texts, features=nd.Words(), fingerprint=nd.Simhash(64), threads=1).codes[:, 0]
+    counts = nd.Words(weights="count")
+    codes = nd.fingerprint(texts, features=counts, fingerprint=nd.Simhash(64), threads=1).codes[:, 0]
     return np.bitwise_count(codes[pairs[:, 0]] ^ codes[pairs[:, 1]]) / 64
