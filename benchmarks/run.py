@@ -2,7 +2,7 @@
 
     python benchmarks/run.py                          all cases, best of 3, result kept in benchmarks/results/
     python benchmarks/run.py --check                  and fail unless the ratios of cases.toml hold
-    python benchmarks/run.py --megabytes 20 --repeat 1 --engines ours,gaoya --no-save
+    python benchmarks/run.py --megabytes 20 --repeat 1 --engines ours,gaoya      a quick look, not kept
 """
 
 from __future__ import annotations
@@ -29,7 +29,6 @@ def main() -> int:
     parser.add_argument("--megabytes", type=float, help="size of the corpus instead of the one in cases.toml")
     parser.add_argument("--repeat", type=int, default=3, help="the best of so many runs counts")
     parser.add_argument("--check", action="store_true", help="fail unless the ratios of cases.toml hold")
-    parser.add_argument("--no-save", action="store_true", help="keep no result")
     asked = parser.parse_args()
 
     plan = tomllib.loads((HERE / "cases.toml").read_text("utf-8"))
@@ -101,7 +100,8 @@ def main() -> int:
         "checks": checks,
         "failures": failures,
     }
-    if not asked.no_save:
+    # The newest result becomes the page in docs, so only whole runs are kept.
+    if not (asked.cases or asked.engines or asked.megabytes):
         target = HERE / "results" / f"text-{result['date'].replace(':', '')}.json"
         target.parent.mkdir(exist_ok=True)
         target.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
