@@ -16,7 +16,7 @@ namespace {
 // A column of texts: views into Python strings, bytes or Arrow buffers, which it keeps alive.
 class Texts {
   public:
-    void add(nb::tuple items) {
+    void add(nb::typed<nb::tuple, nb::object, nb::ellipsis> items) {
         views_.reserve(views_.size() + items.size());
         for (nb::handle item : items) views_.push_back(view_of(item.ptr()));
         owners_.append(items);
@@ -77,7 +77,9 @@ void bind_lookup(nb::module_& module, const char* name) {
         .def("__len__", &Lookup<Value>::size);
 }
 
-nb::object to_list(std::span<const Text> texts, const Normalizer& how, bool joined) {
+using Tokens = nb::typed<nb::list, nb::typed<nb::list, nb::str>>;
+
+Tokens tokens_of(std::span<const Text> texts, const Normalizer& how) {
     nb::list all;
     NormalText normal;
     for (const Text& text : texts) {
@@ -87,12 +89,9 @@ nb::object to_list(std::span<const Text> texts, const Normalizer& how, bool join
         for_each_token(normal, [&](std::size_t begin, std::size_t end) {
             tokens.append(nb::str(bytes.data() + begin, end - begin));
         });
-        if (joined)
-            all.append(nb::str(" ").attr("join")(tokens));
-        else
-            all.append(tokens);
+        all.append(tokens);
     }
-    return all;
+    return nb::cast<Tokens>(all);
 }
 
 }  // namespace
@@ -186,7 +185,7 @@ void bind_text(nb::module_& module) {
                     second.push_back(entry.second);
                 }
                 return std::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
-                                      to_numpy(std::move(first)), to_numpy(std::move(second)));
+                                       to_numpy(std::move(first)), to_numpy(std::move(second)));
             },
             "least"_a, "Keys counted at least so often, ascending, with counts and the two words of each.");
     module.def(
@@ -231,12 +230,7 @@ void bind_text(nb::module_& module) {
         "texts"_a, "seed"_a, "kind"_a, "Each text's hash, bytes as they are.");
 
     module.def(
-        "normalized",
-        [](const Texts& texts, const Normalizer& how) { return to_list(texts.views(), how, true); },
-        "texts"_a, "normalizer"_a, "Each text's tokens, joined by single spaces.");
-    module.def(
-        "tokens",
-        [](const Texts& texts, const Normalizer& how) { return to_list(texts.views(), how, false); },
+        "tokens", [](const Texts& texts, const Normalizer& how) { return tokens_of(texts.views(), how); },
         "texts"_a, "normalizer"_a, "Each text's tokens.");
     module.def(
         "extract",
@@ -247,7 +241,7 @@ void bind_text(nb::module_& module) {
                 rows = extract(texts.views(), recipe, threads);
             }
             return std::make_tuple(to_numpy(std::move(rows.hashes)), to_numpy(std::move(rows.weights)),
-                                  to_numpy(std::move(rows.offsets)), rows.replaced);
+                                   to_numpy(std::move(rows.offsets)), rows.replaced);
         },
         "texts"_a, "recipe"_a, "threads"_a,
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
@@ -255,7 +249,7 @@ void bind_text(nb::module_& module) {
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced).
     const auto told = [](Reading& reading) {
         return std::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
-                              reading.replaced);
+                               reading.replaced);
     };
     module.def(
         "simhash_texts",
@@ -270,10 +264,11 @@ void bind_text(nb::module_& module) {
                                      reading);
             };
             SimhashColumns out = compute();
-            return std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
-                                  to_numpy(std::move(out.margins), bits),
-                                  to_numpy(std::move(out.bytes), bits), to_numpy(std::move(out.scales)),
-                                  to_numpy(std::move(out.ranks), ranks), told(reading));
+            return std::make_tuple(
+                std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
+                                to_numpy(std::move(out.margins), bits), to_numpy(std::move(out.bytes), bits),
+                                to_numpy(std::move(out.scales)), to_numpy(std::move(out.ranks), ranks)),
+                told(reading));
         },
         "texts"_a, "recipe"_a, "bits"_a, "tie"_a, "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
         "Simhash of texts: codes, margins, margin bytes, their scales, ranks, and what was read.");

@@ -69,7 +69,7 @@ class TextFeatures:
             return self
         return replace(self, weights="constant", select=None, common=None)
 
-    def _words(self) -> Words:
+    def words(self) -> Words:
         """The single words these features are made of, which phrases are learnt on."""
         return Words(normalize=self.normalize, hash=self.hash, seed=self.seed)
 
@@ -91,7 +91,9 @@ class TextFeatures:
         recipe.space = _core.Space[self.normalize.whitespace]
         recipe.hash, recipe.seed = _core.Hash[self.hash], Seed.of(self.seed).value
         if self.unit != _core.Unit.characters:
-            recipe.words = self.normalize.word_map(texts, recipe.hash, recipe.seed)
+            words = self.normalize.word_map(texts, recipe.hash, recipe.seed)
+            if words is not None:
+                recipe.words = words
         if self.phrases is not None:
             recipe.phrases = self.phrases.native
         if isinstance(self.select, Modulo):
@@ -129,12 +131,16 @@ class TextFeatures:
             raise ConfigError("extract_fields takes no selection and no common features")
         missing = sorted(set(fields) ^ set(multipliers))
         if missing or not fields:
-            raise ConfigError(f"fields and multipliers must name the same fields; differing: {', '.join(missing)}")
+            raise ConfigError(
+                f"fields and multipliers must name the same fields; differing: {', '.join(missing)}"
+            )
         counts: Counting = "constant" if self.weights == "constant" else "count"
         plain = replace(self, weights=counts)
         parts = [plain.extract(texts, threads=threads) for texts in fields.values()]
         if len({len(part) for part in parts}) > 1:
-            raise DataError("all fields must have one text per document: " + str([len(part) for part in parts]))
+            raise DataError(
+                "all fields must have one text per document: " + str([len(part) for part in parts])
+            )
         named = ",".join(f"{name}*{multipliers[name]:g}" for name in sorted(fields))
         together = combine(parts, [multipliers[name] for name in fields], self.unweighted().scheme)
         weighed = together if self.weights == "constant" else weigh(together, self.weights)
@@ -170,4 +176,3 @@ class Sentences(TextFeatures):
     stop or at a line break; punctuation inside does not count."""
 
     unit: ClassVar[_core.Unit] = _core.Unit.sentences
-

@@ -189,7 +189,10 @@ class Common:
         all_of_them = Frequencies.count(texts, features, threads=threads)
         common = all_of_them.counts > share * all_of_them.documents
         found = Frequencies(
-            all_of_them.documents, all_of_them.hashes[common], all_of_them.counts[common], all_of_them.features
+            all_of_them.documents,
+            all_of_them.hashes[common],
+            all_of_them.counts[common],
+            all_of_them.features,
         )
         return cls(found, share, floor)
 
@@ -222,7 +225,7 @@ def weigh(features: Features, weights: Counting | Idf) -> Features:
     elif tf == "log":
         values = np.where(values > 1, 1 + np.log(np.maximum(values, 1)), values)
     values32 = values.astype(np.float32)
-    scheme = tf
+    scheme: str = tf
     if isinstance(weights, Idf):
         if weights.frequencies.features != features.scheme:
             raise SchemeError(weights.frequencies.features, features.scheme)
