@@ -37,6 +37,9 @@ def main() -> int:
     if unknown:
         parser.error(f"cases.toml knows nothing of {', '.join(sorted(unknown))}")
     size = asked.megabytes or plan["corpus"]["megabytes"]
+    where = machine.describe()
+    if float(str(where["load"])) > 0.5:
+        print(f"The machine is busy (load {where['load']}): wall times, and so the ratio of threads, may be off.")
     rows: list[Json] = []
     failures: list[str] = []
     works: dict[str, set[str]] = {}
@@ -92,7 +95,7 @@ def main() -> int:
         "suite": "text",
         "date": machine.now(),
         "commit": machine.commit(),
-        "machine": machine.describe(),
+        "machine": where,
         "repeat": asked.repeat,
         "cases": {case["name"]: case["title"] for case in plan["case"]},
         "rows": rows,
