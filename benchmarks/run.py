@@ -176,13 +176,14 @@ def compare(plan: Json, rows: list[Json]) -> list[Json]:
 
 
 def remember(plan: Json, rows: list[Json]) -> list[Json]:
-    """Peak memory of our own engines: the input once more, the fingerprints, a fixed buffer."""
+    """Peak memory of our own engines above their input: the fingerprints and a fixed buffer."""
     checks = []
     for row in rows:
         if row["engine"] not in plan["memory"]["engines"]:
             continue
+        # 128 values of 4 bytes; a code of 8 bytes with 64 margins of 4.
         prints = row["input"]["documents"] * (512 if row["case"] == "minhash" else 264) / 1e6
-        limit = row["input"]["bytes"] / 1e6 + prints + plan["memory"]["buffer_megabytes"]
+        limit = prints + plan["memory"]["buffer_megabytes"]
         says = f"{row['case']}: {row['engine']} takes {row['peak_mb']} MB above input, at most {limit:.0f}"
         checks.append({"says": says, "holds": row["peak_mb"] <= limit})
     return checks
