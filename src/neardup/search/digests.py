@@ -129,7 +129,7 @@ class DigestFile:
         if digests.scheme != self.scheme:
             raise SchemeError(self.scheme, digests.scheme)
         if digests.digests.shape[1] != self._digests.shape[1]:
-            raise DataError(f"these digests have {digests.digests.shape[1]} bytes, not {self._digests.shape[1]}")
+            raise DataError(f"these digests are not of {self._digests.shape[1]} bytes")
         first, last = _core.find_digests(self._digests, np.ascontiguousarray(digests.digests), threads)
         counts = np.where(digests.empty, 0, last - first)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
