@@ -46,8 +46,11 @@ def as_bytes(answer: Any) -> Any:
         return answer.dtype, answer.shape, answer.tobytes()
     if isinstance(answer, tuple):
         return tuple(as_bytes(part) for part in answer)
-    return {field.name: as_bytes(value) if isinstance(value, np.ndarray) else value
-            for field in fields(answer) for value in [getattr(answer, field.name)]}
+    return {
+        field.name: as_bytes(value) if isinstance(value, np.ndarray) else value
+        for field in fields(answer)
+        for value in [getattr(answer, field.name)]
+    }
 
 
 def features_of(rows: Sequence[dict[int, float] | set[int]], scheme: str = "test") -> Features:
