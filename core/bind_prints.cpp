@@ -49,14 +49,14 @@ void bind_simhash(nb::module_& module) {
             if (bits != 32 && bits != 64 && bits != 128)
                 throw std::invalid_argument("bits must be 32, 64 or 128");
             if (ranks < 1 || ranks > bits) throw std::invalid_argument("ranks must be 1 to bits");
-            SimhashColumns out;
-            {
+            const auto compute = [&] {
                 nb::gil_scoped_release free;
                 check_offsets(view(offsets), hashes.shape(0));
                 check_weights(view(weights), hashes.shape(0));
-                out = simhash(view(hashes), view(weights), view(offsets), {bits, tie, gaussian}, margins,
-                              ranks, threads);
-            }
+                return simhash(view(hashes), view(weights), view(offsets), {bits, tie, gaussian}, margins,
+                               ranks, threads);
+            };
+            SimhashColumns out = compute();
             return std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
                                    to_numpy(std::move(out.margins), bits),
                                    to_numpy(std::move(out.bytes), bits), to_numpy(std::move(out.scales)),
