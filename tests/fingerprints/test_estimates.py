@@ -85,9 +85,8 @@ def test_simhash_distance_follows_the_angle(share: float, gaussian: bool) -> Non
     assert np.sqrt(((distance - expected) ** 2).mean()) < 1.1 * spread
 
 
-def real_pairs() -> tuple[Features, np.ndarray, np.ndarray]:
-    texts = reference.real_texts("k8s_docs_rev", 250)
-    rows = [reference.word_shingles(text) for text in texts.values()]
+def real_pairs(manuals: list[str]) -> tuple[Features, np.ndarray, np.ndarray]:
+    rows = [reference.word_shingles(text) for text in manuals[:250]]
     features = reference.features_of([row for row in rows if len(row) >= 100])
     left, right = np.triu_indices(len(features), 1)
     truth = similarity.jaccard(features, left, right, threads=2)
@@ -95,8 +94,8 @@ def real_pairs() -> tuple[Features, np.ndarray, np.ndarray]:
     return features, left[chosen], right[chosen]
 
 
-def test_sketches_of_real_text() -> None:
-    features, left, right = real_pairs()
+def test_sketches_of_real_text(manuals: list[str]) -> None:
+    features, left, right = real_pairs(manuals)
     truth = similarity.jaccard(features, left, right)
     assert len(truth) > 200 and truth.max() > 0.8
     for permutations, values in (("one", 128), ("one", 200), ("independent", 100), ("independent", 200)):
@@ -112,8 +111,8 @@ def test_sketches_of_real_text() -> None:
         assert np.mean(spreads) < 1.15 * stated, (permutations, values)
 
 
-def test_one_bit_codes_of_real_text() -> None:
-    features, left, right = real_pairs()
+def test_one_bit_codes_of_real_text(manuals: list[str]) -> None:
+    features, left, right = real_pairs(manuals)
     truth = similarity.jaccard(features, left, right)
     errors = []
     for seed in range(8):
