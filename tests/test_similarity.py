@@ -84,13 +84,14 @@ def test_across_two_tables() -> None:
 
 def test_worked_examples() -> None:
     known = reference.known_answers()["jaccard"]
-    a, b = {1, 2, 3, 4, 5}, {3, 4, 5, 6, 7, 8}
+    a, b = {0, 1, 2, 5, 6}, {0, 2, 3, 5, 7, 9}
     features = reference.features_of([a, b])
     assert similarity.jaccard(features, [0], [1])[0] == known["J"]
     assert similarity.containment(features, [0], [1])[0] == known["containment_A_in_B"]
     assert similarity.containment(features, [0], [1], of="right")[0] == known["containment_B_in_A"]
-    # Clusters are compared as sets of what their documents hold.
-    clusters = [{1, 2} | {2, 3}, {1, 2} | {2, 3} | {4, 5, 6}]
+    # The slides' clusters of items: each set becomes the union of the clusters it touches.
+    clusters = [{0, 1, 2}, {3, 4}, {5, 6}, {7, 8, 9}]
+    clusters = [set().union(*(c for c in clusters if c & items)) for items in (a, b)]
     assert similarity.jaccard(reference.features_of(clusters), [0], [1])[0] == known["cluster_J"]
 
 
