@@ -1,7 +1,7 @@
 """What every Hamming search speaks: codes in, keys and probes between, columns of hits and candidates out.
 
-A method says which keys a stored code has and which probes a query makes; where a probe meets a key there is a
-candidate, and its distance is then checked. The brute ones (scan, sort-adjacent) have no keys.
+A method says which keys a stored code has and which probes a query makes; where a probe meets a key there is
+a candidate, and its distance is then checked. The brute ones (scan, sort-adjacent) have no keys.
 """
 
 from __future__ import annotations
@@ -15,15 +15,25 @@ from numpy.typing import NDArray
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.base import Codes
 
-__all__ = ["WIDTHS", "Candidates", "Hits", "Keyed", "Method", "Mode", "Searcher", "check_radius", "rows_and_words",
-           "to_codes"]
+__all__ = [
+    "WIDTHS",
+    "Candidates",
+    "Hits",
+    "Keyed",
+    "Method",
+    "Mode",
+    "Searcher",
+    "check_radius",
+    "rows_and_words",
+    "to_codes",
+]
 
 WIDTHS = (32, 64, 128)
 """The widths of code, in bits, that the native searches take."""
 
 Mode = Literal["all", "first"]
-"""`all`: every stored code within the radius. `first`: one of them at most, the first in the method's probe order
-(and of those that a probe finds together the one with the smallest row), the same for any number of threads."""
+"""`all`: every stored code within the radius. `first`: one of them at most, the first in the method's probe
+order (of those that one probe finds, the one with the smallest row), the same for any number of threads."""
 
 
 def _same_length(*columns: NDArray[np.generic]) -> None:
@@ -71,7 +81,7 @@ class Candidates:
     def of(
         cls, left: NDArray[np.int64], right: NDArray[np.int64], distance: NDArray[np.uint8]
     ) -> Candidates:
-        """Candidates from pairs in any order, turned either way, repeated or not; none may pair a row with itself."""
+        """Candidates from pairs in any order, turned either way, repeated or not; no row may meet itself."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         if np.any(low == high):
             raise DataError("a row cannot be paired with itself")
@@ -86,9 +96,9 @@ class Candidates:
 class Keyed:
     """Keys of stored codes, or probes of queries: `key[i]` of table `table[i]` belongs to row `row[i]`.
 
-    Columns int64, int32 and uint64. A stored row is a candidate of a query when they share a (table, key); a key
-    wider than 64 bits is cut to 64, which can add candidates but never lose one. This is the seam where a search in
-    memory, in a file and in a shuffle of Spark are the same search.
+    Columns int64, int32 and uint64. A stored row is a candidate of a query when they share a (table, key); a
+    key wider than 64 bits is cut to 64, which can add candidates but never lose one. This is the seam where a
+    search in memory, in a file and in a shuffle of Spark are the same search.
     """
 
     row: NDArray[np.int64]
@@ -110,7 +120,7 @@ class Searcher(Protocol):
         ...
 
     def search(self, queries: Codes, *, mode: Mode = "all", threads: int = 1) -> Hits:
-        """The stored rows within the radius of each query; rows without a fingerprint neither ask nor answer."""
+        """The stored rows within the radius of each query; empty rows neither ask nor answer."""
         ...
 
 
@@ -149,23 +159,22 @@ def check_radius(radius: int, bits: int) -> None:
 
 
 def to_codes(words: NDArray[np.uint64], bits: int = 64, scheme: str | None = None) -> Codes:
-    """Codes from bare numbers made elsewhere: uint64[n] or uint64[n, words], all of them taken to be fingerprints."""
+    """Codes from bare numbers made elsewhere: uint64[n] or uint64[n, words], none of them empty."""
     words = np.ascontiguousarray(words if words.ndim == 2 else words[:, None])
     return Codes(scheme or f"bare{bits}", np.zeros(len(words), dtype=bool), bits, words)
 
 
 def rows_and_words(codes: Codes, bits: int) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
-    """The rows that have a fingerprint (None when all have one) and their codes as contiguous uint64[m, words].
+    """The rows that are not empty (None when none is) and their codes as contiguous uint64[m, words].
 
     Raises DataError when the codes are not of this width or hold bits beyond it.
     """
     words = codes.codes
     if codes.bits != bits:
         raise DataError(f"codes of {codes.bits} bits met a search made for {bits}")
-    if words.dtype != np.uint64 or words.ndim != 2 or words.shape != (len(codes), (bits + 63) // 64):
-        raise DataError(
-            f"{bits}-bit codes must be uint64[{len(codes)}, {(bits + 63) // 64}], not {words.dtype}{list(words.shape)}"
-        )
+    shape = (len(codes), (bits + 63) // 64)
+    if words.dtype != np.uint64 or words.shape != shape:
+        raise DataError(f"{bits}-bit codes must be uint64{list(shape)}, not {words.dtype}{list(words.shape)}")
     if bits % 64 and words.size and int(words[:, -1].max()) >> (bits % 64):
         raise DataError(f"some codes have bits beyond the {bits} they should have")
     if not codes.empty.any():
