@@ -18,6 +18,7 @@
 
 #include "cpu.hpp"
 #include "hamming.hpp"
+#include "pages.hpp"
 #include "parallel.hpp"
 #include "simd.hpp"
 
@@ -95,7 +96,7 @@ class Partitions {
             }
             rows += size;
         }
-        entries_ = std::make_unique_for_overwrite<Lines[]>(rows / together + 1);
+        entries_ = Pages<Lines>(rows / together + 1);
         starts_.resize(size() + 1);
     }
 
@@ -185,7 +186,7 @@ class Partitions {
     int bits_;
     unsigned threads_;
     std::vector<Slice> slices_;
-    std::unique_ptr<Lines[]> entries_;
+    Pages<Lines> entries_;
     std::vector<std::uint32_t> starts_;
 };
 
