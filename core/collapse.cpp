@@ -9,7 +9,8 @@ namespace {
 constexpr std::size_t partition_rows = 16384;
 constexpr std::size_t largest_copy = 131072;  // larger partitions are sorted where they lie
 
-// Writes, for every entry whose code came before, the row where it came first. Entries of one bucket, by rows.
+// Writes, for every entry whose code came before, the row where it came first. Entries of one bucket, by
+// rows.
 template <int halves>
 KERNEL inline void label_small(std::span<const Entry<halves>> bucket, std::uint32_t* first) {
     for (std::size_t i = 1; i < bucket.size(); ++i)
@@ -97,7 +98,8 @@ EqualCodes collapse(Codes codes, std::span<const std::uint8_t> skip, int bits, u
     for (std::size_t i = 0; i < rows; ++i) repeats += out.repeats[i] = first[i] != i;
     out.offsets.push_back(0);
     if (repeats == 0) return out;
-    // Sizes, then places, of the groups, kept at the row where each begins: a counting sort of rows by first row.
+    // Sizes, then places, of the groups, kept at the row where each begins: a counting sort of rows by
+    // first row.
     std::vector<std::uint32_t> place(rows);
     for (std::size_t i = 0; i < rows; ++i)
         if (out.repeats[i]) ++place[first[i]];

@@ -1,10 +1,11 @@
 #pragma once
-// Codes with their rows, brought together by a key: the first pass of every join and of collapsing equal codes.
+// Codes with their rows, brought together by a key: the first pass of every join and of collapsing equal
+// codes.
 //
-// The key of a table is the bits under its mask. Rows are scattered by the first bits of a hash of the key into
-// partitions small enough for the cache, where later bits of the same hash split them further. A multiplicative hash
-// and not the bits themselves: it costs one multiplication for any mask, and skewed bits spread evenly. Unequal keys
-// may share a hash, so whoever reads a partition compares the key itself.
+// The key of a table is the bits under its mask. Rows are scattered by the first bits of a hash of the key
+// into partitions small enough for the cache, where later bits of the same hash split them further. A
+// multiplicative hash and not the bits themselves: it costs one multiplication for any mask, and skewed
+// bits spread evenly. Unequal keys may share a hash, so whoever reads a partition compares the key itself.
 //
 // Inside a partition entries stand in the order of their rows, whatever the number of threads.
 #include <algorithm>
@@ -71,7 +72,8 @@ KERNEL inline std::uint64_t key_hash(const Entry<halves>& entry, const Mask& mas
     return hash;
 }
 
-// Rows of one column of codes; those with a nonzero `skip` do not take part (no `skip` at all: every row does).
+// Rows of one column of codes; those with a nonzero `skip` do not take part (no `skip` at all: every row
+// does).
 struct RowSet {
     Codes codes;
     std::span<const std::uint8_t> skip;
@@ -138,8 +140,8 @@ class Partitions {
         std::array<Item, together> item;
     };
 
-    // Puts the entries of a slice in their places, from `next` on. They wait in lines of their own until these are
-    // full and go out past the caches: a third of the time that writing them one by one takes.
+    // Puts the entries of a slice in their places, from `next` on. They wait in lines of their own until
+    // these are full and go out past the caches: a third of the time that writing them one by one takes.
     void write(const Slice& slice, const Mask& mask, std::vector<std::uint32_t>& next) {
         const std::vector<std::uint32_t> start = next;
         const auto waiting = std::make_unique_for_overwrite<Lines[]>(size());

@@ -11,8 +11,9 @@
 
 namespace neardup {
 
-// Copies `size` bytes, a multiple of 64, between places aligned to 64, past the caches: what is written will not be
-// read soon, and the lines it replaces need not be fetched first. Call stream_done before another thread reads.
+// Copies `size` bytes, a multiple of 64, between places aligned to 64, past the caches: what is written
+// will not be read soon, and the lines it replaces need not be fetched first. Call stream_done before
+// another thread reads.
 template <std::size_t size>
 KERNEL inline void stream_copy(void* to, const void* from) {
     static_assert(size % 64 == 0);
