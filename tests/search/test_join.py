@@ -78,7 +78,7 @@ def test_many_partitions(kind, threads):
     expected = of_first_rows(words, scanned(words, 64, 3))
     found = rows_of(Join(3).within(to_codes(words), threads=threads))
     assert sorted(found) == expected
-    assert len(found) > 1_000
+    assert len(found) > 500
 
 
 DESIGNS = [
@@ -123,7 +123,7 @@ def test_labels_are_the_union_of_all_pairs(kind, threads):
 
 
 def test_batches_are_bounded_and_full():
-    words = naive.draw(23, 4_000, 64, "crowded")
+    words = naive.draw(23, 2_500, 64, "crowded")
     whole = rows_of(Join(8).within(to_codes(words)))
     assert len(whole) > 200_000  # more than one partition may hold ready
     for batch in (1_000, 65_536, 100_000):
