@@ -161,9 +161,9 @@ def _merge_once(
 class SegmentWriter:
     """Writes a segment from batches of codes in any order, holding no more than `memory` at a time.
 
-    To be used in a `with`; the file appears when the block ends without an error. Batches are collected, sorted,
-    put aside in a temporary folder beside the target, and merged. With 1 GB of memory each code is written twice
-    for up to 40 billion codes of 64 bits; that number grows with the square of the memory.
+    To be used in a `with`; the file appears when the block ends without an error. Batches are collected,
+    sorted, put aside in a temporary folder beside the target, and merged. With 1 GB of memory each code is
+    written twice for up to 40 billion codes of 64 bits; that number grows with the square of the memory.
     """
 
     def __init__(
