@@ -165,7 +165,7 @@ def to_codes(words: NDArray[np.uint64], bits: int = 64, scheme: str | None = Non
 
 
 def rows_and_words(codes: Codes, bits: int) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
-    """The rows that are not empty (None when none is) and their codes as contiguous uint64[m, words].
+    """The rows that are not empty (None when no row is empty) and their codes as contiguous uint64[m, words].
 
     Raises DataError when the codes are not of this width or hold bits beyond it.
     """
