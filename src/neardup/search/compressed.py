@@ -25,7 +25,6 @@ from neardup.search.segments import Chunk, sort_chunk, sorted_hits, words_of
 
 __all__ = ["CompressedSegment", "Matches", "compress_segment", "leading_counts", "write_compressed"]
 
-_MAGIC = b"\x89NDcmp\r\n"
 _HAS_ROWS = 1
 _CHUNK = 1 << 20
 
@@ -86,7 +85,7 @@ def _write(
     encoder = _core.BlockEncoder(bits, block, lengths)
     with ColumnFileWriter(
         path,
-        magic=_MAGIC,
+        magic=CompressedSegment.MAGIC,
         flags=_HAS_ROWS if rows else 0,
         bits=bits,
         scheme=scheme,
@@ -124,8 +123,10 @@ def leading_counts(chunks: Iterable[Chunk], bits: int) -> NDArray[np.uint64]:
 class CompressedSegment:
     """A compressed segment, opened. Opening reads its directory; blocks are checked when unpacked."""
 
+    MAGIC = b"\x89NDcmp\r\n"
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._file = ColumnFile(path, _MAGIC, _HAS_ROWS)
+        self._file = ColumnFile(path, self.MAGIC, _HAS_ROWS)
         header = self._file.header
         self.path, self.bits, self.scheme = self._file.path, header.bits, header.scheme
         self.block, self._count = header.parameter, header.count

@@ -31,7 +31,7 @@ __all__ = [
     "write_segment",
 ]
 
-_MAGIC = b"\x89NDseg\r\n"
+
 
 
 class Chunk(NamedTuple):
@@ -74,7 +74,7 @@ class SortedSegment:
             ("rows", BLOCK, count * 8),
         ]
         self._file = ColumnFileWriter(
-            path, magic=_MAGIC, flags=0, bits=bits, scheme=scheme, parameter=0, columns=columns
+            path, magic=Segment.MAGIC, flags=0, bits=bits, scheme=scheme, parameter=0, columns=columns
         )
         self._last: NDArray[np.uint64] | None = None
 
@@ -125,8 +125,10 @@ def write_segment(
 class Segment:
     """A segment file, opened. Opening reads the header and the fences alone, about 1/4,000 of the file."""
 
+    MAGIC = b"\x89NDseg\r\n"
+
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._file = ColumnFile(path, _MAGIC)
+        self._file = ColumnFile(path, self.MAGIC)
         header = self._file.header
         self.path, self.bits, self.scheme = self._file.path, header.bits, header.scheme
         self._width, self._count = 8 * words_of(self.bits), header.count
