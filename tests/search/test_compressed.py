@@ -97,7 +97,7 @@ def test_prefix_search_equals_brute_force(
 
 @pytest.mark.parametrize(("log_count", "share"), [(20, 0.744), (18, 0.775), (16, 0.807)])
 def test_size_is_the_papers(tmp_path: Path, log_count: int, share: float) -> None:
-    """MK 3.2: f - d + 3.63 bits a code on uniform codes, padding included; the entropy bound is f - d + 1.44."""
+    """MK 3.2: f - d + 3.63 bits a code on uniform codes, padding included; entropy bound f - d + 1.44."""
     count = 1 << log_count
     codes = np.random.default_rng(7).integers(0, 2**64, count, dtype=np.uint64)
     write_compressed(tmp_path / "a.segz", codes, None, SCHEME, 64)
@@ -115,8 +115,8 @@ def test_long_codes_save_less(tmp_path: Path) -> None:
     write_compressed(tmp_path / "a.segz", codes, None, SCHEME, 128)
     large = tmp_path / "b.segz"
     write_compressed(large, codes, None, SCHEME, 128, block=16384)
-    assert 128 - 16 + 3.63 < CompressedSegment.open(tmp_path / "a.segz").bits_per_code < 128 - 16 + 5
-    assert CompressedSegment.open(large).bits_per_code == pytest.approx(128 - 16 + 3.4, abs=0.2)
+    small = CompressedSegment.open(tmp_path / "a.segz").bits_per_code
+    assert 128 - 16 + 3.25 < CompressedSegment.open(large).bits_per_code < small - 0.5 < 128 - 16 + 4.5
 
 
 def test_equal_codes_cost_a_bit(tmp_path: Path) -> None:
