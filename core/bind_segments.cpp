@@ -1,5 +1,6 @@
 #include "bind.hpp"
 #include "compressed.hpp"
+#include "header.hpp"
 #include "segments.hpp"
 
 namespace neardup {
@@ -74,6 +75,24 @@ struct CompressedBlocks {
             blocks.shape(0) % block != 0)
             throw nb::value_error("each block needs its key, start and checksum");
         if ((n == 0) != (count == 0)) throw nb::value_error("blocks and count disagree");
+    }
+};
+
+// Keeps the codes it reads alive.
+struct ChunkHeaders {
+    Matrix<std::uint64_t> codes;
+    HeaderTable table;
+
+    ChunkHeaders(Matrix<std::uint64_t> codes_, unsigned bits, unsigned header_bits)
+        : codes(std::move(codes_)), table(checked(codes, bits, header_bits)) {}
+
+    static HeaderTable checked(const Matrix<std::uint64_t>& codes, unsigned bits, unsigned header_bits) {
+        check_words(codes, bits);
+        if (header_bits < 1 || header_bits > std::min(bits, kMostHeaderBits))
+            throw nb::value_error("a header has 1 to 30 bits");
+        if (codes.shape(0) >= UINT32_MAX) throw nb::value_error("too many codes in one chunk");
+        nb::gil_scoped_release free;
+        return {view(codes), bits, header_bits};
     }
 };
 
@@ -278,6 +297,33 @@ void bind_segments(nb::module_& module) {
             "Query, place, distance and code of all codes that share a query's top prefix bits and lie "
             "within radius; "
             "how many blocks were unpacked; and the number of a damaged block, or -1.");
+
+    nb::class_<ChunkHeaders>(module, "HeaderTable", "PSM over one chunk of ascending codes.")
+        .def(nb::init<Matrix<std::uint64_t>, unsigned, unsigned>(), "codes"_a.noconvert(), "bits"_a,
+             "header_bits"_a)
+        .def_prop_ro("bytes", [](const ChunkHeaders& self) { return self.table.bytes(); })
+        .def(
+            "search",
+            [](const ChunkHeaders& self, Matrix<std::uint64_t> queries, Matrix<std::uint32_t> flips,
+               unsigned radius, unsigned threads) {
+                check_words(queries, self.table.bits());
+                if (flips.shape(0) != queries.shape(0)) throw nb::value_error("each query needs its flips");
+                for (const std::uint32_t flip : view(flips))
+                    if (flip >> self.table.header_bits())
+                        throw nb::value_error("a flip is outside the header");
+                if (self.table.bits() == 32)
+                    for (const std::uint64_t query : view(queries))
+                        if (query >> 32) throw nb::value_error("a query has bits beyond its width");
+                PrefixHits hits;
+                {
+                    nb::gil_scoped_release free;
+                    hits = self.table.search(view(queries), view(flips), flips.shape(1), radius, threads);
+                }
+                return to_tuple(std::move(hits));
+            },
+            "queries"_a.noconvert(), "flips"_a.noconvert(), "radius"_a, "threads"_a = 1,
+            "Query, place and distance of all codes within radius whose headers are the query's or a flip of "
+            "it.");
 }
 
 }  // namespace neardup

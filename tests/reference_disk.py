@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -141,3 +142,30 @@ def unpack_compressed(raw: RawFile) -> list[int]:
         assert codes[-1] == key
         assert "1" not in text[at:]
     return codes
+
+
+def likeliest_flips(margins: np.ndarray, bits: int, header: int, probes: int, radius: int) -> np.ndarray:
+    """For each query the sets of 1 to `radius` header bits with the least sums of |margin|, as masks."""
+    out = np.zeros((len(margins), probes), np.uint32)
+    for q, row in enumerate(np.abs(margins)):
+        top = [float(row[bits - 1 - i]) for i in range(header)]  # bit i below the highest
+        sets = [
+            chosen for size in range(1, radius + 1) for chosen in itertools.combinations(range(header), size)
+        ]
+        sets.sort(key=lambda chosen: (sum(top[i] for i in chosen), chosen))
+        for p, chosen in enumerate(sets[:probes]):
+            out[q, p] = sum(1 << (header - 1 - i) for i in chosen)
+    return out
+
+
+def psm(
+    stored: list[tuple[int, int]], queries: list[int], flips: np.ndarray, bits: int, header: int, radius: int
+) -> list[tuple[int, int, int]]:
+    """What PSM finds: stored codes within the radius whose headers are the query's or one of its flips."""
+    found = []
+    for q, query in enumerate(queries):
+        allowed = {0, *flips[q].tolist()}
+        for code, row in stored:
+            if (code ^ query) >> (bits - header) in allowed and (code ^ query).bit_count() <= radius:
+                found.append((q, row, (code ^ query).bit_count()))
+    return sorted(found)

@@ -23,7 +23,7 @@ from neardup.search.column_writer import ColumnFileWriter
 from neardup.search.segment_writer import StoredCodes
 from neardup.search.segments import Chunk, sort_chunk, sorted_hits, words_of
 
-__all__ = ["CompressedSegment", "Matches", "compress_segment", "leading_counts", "write_compressed"]
+__all__ = ["CompressedSegment", "Matches", "compress_segment", "write_compressed"]
 
 _HAS_ROWS = 1
 _CHUNK = 1 << 20
@@ -78,7 +78,7 @@ def _write(
     check_radius(0, bits)
     if not 64 <= block <= 65536 or block % 8:
         raise ConfigError(f"a block must have 64 to 65,536 bytes, in multiples of 8, not {block}")
-    lengths = _core.huffman_lengths(leading_counts(chunks(), bits))
+    lengths = _core.huffman_lengths(_leading_counts(chunks(), bits))
     columns: list[tuple[str, int, int | None]] = [("lengths", BLOCK, bits + 1)]
     columns += [("rows", BLOCK, 8 * count)] if rows else []
     columns += [("blocks", block, None), ("keys", BLOCK, None), ("starts", BLOCK, None)]
@@ -109,7 +109,7 @@ def _append_blocks(
     file.append("starts", starts)
 
 
-def leading_counts(chunks: Iterable[Chunk], bits: int) -> NDArray[np.uint64]:
+def _leading_counts(chunks: Iterable[Chunk], bits: int) -> NDArray[np.uint64]:
     """How often each place is that of the highest differing bit of two successive codes, across chunks."""
     total = np.zeros(bits + 1, np.uint64)
     last = np.empty((0, words_of(bits)), np.uint64)
