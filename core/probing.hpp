@@ -56,8 +56,9 @@ struct Claim {
 class Shape {
   public:
     Shape() = default;
-    // `header_bits` is a wish: a key may have fewer bits. Presence needs at least `extra` key bits after the header.
-    Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits);
+    // `header_bits` is a wish: a key may have fewer bits. Without `lists_flips` the flips come from elsewhere, and may
+    // be any.
+    Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits, bool lists_flips = true);
 
     static constexpr unsigned extra = 6;  // key bits after the header that a presence word tells apart
 
@@ -85,6 +86,7 @@ struct Batch {
     std::array<std::uint8_t, batch_rows> done;  // mode first: this query has its answer
     std::vector<Probe> probes;                  // the first `asked` of them count
     std::size_t asked = 0;
+    std::vector<FlipSet> flips;  // of each query, where they are its own
     std::vector<Suspect> suspects;
     std::vector<Hit> hits;
     std::vector<Found> found;

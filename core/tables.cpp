@@ -61,7 +61,6 @@ void Tables::search(Batch& batch, const Request& request, Prober& prober, std::i
         batch.enter(table.layout());
         const auto cuts = rounds(prober.probes(table), request.mode);
         for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-            prober.prepare(table, batch, i);
             prober.list(table, batch, cuts[i], cuts[i + 1]);
             table.scan(batch, design_.radius);
             confirm(batch, z, request, base, dead);

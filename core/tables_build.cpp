@@ -206,7 +206,7 @@ void build(const Design& design, std::span<const std::uint64_t> codes, std::span
     const auto shape = [&](const Key& key, std::size_t count) {
         const unsigned wanted =
             design.header_bits != 0 ? design.header_bits : header_bits_for(design.bits, count, key.flips > 0);
-        return Shape(design.bits, key.mask, std::min(key.flips, design.radius), wanted);
+        return Shape(design.bits, key.mask, std::min(key.flips, design.radius), wanted, key.lists_flips);
     };
     tables.resize(design.keys.size());
     const auto unique =
