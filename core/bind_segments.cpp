@@ -78,6 +78,17 @@ struct CompressedBlocks {
     }
 };
 
+unsigned check_flips(const Matrix<float>& costs, unsigned header_bits, unsigned radius, std::size_t sets) {
+    const std::size_t bits = costs.shape(1);
+    if (bits != 32 && bits != 64 && bits != 128)
+        throw nb::value_error("costs must be float32[queries, bits]");
+    if (header_bits < 1 || header_bits > std::min<std::size_t>(bits, kMostHeaderBits))
+        throw nb::value_error("a header has 1 to 30 bits");
+    if (radius > most_flips) throw nb::value_error("at most 16 bits flip at once");
+    if (sets > 16384) throw nb::value_error("at most 16384 flip sets");
+    return static_cast<unsigned>(bits);
+}
+
 // Keeps the codes it reads alive.
 struct ChunkHeaders {
     Matrix<std::uint64_t> codes;
@@ -297,6 +308,43 @@ void bind_segments(nb::module_& module) {
             "Query, place, distance and code of all codes that share a query's top prefix bits and lie "
             "within radius; "
             "how many blocks were unpacked; and the number of a damaged block, or -1.");
+
+    module.def(
+        "heap_flips",
+        [](Matrix<float> costs, unsigned header_bits, unsigned radius, std::size_t sets, unsigned threads) {
+            const unsigned bits = check_flips(costs, header_bits, radius, sets);
+            std::vector<std::uint32_t> masks;
+            {
+                nb::gil_scoped_release free;
+                masks = heap_flips(view(costs), bits, header_bits, radius, sets, threads);
+            }
+            return to_numpy(std::move(masks), sets);
+        },
+        "costs"_a.noconvert(), "header_bits"_a, "radius"_a, "sets"_a, "threads"_a = 1,
+        "Each query's cheapest sets of at most radius header bits, as masks; costs are float32[queries, "
+        "bits].");
+
+    module.def(
+        "template_flips",
+        [](Matrix<float> costs, Column<float> expected, unsigned radius, std::size_t sets, unsigned threads) {
+            const auto header_bits = static_cast<unsigned>(std::min<std::size_t>(expected.shape(0), 256));
+            const unsigned bits = check_flips(costs, header_bits, radius, sets);
+            for (unsigned r = 0; r < header_bits; ++r)
+                if (!(expected(r) >= (r == 0 ? 0.0f : expected(r - 1))))
+                    throw nb::value_error("expected costs ascend and are not negative");
+            std::vector<std::uint32_t> masks;
+            std::size_t given = 0;
+            {
+                nb::gil_scoped_release free;
+                const std::vector<Step> steps = flip_template(view(expected), radius, sets);
+                given = steps.size();
+                masks = template_flips(view(costs), bits, header_bits, steps, threads);
+            }
+            return to_numpy(std::move(masks), given);
+        },
+        "costs"_a.noconvert(), "expected"_a.noconvert(), "radius"_a, "sets"_a, "threads"_a = 1,
+        "The same sets of ranks for every query, as masks of its header: the cheapest if rank r cost "
+        "expected[r].");
 
     nb::class_<ChunkHeaders>(module, "HeaderTable", "PSM over one chunk of ascending codes.")
         .def(nb::init<Matrix<std::uint64_t>, unsigned, unsigned>(), "codes"_a.noconvert(), "bits"_a,

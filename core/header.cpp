@@ -1,6 +1,11 @@
 #include "header.hpp"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
 #include <stdexcept>
 
 #include "parallel.hpp"
@@ -107,6 +112,54 @@ PrefixHits HeaderTable::search(std::span<const std::uint64_t> queries, std::span
     return bits_ <= 64
                ? search_as<Code64>({codes_}, starts_, shift, {queries}, flips, probes, radius, threads)
                : search_as<Code128>({codes_}, starts_, shift, {queries}, flips, probes, radius, threads);
+}
+
+std::vector<std::uint32_t> heap_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
+                                      unsigned radius, std::size_t sets, unsigned threads) {
+    const std::size_t queries = costs.size() / bits;
+    std::vector<std::uint32_t> masks(queries * sets, 0);
+    in_parallel(queries, threads, kQueries, [&](std::size_t begin, std::size_t end) {
+        FlipOrder order;
+        std::array<unsigned, 32> ranking;
+        std::array<float, 32> sizes, ranked;
+        for (std::size_t q = begin; q < end; ++q) {
+            for (unsigned f = 0; f < header_bits; ++f) {
+                const float size = std::fabs(costs[q * bits + bits - header_bits + f]);
+                sizes[f] = std::isnan(size) ? std::numeric_limits<float>::infinity() : size;
+            }
+            const auto ranks = std::span(ranking).first(header_bits);
+            std::iota(ranks.begin(), ranks.end(), 0u);
+            std::ranges::stable_sort(ranks, {}, [&](unsigned f) { return sizes[f]; });
+            for (unsigned r = 0; r < header_bits; ++r) ranked[r] = sizes[ranking[r]];
+            order.start(std::span(ranked).first(header_bits), radius);
+            RankSet set;
+            for (std::size_t i = 0; i < sets && order.next(set); ++i)
+                for (const std::uint8_t rank : set.span()) masks[q * sets + i] |= 1u << ranking[rank];
+        }
+    });
+    return masks;
+}
+
+std::vector<std::uint32_t> template_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
+                                          std::span<const Step> steps, unsigned threads) {
+    const std::size_t queries = costs.size() / bits, sets = steps.size();
+    std::vector<std::uint32_t> masks(queries * sets);
+    in_parallel(queries, threads, kQueries, [&](std::size_t begin, std::size_t end) {
+        std::array<std::uint32_t, 32> keys;
+        for (std::size_t q = begin; q < end; ++q) {
+            // The lowest bits of a cost give way to the number of its bit, which orders the pair and is read back.
+            for (unsigned f = 0; f < header_bits; ++f)
+                keys[f] =
+                    (std::bit_cast<std::uint32_t>(costs[q * bits + bits - header_bits + f]) & 0x7FFFFFE0u) |
+                    f;
+            std::sort(keys.begin(), keys.begin() + header_bits);
+            for (std::size_t i = 0; i < sets; ++i) {
+                const std::uint32_t parent = steps[i].parent == 0 ? 0 : masks[q * sets + steps[i].parent - 1];
+                masks[q * sets + i] = parent | 1u << (keys[steps[i].rank] & 31);
+            }
+        }
+    });
+    return masks;
 }
 
 }  // namespace neardup

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "segments.hpp"
+#include "vosh.hpp"
 
 namespace neardup {
 
@@ -34,5 +35,15 @@ class HeaderTable {
     unsigned bits_, header_bits_;
     std::vector<std::uint32_t> starts_;  // where codes with header h, or above, begin
 };
+
+// The flips of queries as masks of their headers, `sets` for each, likeliest first. `costs` has `bits` numbers for each
+// query, the cost of flipping each bit; only their size counts. A query that has no more sets gets zeros.
+//
+// By heap: each query's own cheapest sets of at most `radius` bits, in exact order.
+std::vector<std::uint32_t> heap_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
+                                      unsigned radius, std::size_t sets, unsigned threads);
+// By template: the same ranks for all queries. Ranks go by cost to 18 bits, as they do in a search in memory.
+std::vector<std::uint32_t> template_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
+                                          std::span<const Step> steps, unsigned threads);
 
 }  // namespace neardup

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 from reference_disk import likeliest_flips, near, psm, some_codes, sorted_pairs, to_ints
 
+from neardup import _core
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints.base import Codes
 from neardup.search.base import Hits, to_codes
 from neardup.search.batch import BatchBPHS, BatchPSM, search_then_append
 from neardup.search.compressed import compress_segment, write_compressed
 from neardup.search.designs import manku
+from neardup.search.flips import HeapFlips, TemplateFlips
 from neardup.search.segments import Segment, write_segment
 from neardup.search.stored import SegmentSet, open_segment
 
@@ -103,7 +105,7 @@ class Likeliest:
 
     calls = 0
 
-    def __call__(self, queries: Codes, header: int, probes: int, radius: int) -> np.ndarray:
+    def __call__(self, queries: Codes, header: int, probes: int, radius: int, threads: int = 1) -> np.ndarray:
         self.calls += 1
         assert queries.margins is not None
         margins = queries.margins[~queries.empty]
@@ -122,7 +124,7 @@ def test_psm_equals_its_definition(tmp_path: Path, bits: int, kind: str, probes:
     expected = without_empty(queries, psm(pairs, to_ints(queries.codes), flips, bits, header, radius))
     for chunk in (1, 17, 64, None):
         order_of = Likeliest()
-        method = BatchPSM(order_of, bits, radius, probes, header, chunk=chunk)
+        method = BatchPSM(bits, radius, probes, header, order_of, chunk=chunk)
         assert flat(method.search(queries, stored, threads=2)) == expected
         assert order_of.calls == 1
         assert flat(method.search(queries, stored, mode="first")) == firsts(expected, order)
@@ -134,10 +136,10 @@ def test_psm_with_all_flips_is_exact(tmp_path: Path) -> None:
     queries = batch_of(codes, 64, 9)
     pairs = sorted_pairs(codes, np.arange(300) * 2 + 1)
     expected = without_empty(queries, near(pairs, to_ints(queries.codes), 64, 0, 3))
-    every = BatchPSM(Likeliest(), probes=7 + 21 + 35, header=7, chunk=40)
+    every = BatchPSM(flips=Likeliest(), probes=7 + 21 + 35, header=7, chunk=40)
     assert flat(every.search(queries, stored)) == expected
     assert flat(every.search(queries, stored, mode="first")) == firsts(expected, order)
-    few = flat(BatchPSM(Likeliest(), probes=2, header=7, chunk=40).search(queries, stored))
+    few = flat(BatchPSM(flips=Likeliest(), probes=2, header=7, chunk=40).search(queries, stored))
     assert 0 < len(few) < len(expected)
     assert set(few) <= set(expected)
 
@@ -151,10 +153,9 @@ def test_psm_first_stops_reading(tmp_path: Path) -> None:
     data[header.columns[1].start + 8 * 50_000] ^= 1
     (tmp_path / "0.seg").write_bytes(data)
     stored = SegmentSet([tmp_path / "0.seg"])
-    queries = to_codes(codes[:100], 64, SCHEME)
-    method = BatchPSM(
-        lambda q, header, probes, radius: np.zeros((len(q), 0), np.uint32), probes=0, chunk=8192
-    )
+    margins = np.ones((100, 64), np.float32)
+    queries = Codes(SCHEME, np.zeros(100, bool), 64, codes[:100, None], margins)
+    method = BatchPSM(probes=0, chunk=8192)
     assert len(flat(method.search(queries, stored, mode="first"))) == 100
     with pytest.raises(FormatError):
         list(method.search(queries, stored, mode="all"))
@@ -210,7 +211,7 @@ def test_sets_and_settings_are_checked(tmp_path: Path) -> None:
     with pytest.raises(ConfigError):
         BatchBPHS(64, 4, manku(4))
     with pytest.raises(ConfigError):
-        BatchPSM(Likeliest(), header=31)
+        BatchPSM(header=31)
     many = to_codes(np.arange(300_000, dtype=np.uint64), 64, SCHEME)
     with pytest.raises(ConfigError, match="fewer queries"):
         list(BatchBPHS(memory="8MB").search(many, stored))
@@ -232,3 +233,50 @@ def test_a_compressed_set_answers_like_a_plain_one(tmp_path: Path) -> None:
     )
     assert len(plain) == 500
     assert plain == packed
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+@pytest.mark.parametrize("by_heap", [True, False])
+def test_psm_on_disk_equals_psm_in_memory(tmp_path: Path, bits: int, by_heap: bool) -> None:
+    codes, header, probes = some_codes(bits, 600, bits, "clustered"), 8, 20
+    stored, _ = stored_set(tmp_path / "set", codes, bits)
+    queries = batch_of(codes, bits, 3)
+    flips = HeapFlips() if by_heap else TemplateFlips()
+    method = BatchPSM(bits, 3, probes, header, flips, chunk=90)
+    asked = np.flatnonzero(~queries.empty)
+    words, costs = queries.codes[asked], queries.margins[asked]
+    table = _core.PsmTable(codes, bits, 3, header)
+    if by_heap:
+        query, row, distance = table.search_heap(words, costs, probes)
+    else:
+        expected = np.sort(np.abs(costs[:, bits - header :]), axis=1).mean(axis=0, dtype=np.float64)
+        query, row, distance = table.search_template(words, costs, expected.astype(np.float32), probes)
+    online = list(zip(asked[query].tolist(), (2 * row + 1).tolist(), distance.tolist(), strict=True))
+    assert flat(method.search(queries, stored)) == sorted(online)
+    assert len(online) > 50
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_heap_flips_are_the_likeliest(bits: int) -> None:
+    queries = batch_of(some_codes(1, 30, bits, "uniform"), bits, 2)
+    for header, probes, radius in ((6, 10, 3), (6, 63, 6), (12, 50, 2), (1, 1, 1)):
+        want = likeliest_flips(queries.margins[~queries.empty], bits, header, probes, radius)
+        assert np.array_equal(HeapFlips()(queries, header, probes, radius, threads=2), want)
+        same = TemplateFlips()(queries, header, probes, radius, threads=2)
+        assert [len(set(row)) for row in same.tolist()] == [probes] * len(same)
+        assert np.bitwise_count(same).max() <= radius
+    assert (HeapFlips()(queries, 2, 5, 1)[:, 2:] == 0).all()
+    assert TemplateFlips()(queries, 2, 5, 1).shape == (len(want), 2)
+
+
+def test_flips_need_margins() -> None:
+    queries = to_codes(some_codes(1, 5, 64, "uniform"))
+    for flips in (HeapFlips(), TemplateFlips()):
+        with pytest.raises(DataError, match="margins"):
+            flips(queries, 8, 3, 3)
+    margins = np.ones((5, 64), np.float32)
+    queries = Codes("s", np.zeros(5, bool), 64, queries.codes, margins)
+    with pytest.raises(ConfigError):
+        TemplateFlips((1.0, 2.0))(queries, 8, 3, 3)
+    with pytest.raises(ValueError):
+        TemplateFlips((2.0, 1.0))(queries, 2, 3, 3)

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Protocol
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,11 +22,12 @@ from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
 from neardup.search.base import Hits, Mode, check_radius, rows_and_words
 from neardup.search.designs import Design, compact
+from neardup.search.flips import Flips, TemplateFlips
 from neardup.search.segment_writer import memory_bytes
 from neardup.search.segments import Chunk, sorted_hits, words_of
 from neardup.search.stored import SegmentSet
 
-__all__ = ["BatchBPHS", "BatchPSM", "Flips", "search_then_append"]
+__all__ = ["BatchBPHS", "BatchPSM", "search_then_append"]
 
 _HIT = 80  # bytes a hit takes while its batch is put together: columns, their sorted copies, the order
 _MOST_HEADER = 30
@@ -181,18 +181,6 @@ def _tables(codes: NDArray[np.uint64], design: Design, threads: int) -> _core.Ha
     return _core.HammingTables(codes, design.bits, design.radius, masks, flips, threads=threads)
 
 
-class Flips(Protocol):
-    """Which bits of its header each query flips."""
-
-    def __call__(self, queries: Codes, header: int, probes: int, radius: int) -> NDArray[np.uint32]:
-        """For each query that is not empty its `probes` likeliest sets of header bits, uint32[n, probes].
-
-        Bit header - 1 of a mask is the highest bit of the code. Masks of a query are distinct and have at
-        most `radius` bits; 0 stands for none.
-        """
-        ...
-
-
 @dataclass(frozen=True)
 class BatchPSM:
     """Probabilistic: stored codes within `radius` whose top `header` bits are the query's or a flip of them.
@@ -203,19 +191,21 @@ class BatchPSM:
     stops when none is left.
     """
 
-    flips: Flips
     bits: int = 64
     radius: int = 3
     probes: int = 16
     header: int | None = None
+    flips: Flips = field(default_factory=TemplateFlips)
     memory: int | str = "1GB"
     chunk: int | None = None
 
     def __post_init__(self) -> None:
         check_radius(self.radius, self.bits)
         memory_bytes(self.memory)
-        if self.probes < 0:
-            raise ConfigError(f"probes must not be negative, got {self.probes}")
+        if self.radius > 16:
+            raise ConfigError(f"PSM takes a radius up to 16, got {self.radius}")
+        if not 0 <= self.probes <= 16384:
+            raise ConfigError(f"probes must be from 0 to 16,384, got {self.probes}")
         if self.header is not None and not 1 <= self.header <= min(self.bits, _MOST_HEADER):
             raise ConfigError(f"a header has 1 to {min(self.bits, _MOST_HEADER)} bits, not {self.header}")
 
@@ -232,7 +222,7 @@ class BatchPSM:
         size, most = _room(self.memory, used, self.bits, len(words))
         size = min(size, self.chunk or size, max(map(len, stored.segments)))
         header = self.header or max(1, min(size.bit_length() - 1, _MOST_HEADER, self.bits))
-        flips = self.flips(queries, header, self.probes, self.radius)
+        flips = self.flips(queries, header, self.probes, self.radius, threads)
         for chunk in _ahead(stored.chunks(size, threads=threads)):
             rows = Groups.of(chunk)
             table = _core.HeaderTable(rows.codes, self.bits, header)
