@@ -17,6 +17,7 @@ namespace neardup {
 struct Key {
     Code mask;
     unsigned flips;
+    bool lists_flips = true;  // false: a prober of its own says which headers to ask
 };
 struct Design {
     unsigned bits, radius;
@@ -43,7 +44,6 @@ struct Request {
 struct Prober {
     virtual ~Prober() = default;
     virtual std::size_t probes(const Table& table) const { return table.shape().flip_sets().size(); }
-    virtual void prepare(const Table&, Batch&, std::size_t) {}
     virtual void list(const Table& table, Batch& batch, std::size_t from, std::size_t to) {
         list_probes(table.shape(), table.presence(), batch, from, to);
     }
@@ -77,6 +77,7 @@ class Tables {
     Design design_;
     std::size_t row_count_ = 0;
     std::vector<Table> tables_;  // the first one's order is the order of codes
+    std::vector<Claim> claims_;  // of each table
     Rows rows_;
 };
 
