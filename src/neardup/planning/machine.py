@@ -1,0 +1,102 @@
+"""What the machine at hand can do: the few numbers every prediction is made of, measured in a few seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache, partial
+from math import log2
+from time import perf_counter, process_time
+from types import MappingProxyType
+
+import numpy as np
+
+__all__ = ["REFERENCE", "Machine", "best_seconds", "measure_access"]
+
+NANO = 1e-9
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Costs of one core, in nanoseconds unless said otherwise.
+
+    `access` lists (bytes of a working set, cost of one random read in it when many are under way); costs
+    between and beyond are interpolated on the logarithm of the size. `scale` corrects a method's whole query
+    time, and `build_scale` its build time: measured over predicted, 1 where nothing was measured.
+    """
+
+    access: tuple[tuple[float, float], ...]
+    per_query: float = 12.0  # take the query in, sort its hits out
+    per_table: float = 4.0  # permute the query for one table
+    per_probe: float = 5.0  # list and read one bucket, beyond the memory accesses
+    per_presence: float = 1.0  # ask one word of a presence map, beyond the memory access
+    per_line: float = 2.5  # compare one more line of 16 stored codes
+    per_hit: float = 90.0  # check a match in full and look its row up
+    per_flip_set: float = 2.0  # make one PSM probe from the margins
+    per_ranking: float = 70.0  # rank the header's margins of one query
+    per_compare: float = 0.25  # compare one pair of codes in a scan
+    per_built: float = 25.0  # put one code into one table
+    disk_bytes_per_second: float = 1e9
+    scale: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    build_scale: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    measured: bool = False
+
+    def access_ns(self, size: float) -> float:
+        """Cost of one random read in `size` bytes when many are under way."""
+        sizes = [log2(s) for s, _ in self.access]
+        costs = [cost for _, cost in self.access]
+        return float(np.interp(log2(max(size, 1.0)), sizes, costs))
+
+    def scaled(self, scale: Mapping[str, float], build_scale: Mapping[str, float]) -> Machine:
+        """This machine with the corrections that measured runs gave."""
+        return replace(
+            self,
+            scale=MappingProxyType(dict(scale)),
+            build_scale=MappingProxyType(dict(build_scale)),
+            measured=True,
+        )
+
+
+REFERENCE = Machine(
+    access=((2.0**20, 1.2), (2.0**24, 3.0), (2.0**27, 6.0), (2.0**29, 9.0), (2.0**31, 11.0), (2.0**36, 14.0))
+)
+"""One core of a 2.6 GHz server with AVX-512, for predictions where nothing may be measured."""
+
+
+def best_seconds(run: Callable[[], object], *, repeats: int = 3, cpu: bool = True) -> float:
+    """The least of a few runs: noise only ever adds. CPU seconds are for one thread, wall seconds for
+    more."""
+    clock = process_time if cpu else perf_counter
+    best = float("inf")
+    for _ in range(repeats):
+        start = clock()
+        run()
+        best = min(best, clock() - start)
+    return best
+
+
+@lru_cache(maxsize=1)
+def measure_access(largest: int = 2**29) -> tuple[tuple[float, float], ...]:
+    """(bytes, ns) of one random read among many under way, for working sets from 1 MiB to `largest`.
+
+    Gathers single words at random places; the processor overlaps them as a batch of prefetched probes is
+    overlapped. A larger set costs more through address translation alone, which is added by a rule of thumb.
+    """
+    generator = np.random.default_rng(1)
+    reads = 2**19
+    words = np.zeros(largest // 8, dtype=np.uint64)
+    words[:: 4096 // 8] = 1
+    out = np.empty(reads, dtype=np.uint64)
+    costs: list[tuple[float, float]] = []
+    size = 2**20
+    while size <= largest:
+        within = words[: size // 8]
+        where = generator.integers(0, len(within), reads)
+        seconds = best_seconds(partial(np.take, within, where, out=out, mode="clip"))
+        costs.append((float(size), seconds / reads / NANO))
+        size *= 4
+    floor = costs[0][1]
+    # What the gather loop itself takes is no cost of memory; a read from the nearest cache is about 1 ns.
+    access = [(s, max(1.0, 1.0 + cost - floor)) for s, cost in costs]
+    last = access[-1]
+    return (*access, (last[0] * 2**7, last[1] * 1.35))
