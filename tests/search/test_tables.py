@@ -1,0 +1,190 @@
+"""The tables against brute force, pair by pair."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from reference_engine import brute, clustered, first_in_probe_order, neighbours, uniform
+
+from neardup import _core
+from neardup.search.designs import Design, bphs, compact, covering, manku
+
+CODES = NDArray[np.uint64]
+
+
+@pytest.fixture(params=["baseline", "avx2", "avx512"])
+def cpu(request: pytest.FixtureRequest) -> Iterator[str]:
+    level = getattr(_core.Cpu, request.param)
+    if level.value > _core.best_cpu().value:
+        pytest.skip(f"this machine has no {request.param}")
+    _core.force_cpu(level)
+    yield request.param
+    _core.force_cpu(_core.best_cpu())
+
+
+def build(design: Design, codes: CODES, header_bits: int = 0, threads: int = 1) -> _core.HammingTables:
+    words = codes.shape[1]
+    masks = np.array(
+        [[t.mask >> (64 * w) & (2**64 - 1) for w in range(words)] for t in design.tables], dtype=np.uint64
+    )
+    flips = np.array([t.flips for t in design.tables], dtype=np.uint8)
+    return _core.HammingTables(codes, design.bits, design.radius, masks, flips, header_bits, threads)
+
+
+def same(got: tuple[NDArray[np.generic], ...], want: tuple[NDArray[np.generic], ...]) -> None:
+    for a, b in zip(got, want, strict=True):
+        assert a.dtype == b.dtype
+        np.testing.assert_array_equal(a, b)
+
+
+def mixed(rng: np.random.Generator, count: int, bits: int, spread: int) -> CODES:
+    """Uniform codes, a cluster, and one code many times."""
+    rows = [uniform(rng, count, bits), clustered(rng, count, bits, 5, spread)]
+    rows.append(np.repeat(uniform(rng, 1, bits), count // 4 + 1, axis=0))
+    codes = np.concatenate(rows)
+    return codes[rng.permutation(len(codes))]
+
+
+def design_of(bits: int, radius: int, name: str) -> Design:
+    kind, _, number = name.partition("-")
+    if kind == "compact":
+        return compact(bits, radius, int(number))
+    if kind == "covering":
+        return covering(bits, radius, int(number))
+    if kind == "manku":
+        return manku(int(number))
+    return bphs(bits, radius, radius + int(number), int(number))
+
+
+DESIGNS = [
+    *[(bits, radius, f"compact-{min(radius + 1, 2 if radius < 6 else 3)}") for bits in (32, 64, 128) for radius in range(9)],
+    *[(bits, radius, "bphs-1") for bits in (32, 64, 128) for radius in range(9)],
+    *[(bits, radius, "bphs-2") for bits in (32, 64, 128) for radius in range(5)],
+    *[(64, 3, f"covering-{tables}") for tables in (5, 6, 8, 11, 14)],
+    *[(64, 3, f"manku-{tables}") for tables in (4, 10, 16, 20)],
+]
+
+
+@pytest.mark.parametrize(("bits", "radius", "name"), DESIGNS)
+def test_equals_brute_force(bits: int, radius: int, name: str) -> None:
+    rng = np.random.default_rng(bits * 100 + radius)
+    codes = mixed(rng, 300, bits, radius + 2)
+    queries = np.concatenate([neighbours(rng, codes[::7], bits, radius + 1), uniform(rng, 20, bits), codes[:5]])
+    want = brute(codes, queries, radius)
+    design = design_of(bits, radius, name)
+    same(build(design, codes).search(queries), want)
+    same(build(design, codes, header_bits=9).search(queries), want)
+
+
+@pytest.mark.parametrize("name", ["covering-6", "compact-2", "manku-4"])
+def test_equals_brute_force_on_many_codes(name: str) -> None:
+    rng = np.random.default_rng(5)
+    codes = np.concatenate([uniform(rng, 60_000, 64), clustered(rng, 40_000, 64, 20, 6)])
+    queries = np.concatenate([neighbours(rng, codes[:: len(codes) // 150], 64, 4), uniform(rng, 50, 64)])
+    same(build(design_of(64, 3, name), codes, threads=2).search(queries), brute(codes, queries, 3))
+
+
+@pytest.mark.parametrize(("bits", "name"), [(64, "covering-6"), (64, "compact-2"), (128, "compact-2"), (32, "bphs-1")])
+def test_first_is_the_first_in_probe_order(bits: int, name: str) -> None:
+    rng = np.random.default_rng(bits)
+    codes = mixed(rng, 150, bits, 5)
+    queries = np.concatenate([neighbours(rng, codes[::5], bits, 5), uniform(rng, 10, bits)])
+    design = design_of(bits, 3, name)
+    for header_bits in (0, 5):
+        tables = build(design, codes, header_bits)
+        keys = [(t.mask, t.flips) for t in design.tables]
+        want = [first_in_probe_order(codes, q, 3, keys, tables.header_bits[0]) for q in queries]
+        query, row, distance = tables.search(queries, _core.Mode.first)
+        assert query.tolist() == [i for i, hit in enumerate(want) if hit]
+        assert list(zip(row.tolist(), distance.tolist(), strict=True)) == [hit for hit in want if hit]
+
+
+def test_same_bytes_for_any_threads_and_batches(cpu: str) -> None:
+    rng = np.random.default_rng(11)
+    codes = mixed(rng, 4000, 64, 5)
+    queries = np.concatenate([neighbours(rng, codes[::2], 64, 5), uniform(rng, 500, 64)])
+    want = brute(codes, queries, 3)
+    for name in ("covering-6", "compact-2"):
+        one = build(design_of(64, 3, name), codes)
+        firsts = one.search(queries, _core.Mode.first)
+        same(one.search(queries), want)
+        for threads in (2, 3):
+            many = build(design_of(64, 3, name), codes, threads=threads)
+            assert many.bytes == one.bytes
+            same(many.search(queries, threads=threads), want)
+            same(many.search(queries, _core.Mode.first, threads=threads), firsts)
+        parts = [one.search(queries[i : i + 1000], _core.Mode.first) for i in range(0, len(queries), 1000)]
+        rows = np.concatenate([part[1] for part in parts])
+        np.testing.assert_array_equal(rows, firsts[1])
+
+
+def test_equal_codes_are_groups() -> None:
+    rng = np.random.default_rng(3)
+    codes = np.concatenate([np.repeat(uniform(rng, 1, 64), 100_000, axis=0), uniform(rng, 10, 64)])
+    tables = build(covering(64, 3, 6), codes)
+    assert (tables.rows, tables.codes) == (100_010, 11)
+    query, row, distance, size = tables.search(codes[[5, 100_003]], expand=False)
+    assert query.tolist() == [0, 1] and row.tolist() == [0, 100_003]
+    assert distance.tolist() == [0, 0] and size.tolist() == [100_000, 1]
+    assert tables.search(codes[:1])[1].tolist() == list(range(100_000))
+    assert tables.search(codes[:1], _core.Mode.first)[1].tolist() == [0]
+    assert tables.bytes < 20_000
+
+
+def test_buckets_far_larger_than_their_share() -> None:
+    # 2,000 codes that agree in one half: their buckets there outgrow the 8-byte groups.
+    rng = np.random.default_rng(4)
+    codes = uniform(rng, 2000, 64) & np.uint64(2**32 - 1)
+    queries = neighbours(rng, codes[::20], 64, 3)
+    for name in ("covering-6", "compact-2", "manku-4"):
+        same(build(design_of(64, 3, name), codes).search(queries), brute(codes, queries, 3))
+
+
+def test_no_codes_and_no_queries() -> None:
+    none = np.empty((0, 1), dtype=np.uint64)
+    some = np.arange(10, dtype=np.uint64)[:, None]
+    assert [len(column) for column in build(covering(64, 3, 6), none).search(some)] == [0, 0, 0]
+    assert [len(column) for column in build(covering(64, 3, 6), some).search(none)] == [0, 0, 0]
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.sampled_from([32, 64, 128]),
+    st.integers(0, 8),
+    st.integers(1, 2),
+    st.integers(0, 12),
+    st.integers(0, 2**32 - 1),
+)
+def test_any_design_and_header(bits: int, radius: int, tables: int, header_bits: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = clustered(rng, int(rng.integers(1, 200)), bits, int(rng.integers(1, 6)), radius + 3)
+    queries = neighbours(rng, codes[rng.integers(0, len(codes), 20)], bits, radius + 2)
+    design = compact(bits, radius, min(tables + radius // 4, radius + 1))
+    same(build(design, codes, header_bits).search(queries), brute(codes, queries, radius))
+
+
+def test_wrong_arguments_are_refused() -> None:
+    codes = np.arange(10, dtype=np.uint64)[:, None]
+    mask, flips = np.array([[1]], dtype=np.uint64), np.array([0], dtype=np.uint8)
+    with pytest.raises(ValueError, match="32, 64 or 128"):
+        _core.HammingTables(codes, 48, 3, mask, flips)
+    with pytest.raises(ValueError, match="radius"):
+        _core.HammingTables(codes, 64, 65, mask, flips)
+    with pytest.raises(ValueError, match="at least one"):
+        _core.HammingTables(codes, 64, 3, mask[:0], flips[:0])
+    with pytest.raises(ValueError, match="uint64"):
+        _core.HammingTables(codes, 128, 3, np.ones((1, 2), dtype=np.uint64), flips)
+    with pytest.raises(ValueError, match="low half"):
+        _core.HammingTables(codes << np.uint64(40), 32, 3, mask, flips)
+    with pytest.raises(ValueError, match="does not have|do not have"):
+        _core.HammingTables(codes, 32, 3, mask << np.uint64(40), flips)
+    with pytest.raises(TypeError):
+        _core.HammingTables(codes.astype(np.int64), 64, 3, mask, flips)  # type: ignore[arg-type]
+    tables = _core.HammingTables(codes, 64, 3, mask, flips)
+    with pytest.raises(ValueError, match="uint64"):
+        tables.search(np.ones((3, 2), dtype=np.uint64))
