@@ -50,7 +50,7 @@ void bind_simhash(nb::module_& module) {
                 out = simhash(view(hashes), view(weights), view(offsets), {bits, tie, gaussian}, margins,
                               ranks, threads);
             }
-            return nb::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
+            return std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
                                   to_numpy(std::move(out.margins), bits),
                                   to_numpy(std::move(out.bytes), bits), to_numpy(std::move(out.scales)),
                                   to_numpy(std::move(out.ranks), ranks));
@@ -89,7 +89,7 @@ void bind_minhash(nb::module_& module) {
         [](std::size_t values, std::uint64_t seed) {
             check_values(values);
             Permutations made(values, seed);
-            return nb::make_tuple(made.key, to_numpy(std::move(made.multipliers)),
+            return std::make_tuple(made.key, to_numpy(std::move(made.multipliers)),
                                   to_numpy(std::move(made.offsets)));
         },
         "values"_a, "seed"_a, "Key, multipliers and offsets of x -> mix(x ^ key) * multiplier + offset.");

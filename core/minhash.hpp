@@ -64,10 +64,9 @@ KERNEL inline std::uint64_t four_tries(std::uint64_t key, std::size_t bin, std::
     return draw(~key, round * kMostValues + bin);
 }
 
-// a, or b where bin a is empty; masks, because GCC turns `?:` into a branch here.
+// a, or b where bin a is empty (all ones); a mask, because GCC turns `?:` into a branch here.
 KERNEL inline std::uint32_t or_else(std::uint32_t a, std::uint32_t b) {
-    const std::uint32_t empty = -std::uint32_t{a == kEmptyBin};
-    return (a & ~empty) | (b & empty);
+    return a & (b | -std::uint32_t{a < kEmptyBin});
 }
 
 // Writes the sketch; false, and zeros, if no feature was ever given. values and bins are of one size and apart.
@@ -81,8 +80,10 @@ KERNEL inline bool one_permutation_finish(std::span<const std::uint32_t> bins, s
         std::fill(values.begin(), values.end(), 0);
         return false;
     }
-    for (std::size_t j = 0; j < count; ++j) values[j] = mix32(minima[j]);
-    if (filled == count) return true;
+    if (filled == count) {
+        for (std::size_t j = 0; j < count; ++j) values[j] = mix32(minima[j]);
+        return true;
+    }
     const std::uint32_t lowest =
         *std::find_if(bins.begin(), bins.end(), [](auto bin) { return bin != kEmptyBin; });
     if (filled == 1) {  // every search would end there
@@ -92,32 +93,38 @@ KERNEL inline bool one_permutation_finish(std::span<const std::uint32_t> bins, s
     // All empty bins of a block search together, round by round and without branches: one bin at a time would
     // mispredict the end of each search. The lowest filled bin serves whoever finds none, one bin in e^256.
     constexpr std::size_t kBlock = 256;
-    std::uint16_t pending[kBlock];
+    std::uint32_t pending[kBlock], found[kBlock];
     for (std::size_t start = 0; start < count; start += kBlock) {
         std::size_t left = 0;
         for (std::size_t j = start; j < std::min(count, start + kBlock); ++j) {
-            pending[left] = static_cast<std::uint16_t>(j);
+            values[j] = minima[j];
+            pending[left] = static_cast<std::uint32_t>(j);
             left += minima[j] == kEmptyBin;
         }
         for (std::uint64_t round = 0; left > 0; ++round) {
-            std::size_t still = 0;
+            if (round == 64 * count) {
+                for (std::size_t i = 0; i < left; ++i) values[pending[i]] = lowest;
+                break;
+            }
             for (std::size_t i = 0; i < left; ++i) {
-                const std::size_t j = pending[i];
-                const std::uint64_t tries = four_tries(key, j, round);
+                const std::uint64_t tries = four_tries(key, pending[i], round);
                 const std::uint32_t a = minima[((tries & 0xFFFF) * count) >> 16];
                 const std::uint32_t b = minima[((tries >> 16 & 0xFFFF) * count) >> 16];
                 const std::uint32_t c = minima[((tries >> 32 & 0xFFFF) * count) >> 16];
                 const std::uint32_t d = minima[((tries >> 48) * count) >> 16];
-                std::uint32_t found = or_else(or_else(a, b), or_else(c, d));
-                if (round == 64 * count) [[unlikely]]
-                    found = or_else(found, lowest);
-                values[j] = mix32(found);
-                pending[still] = static_cast<std::uint16_t>(j);
-                still += found == kEmptyBin;
+                found[i] = or_else(or_else(a, b), or_else(c, d));
+            }
+            std::size_t still = 0;
+            for (std::size_t i = 0; i < left; ++i) {
+                const std::uint32_t j = pending[i];
+                values[j] = found[i];
+                pending[still] = j;
+                still += found[i] == kEmptyBin;
             }
             left = still;
         }
     }
+    for (std::size_t j = 0; j < count; ++j) values[j] = mix32(values[j]);
     return true;
 }
 
