@@ -18,7 +18,8 @@ Words = NDArray[np.uint64]
 @dataclass(frozen=True)
 class Workload:
     """`codes` uint64[n, 1]; `queries` uint64[m, 1] with `margins` float32[m, 64]. Query 2i has the stored row
-    `planted[i]` at distance 1 to radius; no other stored code is near any query, which is what uniform codes give."""
+    `planted[i]` at distance 1 to radius; no other stored code is near any query, which is what uniform codes
+    give."""
 
     codes: Words
     queries: Words
@@ -30,8 +31,9 @@ class Workload:
 def make(stored: int, asked: int, radius: int, seed: int) -> Workload:
     """Codes are uniform; which bits of a query differ from its neighbour follows margins of real text.
 
-    Each query takes a near pair of real documents, moves its bits to random places and flips random bits in both:
-    codes become uniform and independent, while the sizes of the margins and which of them failed stay real.
+    Each query takes a near pair of real documents, moves its bits to random places and flips random bits in
+    both: codes become uniform and independent, while the sizes of the margins and which of them failed stay
+    real.
     """
     generator = np.random.default_rng(seed)
     codes = generator.integers(0, 2**64, stored, dtype=np.uint64)
@@ -49,15 +51,15 @@ def make(stored: int, asked: int, radius: int, seed: int) -> Workload:
     planted = generator.permutation(stored)[: (asked + 1) // 2].astype(np.int64)
     difference = np.packbits(flips, axis=1, bitorder="little").view("<u8")[:, 0]
     codes[planted] = queries[::2] ^ difference[::2]
-    return Workload(
-        codes[:, None], queries[:, None], np.where(signs == 1, sizes, -sizes).astype(np.float32), planted, real
-    )
+    votes = np.where(signs == 1, sizes, -sizes).astype(np.float32)
+    return Workload(codes[:, None], queries[:, None], votes, planted, real)
 
 
 def _balanced(
     distances: NDArray[np.int64], radius: int, asked: int, generator: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Pairs for queries 0, 1, 2, ..., with distances 1, 1, 2, 2, ... so that each distance is planted equally often."""
+    """Pairs for queries 0, 1, 2, ..., with distances 1, 1, 2, 2, ... so that each distance is planted equally
+    often."""
     wanted = 1 + (np.arange(asked) // 2) % radius
     picked = np.empty(asked, dtype=np.int64)
     for distance in range(1, radius + 1):
@@ -69,7 +71,8 @@ def _balanced(
 
 @lru_cache(maxsize=2)
 def near_pairs(radius: int) -> tuple[NDArray[np.float32], NDArray[np.bool_], bool]:
-    """(margins of one, differing bits, whether they are real) of pairs of documents at distance 1 to radius."""
+    """(margins of one, differing bits, whether they are real) of pairs of documents at distance 1 to
+    radius."""
     folder = Path(os.environ.get("NEARDUP_DATA", "../shared/data"))
     if folder.is_dir():
         from benchmarks.search.text import real_pairs

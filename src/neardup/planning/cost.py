@@ -79,7 +79,7 @@ def tables_cost(
     whole = sum(total_ns)
     visited = _visited(design)
     early = sum(ns * share for ns, share in zip(total_ns, visited, strict=True))
-    scale, build_scale = machine.scale.get(kind, 1.0), machine.build_scale.get(kind, 1.0)
+    scale, build_scale = machine.query_factor(kind, codes), machine.build_factor(kind, codes)
     return Cost(
         bytes=total_bytes,
         build=build * build_scale * NANO,
@@ -154,7 +154,7 @@ def psm_cost(
     flips = machine.per_ranking + flip_sets * (machine.per_flip_set + probe)
     # The likeliest sets come first: half of the neighbours are found by about a sixth of them.
     early = 0.35 * flips
-    scale, build_scale = machine.scale.get("psm", 1.0), machine.build_scale.get("psm", 1.0)
+    scale, build_scale = machine.query_factor("psm", codes), machine.build_factor("psm", codes)
     return Cost(
         bytes=codes * _kept_bytes(bits, header) + 2 * 2.0**header,
         build=machine.per_built * codes * build_scale * NANO,
@@ -166,7 +166,7 @@ def psm_cost(
 def scan_cost(machine: Machine, bits: int, codes: float) -> Cost:
     """Of comparing each query with every code."""
     words = max(1, bits // 64)
-    seconds = machine.per_compare * words * codes * machine.scale.get("scan", 1.0) * NANO
+    seconds = machine.per_compare * words * codes * machine.query_factor("scan", codes) * NANO
     return Cost(bytes=8.0 * words * codes, build=0.0, all=seconds, first=seconds)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache, partial
 from math import log2
@@ -15,14 +15,17 @@ __all__ = ["REFERENCE", "Machine", "best_seconds", "measure_access"]
 
 NANO = 1e-9
 
+Points = Sequence[tuple[float, float]]
+Scales = Mapping[str, Points]
+
 
 @dataclass(frozen=True)
 class Machine:
     """Costs of one core, in nanoseconds unless said otherwise.
 
     `access` lists (bytes of a working set, cost of one random read in it when many are under way); costs
-    between and beyond are interpolated on the logarithm of the size. `scale` corrects a method's whole query
-    time, and `build_scale` its build time: measured over predicted, 1 where nothing was measured.
+    between are interpolated on the logarithm of the size. `scale` corrects a method's query time and
+    `build_scale` its build time: measured over predicted at so many codes, 1 where nothing was measured.
     """
 
     access: tuple[tuple[float, float], ...]
@@ -37,17 +40,23 @@ class Machine:
     per_compare: float = 0.25  # compare one pair of codes in a scan
     per_built: float = 25.0  # put one code into one table
     disk_bytes_per_second: float = 1e9
-    scale: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
-    build_scale: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))
+    scale: Scales = field(default_factory=lambda: MappingProxyType({}))
+    build_scale: Scales = field(default_factory=lambda: MappingProxyType({}))
     measured: bool = False
 
     def access_ns(self, size: float) -> float:
         """Cost of one random read in `size` bytes when many are under way."""
-        sizes = [log2(s) for s, _ in self.access]
-        costs = [cost for _, cost in self.access]
-        return float(np.interp(log2(max(size, 1.0)), sizes, costs))
+        return _between(self.access, size)
 
-    def scaled(self, scale: Mapping[str, float], build_scale: Mapping[str, float]) -> Machine:
+    def query_factor(self, kind: str, codes: float) -> float:
+        """What to multiply a predicted query time by."""
+        return _between(self.scale[kind], codes) if kind in self.scale else 1.0
+
+    def build_factor(self, kind: str, codes: float) -> float:
+        """What to multiply a predicted build time by."""
+        return _between(self.build_scale[kind], codes) if kind in self.build_scale else 1.0
+
+    def scaled(self, scale: Scales, build_scale: Scales) -> Machine:
         """This machine with the corrections that measured runs gave."""
         return replace(
             self,
@@ -55,6 +64,11 @@ class Machine:
             build_scale=MappingProxyType(dict(build_scale)),
             measured=True,
         )
+
+
+def _between(points: Points, at: float) -> float:
+    """Interpolated on the logarithm; the nearest value beyond either end."""
+    return float(np.interp(log2(max(at, 1.0)), [log2(x) for x, _ in points], [y for _, y in points]))
 
 
 REFERENCE = Machine(
