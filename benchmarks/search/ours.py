@@ -9,9 +9,11 @@ from benchmarks.search.engines import Engine, NotRun, Rows, Words
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.planning.cost import Cost, tables_cost
+from neardup.planning.machine import Machine
 from neardup.search.designs import Design, compact, covering, manku
 
-__all__ = ["join", "ours"]
+__all__ = ["join", "ours", "predicted"]
 
 
 class Tables:
@@ -21,6 +23,7 @@ class Tables:
         masks = np.array([[table.mask] for table in design.tables], dtype=np.uint64)
         flips = np.array([table.flips for table in design.tables], dtype=np.uint8)
         self.tables = _core.HammingTables(codes, design.bits, design.radius, masks, flips, threads=threads)
+        self.design = design
         self.bytes, self.row_bytes = self.tables.bytes, self.tables.row_bytes
 
     def search(
@@ -69,6 +72,14 @@ def ours(radius: int) -> dict[str, Callable[[Words, int], Engine]]:
         "bphs-10-binary": missing("binary search"),
         "scan": lambda codes, threads: Scan(codes, radius),
     }
+
+
+def predicted(machine: Machine, engine: Engine, name: str, codes: int) -> Cost:
+    """What the planner's model says of an engine as it was built."""
+    kind = {"fast": "covering", "bphs-4": "bphs", "bphs-10": "bphs"}.get(name, name)
+    if not isinstance(engine, Tables):
+        raise NotRun(f"no prediction for {name}")
+    return tables_cost(machine, engine.design, codes, max(engine.tables.header_bits), kind=kind)
 
 
 def join(codes: Words, radius: int) -> int:

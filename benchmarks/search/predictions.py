@@ -1,4 +1,4 @@
-"""How close the planner's predictions come: python -m benchmarks.search.predictions [--sizes 1e6 1e7] [--out FILE]"""
+"""How close the planner's predictions come: python -m benchmarks.search.predictions [--sizes 1e6 1e7]"""
 
 from __future__ import annotations
 
@@ -10,12 +10,13 @@ from typing import Any
 
 from benchmarks.search import data
 from benchmarks.search.ours import ours, predicted
+
 from neardup.planning import measure
 from neardup.planning.machine import best_seconds
 
 RADIUS = 3
 BOUND = 1.5
-ENGINES = ("fast", "compact", "bphs-4", "bphs-10", "psm")
+ENGINES = ("fast", "compact", "bphs-4", "bphs-10")
 
 
 def compare(size: int, asked: int = 300_000) -> list[dict[str, Any]]:
@@ -34,7 +35,8 @@ def compare(size: int, asked: int = 300_000) -> list[dict[str, Any]]:
             row[mode] = [1 / cost, asked / best_seconds(search)]
         row["build_seconds"] = [guess.build, seconds]
         row["bytes"] = [guess.bytes, engine.bytes]
-        row["factor"] = {k: max(a / b, b / a) for k, (a, b) in row.items() if isinstance(row[k], list)}
+        pairs = {key: both for key, both in row.items() if isinstance(both, list)}
+        row["factor"] = {key: max(a / b, b / a) for key, (a, b) in pairs.items()}
         results.append(row)
     return results
 
