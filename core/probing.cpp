@@ -39,10 +39,11 @@ const Balls balls = make_balls();
 Shape::Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits) {
     const unsigned key_bits = bits_in(key), used = std::min({header_bits, key_bits, 32u});
     layout_ = Layout(bits, key, used);
-    flips_ = std::min(flips, used);
+    flips_ = flips;
     has_presence_ = flips_ > 0 && key_bits >= used + extra;
-    checked_ = layout_.leading(has_presence_ ? used + extra : used);
-    for (unsigned size = 0; size <= flips_; ++size) add_flip_sets(flip_sets_, used, size, 0, 0);
+    claim_ = {layout_.leading(has_presence_ ? used + extra : used), flips};
+    for (unsigned size = 0; size <= std::min(flips, used); ++size)
+        add_flip_sets(flip_sets_, used, size, 0, 0);
 }
 
 void Batch::take(const std::uint64_t* queries, std::size_t rows, unsigned words) {

@@ -43,6 +43,15 @@ struct Found {
 
 enum class Mode : int { all = 0, first = 1 };
 
+// Which differences a table reports. A pair belongs to the first table that claims it, so it is reported once; and since
+// the claim is all that decides, not what else happens to be stored, the answer is always the same.
+struct Claim {
+    Code checked;
+    unsigned flips;
+
+    KERNEL bool operator()(const Code& difference) const { return bits_in(difference, checked) <= flips; }
+};
+
 // A table's key, and the flips its probes make.
 class Shape {
   public:
@@ -57,15 +66,13 @@ class Shape {
     bool has_presence() const { return has_presence_; }
     // Sets of header bits to flip, in probe order: none, each bit, each pair, ...
     std::span<const FlipSet> flip_sets() const { return flip_sets_; }
-    // Does this table report a code at this difference? A pair belongs to the first table that says yes, so it is
-    // reported once; and since every table decides by the same rule, the answer depends on nothing else.
-    KERNEL bool reports(const Code& difference) const { return bits_in(difference, checked_) <= flips_; }
+    const Claim& claim() const { return claim_; }
 
   private:
     Layout layout_;
     unsigned flips_ = 0;
     bool has_presence_ = false;
-    Code checked_{};
+    Claim claim_{};
     std::vector<FlipSet> flip_sets_;
 };
 

@@ -77,6 +77,7 @@ class Tables {
     Design design_;
     std::size_t row_count_ = 0;
     std::vector<Table> tables_;  // the first one's order is the order of codes
+    std::vector<Claim> claims_;  // of each table
     Rows rows_;
 };
 

@@ -206,7 +206,7 @@ void build(const Design& design, std::span<const std::uint64_t> codes, std::span
     const auto shape = [&](const Key& key, std::size_t count) {
         const unsigned wanted =
             design.header_bits != 0 ? design.header_bits : header_bits_for(design.bits, count, key.flips > 0);
-        return Shape(design.bits, key.mask, key.flips, wanted);
+        return Shape(design.bits, key.mask, std::min(key.flips, design.radius), wanted);
     };
     tables.resize(design.keys.size());
     const auto unique =
@@ -229,6 +229,7 @@ Tables::Tables(const Design& design, std::span<const std::uint64_t> codes,
         build<1>(design_, codes, rows, threads, tables_, rows_);
     else
         build<2>(design_, codes, rows, threads, tables_, rows_);
+    for (const Table& table : tables_) claims_.push_back(table.shape().claim());
 }
 
 }  // namespace neardup
