@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from neardup.cli.plan import plan as command
 from neardup.errors import ConfigError
-from neardup.planning import Plan, plan
+from neardup.planning import Plan, measure, plan
 from neardup.planning.cost import batch_cost, flip_sets_needed, psm_cost, row_map_bytes, tables_cost
 from neardup.planning.machine import REFERENCE, Machine
 from neardup.planning.plan import parse_size
@@ -148,3 +148,17 @@ def test_the_command() -> None:
     run = CliRunner().invoke(command, ["--documents", "1e6", "--memory", "lots", "--no-measure"])
     assert run.exit_code == 2
     assert "64GB" in run.output
+
+
+@pytest.mark.slow
+def test_measuring_gives_a_usable_machine() -> None:
+    machine = measure()
+    assert machine is measure()  # kept in memory
+    assert machine.measured
+    assert {"covering", "compact", "bphs", "scan"} <= machine.scale.keys()
+    assert all(factor > 0 for points in machine.scale.values() for _, factor in points)
+    costs = [machine.access_ns(2.0**i) for i in range(20, 36)]
+    assert costs[0] > 0 and costs[-1] >= costs[0]
+    made = plan(1e6)
+    assert made.measured
+    assert "measured on this machine" in made.title

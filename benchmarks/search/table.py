@@ -13,6 +13,17 @@ RESULTS = HERE.parent / "results"
 PAGE = HERE.parents[1] / "docs" / "benchmarks-search.md"
 Row = dict[str, Any]
 
+HEAD = ("engine", "all/s", "times faiss", "first/s", "recall", "bytes a code", "row map")
+HEAD += ("two threads", "of memory bound", "build s")
+
+PROSE = """Codes of 64 bits, radius {radius}, half of the queries with one planted neighbour at distance 1 to
+{radius}; margins come from {margins}. Same codes, same run, one thread, called from Python with numpy columns,
+row numbers returned; every answer was checked. One thread is timed in CPU seconds, two on the clock, the best of a
+few runs. Bytes are the search structure's own, without the row map; for rivals, the growth of the process. `of
+memory bound` is the share of the speed that the random reads alone would allow on this machine. gaoya takes texts
+alone, so it searches codes of its own making, at distance 0. Written by `python -m benchmarks.search.table` from
+`benchmarks/results/search.json`, which `python -m benchmarks.search` makes."""
+
 # Queries a second in Sood and Loguinov, table 2: 60M stored, 10M asked, one machine of 2011.
 PAPER = {"bphs-4": (154e3, 185e3), "bphs-10": (189e3, 385e3), "psm": (765e3, 1.6e6)}
 
@@ -48,8 +59,7 @@ def search_tables(results: Row) -> list[str]:
         ran, rival = [row for row in rows if "not_run" not in row], faiss_best(rows)
         lines += [f"### {size:,} stored", ""]
         lines += table(
-            ("engine", "all/s", "times faiss", "first/s", "recall", "bytes a code", "row map", "two threads",
-             "of memory bound", "build s"),
+            HEAD,
             (
                 (
                     row["engine"] + ("" if row["all"]["right"] else " (WRONG)"),
@@ -152,17 +162,12 @@ def main() -> None:
     lines = [
         "# Hamming search, measured",
         "",
-        f"Codes of 64 bits, radius {results['radius']}, half of the queries with one planted neighbour at distance 1 to "
-        f"{results['radius']}; margins come from {margins}. Same codes, same run, one thread, called from Python with",
-        "numpy columns, row numbers returned; every answer was checked. One thread is timed in CPU seconds, two on the",
-        "clock, the best of a few runs. Bytes are the search structure's own; for rivals, the growth of the process.",
-        "`of memory bound` is the share of the speed that the random reads alone would allow on this machine.",
-        "gaoya takes texts alone, so it searches codes of its own making, at distance 0.",
+        PROSE.format(radius=results["radius"], margins=margins),
         "",
-        f"Machine: {machine['cpu']}, {machine['cores']} cores, {machine['system']}, Python {machine['python']}; "
+        f"Machine: {machine['cpu']}, {machine['cores']} cores, {machine['system']}, "
+        f"Python {machine['python']}; "
         + ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
         + f"; commit {machine['commit'][:12]}.",
-        "Written by `python -m benchmarks.search.table` from `benchmarks/results/search.json`.",
         "",
         *search_tables(results),
         *section("### Targets", goals(results, cases)),
@@ -171,8 +176,8 @@ def main() -> None:
         *section(
             "### PSM against BPHS: the paper's table 2 and here",
             paper_ratios(results),
-            "A ratio above 1 says that PSM is faster. `-binary` is BPHS as printed: binary search, one query at a time;",
-            "plain BPHS here has direct-address buckets, batches and prefetching like every other table.",
+            "A ratio above 1 says that PSM is faster. `-binary` is BPHS as printed: binary search, one query at",
+            "a time; plain BPHS here has direct-address buckets, batches and prefetching like every other table.",
         ),
     ]
     predictions = RESULTS / "predictions.json"
@@ -188,7 +193,7 @@ def section(title: str, body: list[str], *prose: str) -> list[str]:
 
 def predicted(rows: list[Row]) -> list[str]:
     return table(
-        ("engine", "stored", "predicted all/s", "measured", "factor", "predicted build s", "measured", "bytes factor"),
+        ("engine", "stored", "predicted all/s", "measured", "factor", "predicted build", "measured", "bytes"),
         (
             (
                 row["engine"],

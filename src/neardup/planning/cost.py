@@ -46,63 +46,74 @@ def _kept_bytes(bits: int, header_bits: int) -> int:
     return 4 + max(0, -(-(bits - header_bits - 32) // 8))
 
 
-def _bucket_ns(machine: Machine, codes: float, header_bits: int) -> float:
-    """One probe: the bounds of its bucket, the bucket's first line, and the lines it runs on into."""
-    length = codes / 2.0**header_bits
-    reads = machine.access_ns(2.0 * 2.0**header_bits) + machine.access_ns(4.0 * codes)
-    return machine.per_probe + reads + machine.per_line * length / LINE_CODES
+def _probe_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> float:
+    """One probe: the bounds of its bucket, the bucket's first line, and the lines it runs on into.
+
+    All tables of a design share the caches, so together they are the memory that reads wander in.
+    """
+    bounds = machine.access_ns(2.0 * 2.0**header_bits * tables)
+    bucket = machine.access_ns(4.0 * codes * tables)
+    lines = codes / 2.0**header_bits / LINE_CODES
+    return machine.per_probe + machine.per_read * (bounds + bucket) + machine.per_line * lines
 
 
 def tables_cost(
     machine: Machine, design: Design, codes: float, header_bits: int, *, kind: str, matched: float = 0.5
 ) -> Cost:
-    """Of `design` over `codes` codes, with headers of at most `header_bits`; `matched` queries have a
-    neighbour."""
-    total_bytes, total_ns, build = 0.0, [], 0.0
+    """Of `design` over `codes` codes with headers of at most `header_bits`, when a share `matched` of queries
+    has a neighbour."""
+    total_bytes, build = 0.0, 0.0
+    table_ns: list[float] = []
+    count, flipping = len(design.tables), sum(table.flips > 0 for table in design.tables)
     for table in design.tables:
         header = min(header_bits, table.key_bits, 32)
         presence = table.flips > 0 and table.key_bits >= header + PRESENCE_BITS
         words = 2.0**header
         total_bytes += codes * _kept_bytes(design.bits, header) + 2 * words + (8 * words if presence else 0)
-        build += machine.per_built * codes * (1 + 0.3 * presence)
+        build += machine.per_built * codes * (1.2 if presence else 1.0)
         ns, asked = machine.per_table, 0.0
         for flips in range(table.flips + 1):
             sets = comb(header, flips)
             if presence:
                 ball = sum(comb(PRESENCE_BITS, i) for i in range(table.flips - flips + 1))
                 asked += sets * -expm1(-codes * ball / (words * 2**PRESENCE_BITS))
-                ns += sets * (machine.per_presence + machine.access_ns(8 * words))
+                read = machine.per_read * machine.access_ns(8 * words * flipping)
+                ns += sets * (machine.per_presence + read)
             else:
                 asked += sets
-        total_ns.append(ns + asked * _bucket_ns(machine, codes, header))
+        table_ns.append(ns + asked * _probe_ns(machine, codes, header, count))
     fixed = machine.per_query + matched * machine.per_hit
-    whole = sum(total_ns)
-    visited = _visited(design)
-    early = sum(ns * share for ns, share in zip(total_ns, visited, strict=True))
-    scale, build_scale = machine.query_factor(kind, codes), machine.build_factor(kind, codes)
+    whole = sum(table_ns)
+    visited, meetings = _matching(design)
+    early = sum(ns * share for ns, share in zip(table_ns, visited, strict=True)) + machine.per_meeting
+    every = whole + machine.per_meeting * meetings
     return Cost(
         bytes=total_bytes,
-        build=build * build_scale * NANO,
-        all=(fixed + whole) * scale * NANO,
-        first=(fixed + min(matched * early + (1 - matched) * whole, whole)) * scale * NANO,
+        build=build * machine.build_factor(kind, codes) * NANO,
+        all=(fixed + matched * every + (1 - matched) * whole) * machine.query_factor(kind, codes) * NANO,
+        first=(fixed + matched * min(early, every) + (1 - matched) * whole)
+        * machine.query_factor(f"{kind} first", codes)
+        * NANO,
     )
 
 
 @lru_cache(maxsize=256)
-def _visited(design: Design) -> tuple[float, ...]:
-    """The share of queries with a neighbour that get as far as each table when the first match ends a query.
+def _matching(design: Design) -> tuple[tuple[float, ...], float]:
+    """What becomes of queries with a neighbour: the share that gets as far as each table when the first match
+    ends a query, and in how many tables such a pair meets.
 
     From a fixed sample of neighbours at distances 1 to radius, equally often.
     """
     generator = np.random.default_rng(7)
     counts = np.zeros(len(design.tables))
-    samples = 400
+    samples, met = 400, 0
     for i in range(samples):
         size = 1 + i % max(design.radius, 1)
         pattern = sum(1 << int(b) for b in generator.permutation(design.bits)[:size]) if design.radius else 0
-        hit = next(t for t, x in enumerate(design.tables) if (x.mask & pattern).bit_count() <= x.flips)
-        counts[: hit + 1] += 1
-    return tuple((counts / samples).tolist())
+        hits = [t for t, x in enumerate(design.tables) if (x.mask & pattern).bit_count() <= x.flips]
+        counts[: hits[0] + 1] += 1
+        met += len(hits)
+    return tuple((counts / samples).tolist()), met / samples
 
 
 # Flip sets that reach 90, 95 and 99 percent of the neighbours at distances 1 to radius, equally often, in
@@ -149,17 +160,18 @@ def psm_cost(
     """Of one sorted copy with a header table, probed with the code itself and `flip_sets` flips of its
     header."""
     header = min(header_bits, bits, 32)
-    probe = _bucket_ns(machine, codes, header)
-    fixed = machine.per_query + machine.per_table + matched * machine.per_hit
+    probe = _probe_ns(machine, codes, header, 1)
+    fixed = machine.per_query + machine.per_table + matched * (machine.per_hit + machine.per_meeting)
     flips = machine.per_ranking + flip_sets * (machine.per_flip_set + probe)
     # The likeliest sets come first: half of the neighbours are found by about a sixth of them.
     early = 0.35 * flips
-    scale, build_scale = machine.query_factor("psm", codes), machine.build_factor("psm", codes)
     return Cost(
         bytes=codes * _kept_bytes(bits, header) + 2 * 2.0**header,
-        build=machine.per_built * codes * build_scale * NANO,
-        all=(fixed + probe + flips) * scale * NANO,
-        first=(fixed + probe + matched * early + (1 - matched) * flips) * scale * NANO,
+        build=machine.per_built * codes * machine.build_factor("psm", codes) * NANO,
+        all=(fixed + probe + flips) * machine.query_factor("psm", codes) * NANO,
+        first=(fixed + probe + matched * early + (1 - matched) * flips)
+        * machine.query_factor("psm first", codes)
+        * NANO,
     )
 
 

@@ -29,14 +29,16 @@ class Machine:
     """
 
     access: tuple[tuple[float, float], ...]
-    per_query: float = 12.0  # take the query in, sort its hits out
-    per_table: float = 4.0  # permute the query for one table
-    per_probe: float = 5.0  # list and read one bucket, beyond the memory accesses
-    per_presence: float = 1.0  # ask one word of a presence map, beyond the memory access
-    per_line: float = 2.5  # compare one more line of 16 stored codes
-    per_hit: float = 90.0  # check a match in full and look its row up
+    per_query: float = 8.0  # take the query in
+    per_table: float = 5.0  # permute the query for one table
+    per_probe: float = 2.0  # list one probe and read its bucket, beyond the accesses
+    per_read: float = 2.0  # accesses that one read costs: reads of a probe follow each other, so overlap less
+    per_presence: float = 0.5  # ask one word of a presence map, beyond the access
+    per_line: float = 7.5  # compare one more line of 16 stored codes
+    per_meeting: float = 70.0  # a match met in one more table
+    per_hit: float = 60.0  # look up the row of a match
     per_flip_set: float = 2.0  # make one PSM probe from the margins
-    per_ranking: float = 70.0  # rank the header's margins of one query
+    per_ranking: float = 70.0  # rank the margins of one query's header
     per_compare: float = 0.25  # compare one pair of codes in a scan
     per_built: float = 25.0  # put one code into one table
     disk_bytes_per_second: float = 1e9

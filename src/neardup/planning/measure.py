@@ -42,8 +42,12 @@ def measure() -> Machine:
             tables = _Timed(codes, design)
             header = max(tables.native.header_bits)
             guess = tables_cost(machine, design, size, header, kind=kind)
-            taken = best_seconds(partial(tables.native.search, queries)) / ASKED
-            scale.setdefault(kind, []).append((size, taken / guess.all))
+            for name, mode, cost in (
+                (kind, _core.Mode.all, guess.all),
+                (f"{kind} first", _core.Mode.first, guess.first),
+            ):
+                taken = best_seconds(partial(tables.native.search, queries, mode)) / ASKED
+                scale.setdefault(name, []).append((size, taken / cost))
             build.setdefault(kind, []).append((size, tables.seconds / guess.build))
     few = queries[:64]
     taken = best_seconds(partial(_core.scan, codes, few, 64, RADIUS)) / len(few)
