@@ -17,11 +17,12 @@ HEAD = ("engine", "all/s", "times faiss", "first/s", "recall", "bytes a code", "
 HEAD += ("two threads", "of memory bound", "build s")
 
 PROSE = """Codes of 64 bits, radius {radius}, half of the queries with one planted neighbour at distance 1 to
-{radius}; margins come from {margins}. Same codes, same run, one thread, called from Python with numpy columns,
-row numbers returned; every answer was checked. One thread is timed in CPU seconds, two on the clock, the best of a
-few runs. Bytes are the search structure's own, without the row map; for rivals, the growth of the process. `of
-memory bound` is the share of the speed that the random reads alone would allow on this machine. gaoya takes texts
-alone, so it searches codes of its own making, at distance 0. Written by `python -m benchmarks.search.table` from
+{radius}; margins come from {margins}. Same codes, same run, one thread, called from Python with
+numpy columns, row numbers returned; every answer was checked. One thread is timed in CPU seconds,
+two on the clock, the best of a few runs. Bytes are the search structure's own, without the row map;
+for rivals, the growth of the process. `of memory bound` is the share of the speed that the random
+reads alone would allow on this machine. gaoya takes texts alone, so it searches codes of its own
+making, at distance 0. Written by `python -m benchmarks.search.table` from
 `benchmarks/results/search.json`, which `python -m benchmarks.search` makes."""
 
 # Queries a second in Sood and Loguinov, table 2: 60M stored, 10M asked, one machine of 2011.
@@ -176,8 +177,8 @@ def main() -> None:
         *section(
             "### PSM against BPHS: the paper's table 2 and here",
             paper_ratios(results),
-            "A ratio above 1 says that PSM is faster. `-binary` is BPHS as printed: binary search, one query at",
-            "a time; plain BPHS here has direct-address buckets, batches and prefetching like every other table.",
+            "A ratio above 1 says that PSM is faster. `-binary` is BPHS as printed: binary search, one query",
+            "at a time; plain BPHS here has direct-address buckets, batches and prefetching as all tables have.",
         ),
     ]
     predictions = RESULTS / "predictions.json"
