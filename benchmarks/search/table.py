@@ -178,7 +178,7 @@ def main() -> None:
             "### PSM against BPHS: the paper's table 2 and here",
             paper_ratios(results),
             "A ratio above 1 says that PSM is faster. `-binary` is BPHS as printed: binary search, one query",
-            "at a time; plain BPHS here has direct-address buckets, batches and prefetching as all tables have.",
+            "at a time; plain BPHS here has direct-address buckets, batches and prefetching, as tables do.",
         ),
     ]
     predictions = RESULTS / "predictions.json"
