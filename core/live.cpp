@@ -38,6 +38,10 @@ LiveTables::Segment LiveTables::merged(std::size_t count, bool with_tail, unsign
     const std::int64_t base = count == 0 ? tail_base_ : segments_[first].base;
     std::vector<std::uint64_t> codes;
     std::vector<std::uint32_t> rows;
+    std::size_t most = with_tail ? tail_->size() : 0;
+    for (std::size_t i = first; i < segments_.size(); ++i) most += segments_[i].tables->rows();
+    codes.reserve(most * design_.words());
+    rows.reserve(most);
     const auto shift = [&](std::int64_t of) { return static_cast<std::uint32_t>(of - base); };
     for (std::size_t i = first; i < segments_.size(); ++i)
         segments_[i].tables->append(codes, rows, segments_[i].base, shift(segments_[i].base), dead_);
