@@ -3,7 +3,9 @@
 
 #include "bind.hpp"
 #include "features.hpp"
+#include "fused.hpp"
 #include "hash.hpp"
+#include "minhash.hpp"
 #include "select.hpp"
 #include "vocabulary.hpp"
 
@@ -14,7 +16,7 @@ namespace {
 // A column of texts: views into Python strings, bytes or Arrow buffers, which it keeps alive.
 class Texts {
   public:
-    void add(nb::tuple items) {
+    void add(nb::typed<nb::tuple, nb::object, nb::ellipsis> items) {
         views_.reserve(views_.size() + items.size());
         for (nb::handle item : items) views_.push_back(view_of(item.ptr()));
         owners_.append(items);
@@ -75,7 +77,9 @@ void bind_lookup(nb::module_& module, const char* name) {
         .def("__len__", &Lookup<Value>::size);
 }
 
-nb::object to_list(std::span<const Text> texts, const Normalizer& how, bool joined) {
+using Tokens = nb::typed<nb::list, nb::typed<nb::list, nb::str>>;
+
+Tokens tokens_of(std::span<const Text> texts, const Normalizer& how) {
     nb::list all;
     NormalText normal;
     for (const Text& text : texts) {
@@ -85,12 +89,9 @@ nb::object to_list(std::span<const Text> texts, const Normalizer& how, bool join
         for_each_token(normal, [&](std::size_t begin, std::size_t end) {
             tokens.append(nb::str(bytes.data() + begin, end - begin));
         });
-        if (joined)
-            all.append(nb::str(" ").attr("join")(tokens));
-        else
-            all.append(tokens);
+        all.append(tokens);
     }
-    return all;
+    return nb::cast<Tokens>(all);
 }
 
 }  // namespace
@@ -183,8 +184,8 @@ void bind_text(nb::module_& module) {
                     first.push_back(entry.first);
                     second.push_back(entry.second);
                 }
-                return nb::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
-                                      to_numpy(std::move(first)), to_numpy(std::move(second)));
+                return std::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
+                                       to_numpy(std::move(first)), to_numpy(std::move(second)));
             },
             "least"_a, "Keys counted at least so often, ascending, with counts and the two words of each.");
     module.def(
@@ -202,7 +203,7 @@ void bind_text(nb::module_& module) {
                 nb::gil_scoped_release nogil;
                 found = vocabulary(texts.views(), how, hash, seed);
             }
-            return nb::make_tuple(to_numpy(std::move(found.hashes)), std::move(found.words));
+            return std::make_tuple(to_numpy(std::move(found.hashes)), std::move(found.words));
         },
         "texts"_a, "normalizer"_a, "hash"_a, "seed"_a,
         "The distinct words of some texts, with their hashes.");
@@ -210,9 +211,9 @@ void bind_text(nb::module_& module) {
         "winnow",
         [](Column<std::uint64_t> sequence, std::size_t window) {
             if (window == 0) throw nb::value_error("the window must be at least 1");
-            std::vector<std::uint64_t> kept;
+            Buffer<std::uint64_t> kept;
             winnow(view(sequence), window, kept);
-            return to_numpy(std::move(kept));
+            return to_numpy(std::vector<std::uint64_t>(kept.begin(), kept.end()));
         },
         "sequence"_a.noconvert(), "window"_a, "The features that winnowing keeps of a sequence.");
     module.def(
@@ -229,12 +230,7 @@ void bind_text(nb::module_& module) {
         "texts"_a, "seed"_a, "kind"_a, "Each text's hash, bytes as they are.");
 
     module.def(
-        "normalized",
-        [](const Texts& texts, const Normalizer& how) { return to_list(texts.views(), how, true); },
-        "texts"_a, "normalizer"_a, "Each text's tokens, joined by single spaces.");
-    module.def(
-        "tokens",
-        [](const Texts& texts, const Normalizer& how) { return to_list(texts.views(), how, false); },
+        "tokens", [](const Texts& texts, const Normalizer& how) { return tokens_of(texts.views(), how); },
         "texts"_a, "normalizer"_a, "Each text's tokens.");
     module.def(
         "extract",
@@ -244,11 +240,66 @@ void bind_text(nb::module_& module) {
                 nb::gil_scoped_release nogil;
                 rows = extract(texts.views(), recipe, threads);
             }
-            return nb::make_tuple(to_numpy(std::move(rows.hashes)), to_numpy(std::move(rows.weights)),
-                                  to_numpy(std::move(rows.offsets)), rows.replaced);
+            return std::make_tuple(to_numpy(std::move(rows.hashes)), to_numpy(std::move(rows.weights)),
+                                   to_numpy(std::move(rows.offsets)), rows.replaced);
         },
         "texts"_a, "recipe"_a, "threads"_a,
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
+
+    // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced).
+    const auto told = [](Reading& reading) {
+        return std::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
+                               reading.replaced);
+    };
+    module.def(
+        "simhash_texts",
+        [told](const Texts& texts, const Recipe& recipe, unsigned bits, Tie tie, bool gaussian,
+               Margins margins, std::size_t ranks, unsigned threads) {
+            if (bits != 32 && bits != 64 && bits != 128) throw nb::value_error("bits must be 32, 64 or 128");
+            if (ranks < 1 || ranks > bits) throw nb::value_error("ranks must be 1 to bits");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return simhash_texts(texts.views(), recipe, {bits, tie, gaussian}, margins, ranks, threads,
+                                     reading);
+            };
+            SimhashColumns out = compute();
+            return std::make_tuple(
+                std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
+                                to_numpy(std::move(out.margins), bits), to_numpy(std::move(out.bytes), bits),
+                                to_numpy(std::move(out.scales)), to_numpy(std::move(out.ranks), ranks)),
+                told(reading));
+        },
+        "texts"_a, "recipe"_a, "bits"_a, "tie"_a, "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
+        "Simhash of texts: codes, margins, margin bytes, their scales, ranks, and what was read.");
+    module.def(
+        "minhash_texts",
+        [told](const Texts& texts, const Recipe& recipe, std::size_t values, std::uint64_t seed,
+               bool independent, unsigned threads) {
+            if (values < 1 || values > kMostValues) throw nb::value_error("values must be 1 to 65536");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return minhash_texts(texts.views(), recipe, values, seed, independent, threads, reading);
+            };
+            std::vector<std::uint32_t> out = compute();
+            return std::make_tuple(to_numpy(std::move(out), values), told(reading));
+        },
+        "texts"_a, "recipe"_a, "values"_a, "seed"_a, "independent"_a, "threads"_a,
+        "MinHash of texts: sketches, and what was read.");
+    module.def(
+        "digest_texts",
+        [told](const Texts& texts, const Recipe& recipe, unsigned threads) {
+            if (recipe.unit != Unit::words) throw nb::value_error("digests are made of words");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return digest_texts(texts.views(), recipe, threads, reading);
+            };
+            std::vector<std::uint64_t> out = compute();
+            return std::make_tuple(to_numpy(std::move(out), 2), told(reading));
+        },
+        "texts"_a, "recipe"_a, "threads"_a, "128-bit digests of normalised texts, and what was read.");
 }
 
 }  // namespace neardup

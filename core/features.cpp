@@ -12,20 +12,59 @@ namespace neardup {
 
 namespace {
 
+// Nearly empty, so that almost every feature is met, or not, at its own place: a second look is a branch missed.
+constexpr std::size_t kSlots = 4096, kSlotsPerFeature = 4;
+
+KERNEL inline std::size_t home(std::uint64_t hash, std::size_t mask) {
+    return (hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
+}
+
+struct Span {
+    const char* begin;
+    std::size_t size;
+};
+
+// Hashes some tokens. Short ones are hashed both ways their length may ask for, and the right one is chosen without a
+// branch, which would be mispredicted every other time; the few long ones come last.
+KERNEL inline void hash_spans(std::span<const Span> spans, std::uint64_t seed, std::uint64_t* out) {
+    std::uint32_t longer[64];
+    std::size_t many = 0;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        const auto [p, n] = spans[i];
+        const std::uint64_t tiny = -std::uint64_t{n < 4};
+        out[i] = (xxh3_1to3(p, n, seed) & tiny) | (xxh3_4to8(p, n, seed) & ~tiny);
+        longer[many] = static_cast<std::uint32_t>(i);
+        many += n > 8;
+    }
+    for (std::size_t j = 0; j < many; ++j) {
+        const auto [p, n] = spans[longer[j]];
+        out[longer[j]] = n <= 16 ? xxh3_9to16(p, n, seed) : xxh3_long({p, n}, seed);
+    }
+}
+
 template <Hash kind>
-void hash_tokens(const NormalText& text, std::uint64_t seed, std::vector<std::uint64_t>& out,
-                 TokenDigest& digest) {
-    out.resize(std::max<std::size_t>(out.size(), text.bytes().size() / 2 + 64));
-    const char* bytes = text.bytes().data();
-    std::uint64_t* next = out.data();
-    on_best_cpu([&text, &next, &digest, &out, bytes, seed] KERNEL {
-        for_each_token(text, [&](std::size_t begin, std::size_t end) KERNEL {
-            *next++ = hash_bytes(kind, {bytes + begin, end - begin}, seed);
-            digest.add(bytes + begin, end - begin);
+void hash_tokens(const NormalText& text, std::uint64_t seed, Buffer<std::uint64_t>& out) {
+    out.resize(text.bytes().size());  // a token has at least one byte
+    const std::size_t found = on_best_cpu([&text, seed, begin = out.data()] KERNEL {
+        const char* bytes = text.bytes().data();
+        std::uint64_t* next = begin;
+        Span spans[64];
+        std::size_t waiting = 0;
+        for_each_token(text, [&](std::size_t start, std::size_t end) KERNEL {
+            if constexpr (kind == Hash::xxh3) {
+                spans[waiting++] = {bytes + start, end - start};
+                if (waiting < std::size(spans)) return;
+                hash_spans(spans, seed, next);
+                next += waiting;
+                waiting = 0;
+            } else {
+                *next++ = hash_bytes(kind, {bytes + start, end - start}, seed);
+            }
         });
-        return 0;
+        hash_spans({spans, waiting}, seed, next);
+        return static_cast<std::size_t>(next + waiting - begin);
     });
-    out.resize(static_cast<std::size_t>(next - out.data()));
+    out.resize(found);
 }
 
 // Does a sentence end between two tokens? At a line break, an ideographic full stop, or . ! ? before white space.
@@ -43,18 +82,15 @@ bool ends_sentence(std::string_view gap) {
 }  // namespace
 
 Extractor::Extractor(const Recipe& recipe)
-    : recipe_(recipe), base_(shingle_base(recipe.seed)), base_power_(1) {
+    : recipe_(recipe), slots_(kSlots), base_(shingle_base(recipe.seed)), base_power_(1) {
     for (unsigned i = 0; i < recipe.width; ++i) base_power_ *= base_;
 }
 
 void Extractor::read_words() {
-    TokenDigest digest(recipe_.seed);
     if (recipe_.hash == Hash::xxh3)
-        hash_tokens<Hash::xxh3>(normal_, recipe_.seed, tokens_, digest);
+        hash_tokens<Hash::xxh3>(normal_, recipe_.seed, tokens_);
     else
-        hash_tokens<Hash::murmur64a>(normal_, recipe_.seed, tokens_, digest);
-    digest_low_ = digest.low();
-    digest_high_ = digest.high();
+        hash_tokens<Hash::murmur64a>(normal_, recipe_.seed, tokens_);
 }
 
 void Extractor::replace_words() {
@@ -170,32 +206,41 @@ std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
     return shingles_;
 }
 
-// Distinct features in the order of their first occurrence, counted in a small table that stays in the cache.
+// Distinct features in the order of their first occurrence, counted in a small table that stays in the cache. Seen and
+// unseen ones take the same path, since which it is cannot be predicted: a free slot holds 0, and place 0 is made to
+// look like the feature at hand.
 void Extractor::count() {
-    counted_.clear();
-    if (slots_.empty()) slots_.resize(1024);
+    counted_.resize(shingles_.size() + 2);
+    Counted* const counted = counted_.data();
     std::fill(slots_.begin(), slots_.end(), 0);
-    std::size_t mask = slots_.size() - 1;
-    for (const auto hash : shingles_) {
-        std::size_t i = (hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
-        while (slots_[i] != 0 && counted_[slots_[i] - 1].hash != hash) i = (i + 1) & mask;
-        if (slots_[i] != 0) {
-            ++counted_[slots_[i] - 1].count;
-            continue;
-        }
-        counted_.push_back({hash, 1});
-        slots_[i] = static_cast<std::uint32_t>(counted_.size());
-        if (counted_.size() * 2 <= slots_.size()) continue;
+    std::uint32_t* slots = slots_.data();
+    std::size_t mask = slots_.size() - 1, room = slots_.size() / kSlotsPerFeature;
+    std::uint32_t many = 1;
+    for (const std::uint64_t hash : shingles_) {
+        counted[0].hash = hash;
+        std::size_t i = home(hash, mask);
+        std::uint32_t slot = slots[i];
+        while (counted[slot].hash != hash) slot = slots[i = (i + 1) & mask];
+        counted[many] = {hash, 0};
+        const std::uint32_t place = slot == 0 ? many : slot;
+        ++counted[place].count;
+        slots[i] = place;
+        many += slot == 0;
+        if (many <= room) continue;
         slots_.assign(slots_.size() * 2, 0);
+        slots = slots_.data();
         mask = slots_.size() - 1;
-        for (std::size_t j = 0; j < counted_.size(); ++j) {
-            std::size_t k = (counted_[j].hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
-            while (slots_[k] != 0) k = (k + 1) & mask;
-            slots_[k] = static_cast<std::uint32_t>(j + 1);
+        room = slots_.size() / kSlotsPerFeature;
+        for (std::uint32_t j = 1; j < many; ++j) {
+            std::size_t k = home(counted[j].hash, mask);
+            while (slots[k] != 0) k = (k + 1) & mask;
+            slots[k] = j;
         }
     }
+    counted_.resize(many);
+    counted_.erase(counted_.begin());
     // A long document must not leave a large table to be cleared for each short one after it.
-    if (slots_.size() > 1024 && counted_.size() * 32 < slots_.size()) slots_.resize(slots_.size() / 2);
+    if (slots_.size() > kSlots && many * 8 * kSlotsPerFeature < slots_.size()) slots_.resize(kSlots);
 }
 
 void Extractor::select() {
@@ -253,13 +298,31 @@ void Extractor::weigh() {
     // Squares are summed as whole numbers of 2^-40, so that the norm does not depend on the order of the features.
     unsigned __int128 squares = 0;
     for (const float weight : weights_) {
-        const auto fixed =
-            static_cast<std::uint64_t>(std::llrint(std::ldexp(static_cast<double>(weight), 20)));
+        const auto fixed = static_cast<std::uint64_t>(static_cast<double>(weight) * 0x1p20 + 0.5);
         squares += static_cast<unsigned __int128>(fixed) * fixed;
     }
-    const double norm = std::ldexp(std::sqrt(static_cast<double>(squares)), -20);
+    const double norm = std::sqrt(static_cast<double>(squares)) * 0x1p-20;
     if (norm > 0)
         for (float& weight : weights_) weight = static_cast<float>(weight / norm);
+}
+
+Digest128 Extractor::digest(const Text& text) {
+    replaced_ = normal_.assign(text, recipe_.normalizer);
+    TokenDigest digest(recipe_.seed);
+    std::size_t tokens = 0;
+    const char* bytes = normal_.bytes().data();
+    on_best_cpu([this, &digest, &tokens, bytes] KERNEL {
+        TokenDigest local = digest;
+        std::size_t many = 0;
+        for_each_token(normal_, [&local, &many, bytes](std::size_t begin, std::size_t end) KERNEL {
+            local.add(bytes + begin, end - begin);
+            ++many;
+        });
+        digest = local;
+        tokens = many;
+    });
+    tokens_.resize(tokens);
+    return digest.value();
 }
 
 void Extractor::count_and_select() {

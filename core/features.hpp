@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "buffer.hpp"
 #include "lookup.hpp"
 #include "normalize.hpp"
 #include "parallel.hpp"
@@ -62,12 +63,12 @@ class Extractor {
     // Distinct features with their weights; in the order of their hashes if `sorted`.
     Row row(const Text& text, bool sorted);
 
-    // Of the last document: digest of its tokens (words only), how many tokens, how many ill-formed sequences.
-    std::uint64_t digest_low() const { return digest_low_; }
-    std::uint64_t digest_high() const { return digest_high_; }
+    // Of the words of a text, before stop words and stems.
+    Digest128 digest(const Text& text);
+
+    // Of the last document: how many tokens, how many ill-formed sequences.
     std::size_t tokens() const { return tokens_.size(); }
     std::size_t replaced() const { return replaced_; }
-    const NormalText& normal() const { return normal_; }
 
   private:
     struct Counted {
@@ -88,13 +89,12 @@ class Extractor {
 
     const Recipe& recipe_;
     NormalText normal_;
-    std::vector<std::uint64_t> tokens_, shingles_, hashes_, scratch_;
-    std::vector<Counted> counted_, counted_scratch_;
-    std::vector<float> weights_;
+    Buffer<std::uint64_t> tokens_, shingles_, hashes_, scratch_;
+    Buffer<Counted> counted_, counted_scratch_;
+    Buffer<float> weights_;
     std::vector<std::uint32_t> slots_;  // places in counted_, plus one
     std::vector<std::uint32_t> starts_;
     std::uint64_t base_, base_power_;
-    std::uint64_t digest_low_ = 0, digest_high_ = 0;
     std::size_t replaced_ = 0;
 };
 

@@ -4,7 +4,7 @@
 
 namespace neardup {
 
-void winnow(std::span<const std::uint64_t> sequence, std::size_t window, std::vector<std::uint64_t>& kept) {
+void winnow(std::span<const std::uint64_t> sequence, std::size_t window, Buffer<std::uint64_t>& kept) {
     kept.clear();
     const std::size_t n = sequence.size();
     window = std::min(window, n);

@@ -38,25 +38,14 @@ std::span<const std::int16_t, 65536> gaussian_quantiles() {
 SimhashColumns simhash(std::span<const std::uint64_t> hashes, std::span<const float> weights,
                        std::span<const std::int64_t> offsets, const SimhashOptions& options, Margins keep,
                        std::size_t rank_count, unsigned threads) {
-    const std::size_t rows = offsets.size() - 1, bits = options.bits, words = words_of(options.bits);
-    SimhashColumns out;
-    out.codes.resize(rows * words);
-    if (keep == Margins::full) out.margins.resize(rows * bits);
-    if (keep == Margins::bytes) out.bytes.resize(rows * bits), out.scales.resize(rows);
-    if (keep == Margins::ranks) out.ranks.resize(rows * rank_count);
+    const std::size_t rows = offsets.size() - 1;
+    SimhashColumns out(rows, options, keep, rank_count);
     in_parallel(rows, threads, 64, [&](std::size_t begin, std::size_t end) {
         on_best_cpu([=, &out] KERNEL {
-            float margins[kMostBits];
             for (std::size_t row = begin; row < end; ++row) {
                 const auto from = static_cast<std::size_t>(offsets[row]);
                 const std::size_t count = static_cast<std::size_t>(offsets[row + 1]) - from;
-                float* kept = keep == Margins::full ? out.margins.data() + row * bits : margins;
-                simhash_row(hashes.subspan(from, count), weights.subspan(from, count), options,
-                            out.codes.data() + row * words, keep == Margins::none ? nullptr : kept);
-                if (keep == Margins::bytes)
-                    out.scales[row] = margin_bytes_row({kept, bits}, out.bytes.data() + row * bits);
-                if (keep == Margins::ranks)
-                    weakest_bits_row({kept, bits}, rank_count, out.ranks.data() + row * rank_count);
+                out.set(row, hashes.subspan(from, count), weights.subspan(from, count));
             }
         });
     });

@@ -183,11 +183,33 @@ inline void weakest_bits_row(std::span<const float> margins, std::size_t count, 
 
 // Columns of many rows; those not asked for stay empty.
 struct SimhashColumns {
+    SimhashOptions options;
+    Margins keep = Margins::none;
+    std::size_t rank_count = 0;
     std::vector<std::uint64_t> codes;  // [rows, words]
     std::vector<float> margins;        // [rows, bits]
     std::vector<std::uint8_t> bytes;   // [rows, bits]
     std::vector<float> scales;         // [rows], of the bytes
     std::vector<std::uint8_t> ranks;   // [rows, rank_count]
+
+    SimhashColumns(std::size_t rows, const SimhashOptions& how, Margins kept, std::size_t ranks_kept)
+        : options(how), keep(kept), rank_count(ranks_kept), codes(rows * words_of(how.bits)) {
+        if (keep == Margins::full) margins.resize(rows * options.bits);
+        if (keep == Margins::bytes) bytes.resize(rows * options.bits), scales.resize(rows);
+        if (keep == Margins::ranks) ranks.resize(rows * rank_count);
+    }
+
+    // Rows may be set in any order, by any thread.
+    KERNEL void set(std::size_t row, std::span<const std::uint64_t> hashes, std::span<const float> weights) {
+        const std::size_t bits = options.bits;
+        float local[kMostBits];
+        float* kept = keep == Margins::full ? margins.data() + row * bits : local;
+        simhash_row(hashes, weights, options, codes.data() + row * words_of(options.bits),
+                    keep == Margins::none ? nullptr : kept);
+        if (keep == Margins::bytes) scales[row] = margin_bytes_row({kept, bits}, bytes.data() + row * bits);
+        if (keep == Margins::ranks)
+            weakest_bits_row({kept, bits}, rank_count, ranks.data() + row * rank_count);
+    }
 };
 
 // Row i is hashes[offsets[i] .. offsets[i + 1]] with its weights.

@@ -10,9 +10,9 @@
 namespace neardup {
 
 // Sorts items by the 64-bit number hash(item). Any numbers are sorted right; evenly spread ones in linear time.
-template <class Item, class Hash>
-void sort_by_hash(std::vector<Item>& items, std::vector<Item>& scratch, std::vector<std::uint32_t>& starts,
-                  Hash hash) {
+template <class Items, class Hash>
+void sort_by_hash(Items& items, Items& scratch, std::vector<std::uint32_t>& starts, Hash hash) {
+    using Item = typename Items::value_type;
     const std::size_t n = items.size();
     const auto less = [&](const Item& a, const Item& b) { return hash(a) < hash(b); };
     if (n < 32 || n > 0xFFFFFFFFu) return std::sort(items.begin(), items.end(), less);

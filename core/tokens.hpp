@@ -42,6 +42,10 @@ KERNEL inline void for_each_token(const NormalText& text, Sink sink) {
     if (open) sink(begun, text.bytes().size());
 }
 
+struct Digest128 {
+    std::uint64_t low, high;
+};
+
 // A 128-bit digest of a sequence of tokens, as if they were joined by single separators. Two lanes take the same
 // eight bytes at a time, each folded into its own state.
 class TokenDigest {
@@ -55,8 +59,7 @@ class TokenDigest {
         step(read64(p) & (~std::uint64_t{0} >> (64 - 8 * n)));
         step(length);
     }
-    std::uint64_t low() const { return mix(a_); }
-    std::uint64_t high() const { return mix(b_); }
+    Digest128 value() const { return {mix(a_), mix(b_)}; }
 
   private:
     KERNEL void step(std::uint64_t chunk) {

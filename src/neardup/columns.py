@@ -39,8 +39,13 @@ def write_columns(
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         with open(temporary, "wb") as file:
-            parts: list[Any] = [MAGIC, VERSION.to_bytes(4, "little"), len(header).to_bytes(4, "little"), header]
-            parts += [memoryview(array).cast("B") for array in arrays.values() if len(array)]
+            parts: list[Any] = [
+                MAGIC,
+                VERSION.to_bytes(4, "little"),
+                len(header).to_bytes(4, "little"),
+                header,
+            ]
+            parts += [array.data.cast("B") for array in arrays.values() if len(array)]
             for part in parts:
                 checksum.update(part)
                 file.write(part)
@@ -71,7 +76,11 @@ def read_columns(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str,
     columns: dict[str, NDArray[Any]] = {}
     place = 16 + size
     for name, dtype, length in header["columns"]:
-        if dtype not in DTYPES or length < 0 or place + length * np.dtype(dtype).itemsize > len(data) - CHECKSUM:
+        if (
+            dtype not in DTYPES
+            or length < 0
+            or place + length * np.dtype(dtype).itemsize > len(data) - CHECKSUM
+        ):
             raise FormatError(path, "columns that fit the file", f"column {name!r} of {length} x {dtype}")
         columns[name] = np.frombuffer(data, dtype, length, place)
         place += length * np.dtype(dtype).itemsize

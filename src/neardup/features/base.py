@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError, SchemeError
+from neardup.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Features", "combine"]
 
@@ -31,11 +32,16 @@ class Features:
 
     @classmethod
     def of(
-        cls, rows: Iterable[Mapping[str | bytes | int, float] | Iterable[str | bytes | int]], *, name: str, seed: int
+        cls,
+        rows: Iterable[Mapping[str | bytes | int, float] | Iterable[str | bytes | int]],
+        *,
+        name: str = "given/v1",
+        seed: int | Seed = DEFAULT_SEED,
     ) -> Features:
         """Features of the caller's own: for each document a mapping from feature to weight, or features alone (a
-        repeated one counts as often). Strings are hashed with the seed, integers are taken as hashes; `name` becomes the
-        scheme."""
+        repeated one counts as often). Strings are hashed with the seed, integers are taken as hashes; `name` stands
+        for how they were made."""
+        seed = Seed.of(seed)
         hashes: list[int | bytes] = []
         weights: list[float] = []
         sizes: list[int] = []
@@ -50,7 +56,7 @@ class Features:
         texts = _core.Texts()
         texts.add(tuple(x for x in hashes if isinstance(x, bytes)))
         named = np.fromiter((isinstance(x, bytes) for x in hashes), np.bool_, len(hashes))
-        column[named] = _core.hash_texts(texts, seed, _core.Hash.xxh3)
+        column[named] = _core.hash_texts(texts, seed.value, _core.Hash.xxh3)
         try:
             column[~named] = np.array([x for x in hashes if not isinstance(x, bytes)], np.uint64)
         except (OverflowError, ValueError, TypeError):
@@ -59,7 +65,8 @@ class Features:
         if not np.isfinite(values).all():
             raise DataError("a weight must be a finite number")
         offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        return combine([cls(column, values, offsets, name)], [1.0], name)
+        scheme = f"{name} xxh3:{seed.identifier}"
+        return combine([cls(column, values, offsets, scheme)], [1.0], scheme)
 
     def __len__(self) -> int:
         return len(self.offsets) - 1

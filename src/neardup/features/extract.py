@@ -50,6 +50,11 @@ class TextFeatures:
             counting(self.weights)
         if self.phrases is not None and self.unit != _core.Unit.words:
             raise ConfigError("phrases are made of words: use Words or Shingles")
+        if self.phrases is not None and self.phrases.features != self.words().scheme:
+            raise ConfigError(
+                f"Phrases was fitted on other words:\n  fitted: {self.phrases.features}\n"
+                f"  these:  {self.words().scheme}\nFit it again with these features."
+            )
         plain = self.unweighted().scheme
         for fitted in (self.weights, self.common):
             if isinstance(fitted, Idf | Common) and fitted.frequencies.features != plain:
@@ -64,14 +69,14 @@ class TextFeatures:
             return self
         return replace(self, weights="constant", select=None, common=None)
 
-    @property
-    def _seed(self) -> Seed:
-        return self.seed if isinstance(self.seed, Seed) else Seed(self.seed)
+    def words(self) -> Words:
+        """The single words these features are made of, which phrases are learnt on."""
+        return Words(normalize=self.normalize, hash=self.hash, seed=self.seed)
 
     @property
     def scheme(self) -> str:
         """All that decides these features, in one line."""
-        parts = [f"{self.unit.name}{self.width}/v{VERSION}", f"{self.hash}:{self._seed.identifier}"]
+        parts = [f"{self.unit.name}{self.width}/v{VERSION}", f"{self.hash}:{Seed.of(self.seed).identifier}"]
         parts.append(self.normalize.scheme)
         parts += [part.scheme for part in (self.phrases, self.common, self.select) if part is not None]
         if self.weights != "constant":
@@ -84,9 +89,11 @@ class TextFeatures:
         recipe.normalizer = self.normalize.native()
         recipe.unit, recipe.width = self.unit, self.width
         recipe.space = _core.Space[self.normalize.whitespace]
-        recipe.hash, recipe.seed = _core.Hash[self.hash], self._seed.value
+        recipe.hash, recipe.seed = _core.Hash[self.hash], Seed.of(self.seed).value
         if self.unit != _core.Unit.characters:
-            recipe.words = self.normalize.word_map(texts, recipe.hash, recipe.seed)
+            words = self.normalize.word_map(texts, recipe.hash, recipe.seed)
+            if words is not None:
+                recipe.words = words
         if self.phrases is not None:
             recipe.phrases = self.phrases.native
         if isinstance(self.select, Modulo):
@@ -124,12 +131,16 @@ class TextFeatures:
             raise ConfigError("extract_fields takes no selection and no common features")
         missing = sorted(set(fields) ^ set(multipliers))
         if missing or not fields:
-            raise ConfigError(f"fields and multipliers must name the same fields; differing: {', '.join(missing)}")
+            raise ConfigError(
+                f"fields and multipliers must name the same fields; differing: {', '.join(missing)}"
+            )
         counts: Counting = "constant" if self.weights == "constant" else "count"
         plain = replace(self, weights=counts)
         parts = [plain.extract(texts, threads=threads) for texts in fields.values()]
         if len({len(part) for part in parts}) > 1:
-            raise DataError("all fields must have one text per document: " + str([len(part) for part in parts]))
+            raise DataError(
+                "all fields must have one text per document: " + str([len(part) for part in parts])
+            )
         named = ",".join(f"{name}*{multipliers[name]:g}" for name in sorted(fields))
         together = combine(parts, [multipliers[name] for name in fields], self.unweighted().scheme)
         weighed = together if self.weights == "constant" else weigh(together, self.weights)
@@ -165,4 +176,3 @@ class Sentences(TextFeatures):
     stop or at a line break; punctuation inside does not count."""
 
     unit: ClassVar[_core.Unit] = _core.Unit.sentences
-

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, MissingExtra
@@ -119,7 +120,7 @@ def tokens(texts: Texts, how: Normalize | None = None) -> list[list[str]]:
     return found
 
 
-def _hash_words(words: tuple[str, ...] | list[str], kind: _core.Hash, seed: int) -> np.ndarray:  # type: ignore[type-arg]
+def _hash_words(words: tuple[str, ...] | list[str], kind: _core.Hash, seed: int) -> NDArray[np.uint64]:
     column = _core.Texts()
     column.add(tuple(word.encode() for word in words))
     return _core.hash_texts(column, seed, kind)

@@ -38,11 +38,9 @@ class Phrases:
         """Pairs (a, b) seen `at_least` times and `lift` times as often as if a and b were independent."""
         if at_least < 1 or lift < 0:
             raise ConfigError("Phrases: at_least must be at least 1 and lift not negative")
-        if features is None:
-            from neardup.features.extract import Words
+        from neardup.features.extract import Words
 
-            features = Words()
-        plain = features.unweighted()
+        plain = Words() if features is None else features.words()
         words, pairs = _core.Tally(), _core.Tally()
         for batch in in_batches(texts):
             _core.tally_pairs(batch, plain.recipe(batch), words, pairs)

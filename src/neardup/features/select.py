@@ -39,7 +39,8 @@ class Modulo:
         if missing > 0:
             others = np.flatnonzero(~kept)
             kept[others[np.argsort(hashes[others], kind="stable")[:missing]]] = True
-        return hashes[kept]
+        chosen: NDArray[np.uint64] = hashes[kept]
+        return chosen
 
 
 @dataclass(frozen=True)

@@ -24,13 +24,14 @@ def as_texts(column: Texts | _core.Texts) -> _core.Texts:
     if isinstance(column, str | bytes | Document):
         raise DataError("expected a column of texts, got one text; put it in a list: [text]")
     texts = _core.Texts()
-    if hasattr(column, "to_arrow"):  # polars
-        column = column.to_arrow()
-    if type(column).__module__.split(".")[0] == "pyarrow":
-        for chunk in getattr(column, "chunks", [column]):
+    arrow: Any = column.to_arrow() if hasattr(column, "to_arrow") else column  # polars
+    if type(arrow).__module__.split(".")[0] == "pyarrow":
+        for chunk in getattr(arrow, "chunks", [arrow]):
             _add_arrow(texts, chunk)
         return texts
-    items = tuple(item.text if isinstance(item, Document) else item for item in column)
+    items: tuple[str | bytes | None, ...] = tuple(
+        item.text if isinstance(item, Document) else item for item in column
+    )
     try:
         texts.add(items)
     except TypeError:
@@ -50,10 +51,10 @@ def _add_arrow(texts: _core.Texts, array: Any) -> None:
     if len(array) == 0:
         return
     validity, offsets, data = array.buffers()
-    kind = np.int64 if wide else np.int32
+    part = slice(array.offset, array.offset + len(array) + 1)
     texts.add_arrow(
         np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8),
-        np.frombuffer(offsets, kind)[array.offset : array.offset + len(array) + 1],
+        np.frombuffer(offsets, np.int64)[part] if wide else np.frombuffer(offsets, np.int32)[part],
         None if validity is None else np.frombuffer(validity, np.uint8),
         array.offset,
     )

@@ -189,7 +189,10 @@ class Common:
         all_of_them = Frequencies.count(texts, features, threads=threads)
         common = all_of_them.counts > share * all_of_them.documents
         found = Frequencies(
-            all_of_them.documents, all_of_them.hashes[common], all_of_them.counts[common], all_of_them.features
+            all_of_them.documents,
+            all_of_them.hashes[common],
+            all_of_them.counts[common],
+            all_of_them.features,
         )
         return cls(found, share, floor)
 
@@ -222,15 +225,13 @@ def weigh(features: Features, weights: Counting | Idf) -> Features:
     elif tf == "log":
         values = np.where(values > 1, 1 + np.log(np.maximum(values, 1)), values)
     values32 = values.astype(np.float32)
-    scheme = tf
+    scheme: str = tf
     if isinstance(weights, Idf):
         if weights.frequencies.features != features.scheme:
             raise SchemeError(weights.frequencies.features, features.scheme)
         scheme = weights.scheme
         values32 *= weights.of(features.hashes)
-        squares = np.zeros(len(features) + 1)
-        np.cumsum(np.square(values32.astype(np.float64)), out=(total := np.empty(len(values32))))
-        squares = np.concatenate([[0.0], total])[features.offsets]
-        norms = np.sqrt(np.diff(squares))
-        values32 = (values32 / np.repeat(norms, features.sizes)).astype(np.float32)
+        rows = np.repeat(np.arange(len(features)), features.sizes)
+        norms = np.sqrt(np.bincount(rows, np.square(values32, dtype=np.float64), len(features)))
+        values32 = (values32 / norms[rows]).astype(np.float32)
     return Features(features.hashes, values32, features.offsets, f"{features.scheme} weights={scheme}")

@@ -68,11 +68,12 @@ class BitMinHash:
     def __post_init__(self) -> None:
         if self.bits not in (64, 128):
             raise ConfigError(f"a 1-bit sketch makes codes of 64 or 128 bits, not {self.bits}")
-        self._sketch()
+        self.sketch()
 
-    def _sketch(self) -> MinHash:
+    def sketch(self) -> MinHash:
+        """The sketch whose low bits these codes are."""
         return MinHash(self.bits, self.permutations, self.seed)
 
     def compute(self, features: Features, threads: int = 1) -> Codes:
         """The codes of all rows."""
-        return self._sketch().compute(features, threads).code(self.bits)
+        return self.sketch().compute(features, threads).code(self.bits)

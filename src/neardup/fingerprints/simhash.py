@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features import Features
@@ -45,22 +48,23 @@ class Simhash:
         gaussian = "yes" if self.gaussian else "no"
         return f"simhash{self.bits}/v1 tie={self.tie} gaussian={gaussian} | {features}"
 
-    def compute(self, features: Features, threads: int = 1) -> Codes:
-        """The codes of all rows; exact, so the same for any order of features, threads and machine."""
-        codes, margins, margin_bytes, scales, ranks = _core.simhash(
-            features.hashes,
-            features.weights,
-            features.offsets,
-            self.bits,
-            getattr(_core.Tie, self.tie),
-            self.gaussian,
-            getattr(_core.Margins, self.margins),
-            self.ranks,
-            threads,
-        )
+    def native(self) -> tuple[int, _core.Tie, bool, _core.Margins, int]:
+        """The same for the core: bits, tie, gaussian, margins, ranks."""
+        return self.bits, _core.Tie[self.tie], self.gaussian, _core.Margins[self.margins], self.ranks
+
+    def codes(
+        self,
+        features: str,
+        empty: NDArray[np.bool_],
+        columns: tuple[
+            NDArray[np.uint64], NDArray[np.float32], NDArray[np.uint8], NDArray[np.float32], NDArray[np.uint8]
+        ],
+    ) -> Codes:
+        """What the core returned, with the margins in the one form that was asked for."""
+        codes, margins, margin_bytes, scales, ranks = columns
         return Codes(
-            self.scheme(features.scheme),
-            features.sizes == 0,
+            self.scheme(features),
+            empty,
             bits=self.bits,
             codes=codes,
             margins=margins if self.margins == "full" else None,
@@ -68,3 +72,8 @@ class Simhash:
             margin_scales=scales if self.margins == "bytes" else None,
             ranks=ranks if self.margins == "ranks" else None,
         )
+
+    def compute(self, features: Features, threads: int = 1) -> Codes:
+        """The codes of all rows; exact, so the same for any order of features, threads and machine."""
+        columns = _core.simhash(features.hashes, features.weights, features.offsets, *self.native(), threads)
+        return self.codes(features.scheme, features.sizes == 0, columns)
