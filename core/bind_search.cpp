@@ -1,3 +1,5 @@
+#include <nanobind/stl/optional.h>
+
 #include "bind.hpp"
 #include "live.hpp"
 #include "psm.hpp"
@@ -17,6 +19,12 @@ std::span<const std::uint64_t> codes_of(const Matrix<std::uint64_t>& codes, unsi
         for (const std::uint64_t code : out)
             if (code >> 32) throw nb::value_error("a 32-bit code uses the low half of its word only");
     return out;
+}
+
+std::span<const std::uint32_t> rows_of(const std::optional<Column<std::uint32_t>>& rows, std::size_t codes) {
+    if (!rows) return {};
+    if (rows->shape(0) != codes) throw nb::value_error("one row number per code");
+    return view(*rows);
 }
 
 Design design_of(unsigned bits, unsigned radius, const Matrix<std::uint64_t>& masks,
@@ -130,15 +138,18 @@ void bind_psm(nb::module_& module) {
         .def(
             "__init__",
             [](Psm* self, const Matrix<std::uint64_t>& codes, unsigned bits, unsigned radius,
-               unsigned header_bits, unsigned threads) {
+               unsigned header_bits, unsigned threads, const std::optional<Column<std::uint32_t>>& rows) {
                 if (bits != 32 && bits != 64 && bits != 128)
                     throw nb::value_error("codes have 32, 64 or 128 bits");
                 if (header_bits > std::min(bits, 32u)) throw nb::value_error("a header has at most 32 bits");
                 const auto column = codes_of(codes, bits);
+                const auto numbers = rows_of(rows, codes.shape(0));
+                const unsigned most = flips_of(radius);
                 const nb::gil_scoped_release release;
-                new (self) Psm(bits, flips_of(radius), column, header_bits, threads);
+                new (self) Psm(bits, most, column, numbers, header_bits, threads);
             },
-            "codes"_a.noconvert(), "bits"_a, "radius"_a, "header_bits"_a = 0, "threads"_a = 1)
+            "codes"_a.noconvert(), "bits"_a, "radius"_a, "header_bits"_a = 0, "threads"_a = 1,
+            "rows"_a.noconvert() = nb::none())
         .def_prop_ro("rows", [](const Psm& self) { return self.tables().rows(); })
         .def_prop_ro(
             "codes", [](const Psm& self) { return self.tables().codes(); }, "Distinct codes.")
@@ -193,12 +204,15 @@ void bind_live(nb::module_& module) {
             "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert())
         .def(
             "add",
-            [](LiveTables& self, const Matrix<std::uint64_t>& codes, unsigned threads) {
+            [](LiveTables& self, const Matrix<std::uint64_t>& codes, const std::optional<Column<bool>>& empty,
+               unsigned threads) {
                 const auto column = codes_of(codes, self.design().bits);
+                if (empty && empty->shape(0) != codes.shape(0)) throw nb::value_error("one flag per code");
                 const nb::gil_scoped_release release;
-                return self.add(column, threads);
+                return self.add(column, empty ? view(*empty) : std::span<const bool>(), threads);
             },
-            "codes"_a.noconvert(), "threads"_a = 1, "Adds codes; returns the row of the first.")
+            "codes"_a.noconvert(), "empty"_a.noconvert() = nb::none(), "threads"_a = 1,
+            "Adds codes; returns the row of the first. Empty ones take a row but are never found.")
         .def(
             "remove",
             [](LiveTables& self, const Column<std::int64_t>& rows) {
@@ -249,14 +263,16 @@ void bind_search(nb::module_& module) {
             "__init__",
             [](Tables* self, const Matrix<std::uint64_t>& codes, unsigned bits, unsigned radius,
                const Matrix<std::uint64_t>& masks, const Column<std::uint8_t>& flips, unsigned header_bits,
-               unsigned threads) {
+               unsigned threads, const std::optional<Column<std::uint32_t>>& rows) {
                 const Design design = design_of(bits, radius, masks, flips, header_bits);
                 const auto column = codes_of(codes, bits);
+                const auto numbers = rows_of(rows, codes.shape(0));
                 const nb::gil_scoped_release release;
-                new (self) Tables(design, column, {}, threads);
+                new (self) Tables(design, column, numbers, threads);
             },
             "codes"_a.noconvert(), "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert(),
-            "header_bits"_a = 0, "threads"_a = 1)
+            "header_bits"_a = 0, "threads"_a = 1, "rows"_a.noconvert() = nb::none(),
+            "rows: the number of each code's row, when it is not 0, 1, 2, ...")
         .def_prop_ro("rows", &Tables::rows)
         .def_prop_ro("codes", &Tables::codes, "Distinct codes.")
         .def_prop_ro("bytes", &Tables::bytes, "Bytes of the tables, without the row map.")
