@@ -49,7 +49,7 @@ def edited(rng: np.random.Generator, count: int, bits: int, scale: float = 0.08)
 
 
 def pairs(hits: object) -> set[tuple[int, int, int]]:
-    return set(zip(hits.query.tolist(), hits.row.tolist(), hits.distance.tolist(), strict=True))  # type: ignore[attr-defined]
+    return set(zip(hits.query.tolist(), hits.row.tolist(), hits.distance.tolist(), strict=True))
 
 
 def naive(
@@ -101,7 +101,7 @@ def test_enough_flips_find_everything(bits: int, radius: int, order: str) -> Non
     rng = np.random.default_rng(radius)
     stored, asked = edited(rng, 300, bits, 0.2)
     every = sum(comb(8, size) for size in range(1, min(radius, 8) + 1))
-    method = PSM(radius, flips=every, header_bits=8, order=order, bits=bits)  # type: ignore[arg-type]
+    method = PSM(radius, flips=every, header_bits=8, order=order, bits=bits)
     hits = method.index(stored).search(asked)
     want = brute(stored.codes, asked.codes, radius)
     for got, column in zip((hits.query, hits.row, hits.distance), want, strict=True):
@@ -115,8 +115,8 @@ def test_enough_flips_find_everything(bits: int, radius: int, order: str) -> Non
 def test_a_part_of_the_exact_answer(seed: int, order: str, flips: int, radius: int) -> None:
     rng = np.random.default_rng(seed)
     stored, asked = edited(rng, 200, 64, float(rng.uniform(0.01, 0.5)))
-    asked.margins[rng.random(asked.margins.shape) < 0.01] = np.nan  # type: ignore[index,union-attr]
-    index = PSM(radius, flips=flips, order=order).index(stored)  # type: ignore[arg-type]
+    asked.margins[rng.random(asked.margins.shape) < 0.01] = np.nan
+    index = PSM(radius, flips=flips, order=order).index(stored)
     exact = brute(stored.codes, asked.codes, radius)
     found = pairs(index.search(asked))
     assert found <= set(zip(*(column.tolist() for column in exact), strict=True))
@@ -128,11 +128,11 @@ def test_a_part_of_the_exact_answer(seed: int, order: str, flips: int, radius: i
 def test_same_bytes_for_any_threads(cpu: str) -> None:
     stored, asked = edited(np.random.default_rng(6), 5000, 64)
     for order in ("template", "heap"):
-        method = PSM(3, flips=12, order=order)  # type: ignore[arg-type]
+        method = PSM(3, flips=12, order=order)
         one, two = method.index(stored), method.index(stored, threads=2)
         assert one.table.header_bits == 12 and one.bytes == two.bytes
         for mode in ("all", "first"):
-            a, b = one.search(asked, mode=mode), two.search(asked, mode=mode, threads=2)  # type: ignore[arg-type]
+            a, b = one.search(asked, mode=mode), two.search(asked, mode=mode, threads=2)
             assert pairs(a) == pairs(b) and a.row.tolist() == b.row.tolist()
         if order == "template":
             digest = (one.search(asked).row.sum(), len(one.search(asked)))
@@ -165,14 +165,14 @@ def test_calibrated_recall_holds_on_other_queries(order: str, mode: str) -> None
     margins = rng.laplace(size=(6000, 64)).astype(np.float32)
     versions = [margins + rng.laplace(scale=0.06, size=margins.shape).astype(np.float32) for _ in range(2)]
     stored = signs(np.concatenate([margins, versions[0]]))
-    method = PSM(3, recall=0.9, order=order)  # type: ignore[arg-type]
-    calibration = method.calibrate(stored, mode=mode)  # type: ignore[arg-type]
+    method = PSM(3, recall=0.9, order=order)
+    calibration = method.calibrate(stored, mode=mode)
     assert calibration.low <= calibration.recall <= calibration.high
     assert calibration.counted > 500 and calibration.header_bits == 13
     assert (np.diff(calibration.curve) >= 0).all() and calibration.curve[calibration.flips] > 0.88
     assert str(calibration.flips) in str(calibration)
     asked = signs(versions[1])
-    hits = replace(method, flips=calibration.flips).index(stored).search(asked, mode=mode)  # type: ignore[arg-type]
+    hits = replace(method, flips=calibration.flips).index(stored).search(asked, mode=mode)
     query, _, distance = brute(stored.codes, asked.codes, 3)
     query, some = query[distance > 0], hits.distance > 0
     want = len(query) if mode == "all" else len(np.unique(query))
@@ -182,7 +182,7 @@ def test_calibrated_recall_holds_on_other_queries(order: str, mode: str) -> None
 
 def test_index_calibrates_by_itself() -> None:
     stored, _ = edited(np.random.default_rng(8), 3000, 64)
-    again = signs(np.concatenate([stored.margins, stored.margins * np.float32(1) + np.float32(0.03)]))  # type: ignore[operator]
+    again = signs(np.concatenate([stored.margins, stored.margins * np.float32(1) + np.float32(0.03)]))
     index = PSM(3, recall=0.9).index(again)
     assert index.calibration is not None and index.method.flips == index.calibration.flips
     assert index.calibration.recall > 0.85
@@ -193,8 +193,8 @@ def test_a_model_of_flips_orders_them() -> None:
     assert stored.margins is not None and asked.margins is not None
     model = FlipModel.fit(stored.margins, asked.margins)
     for order in ("template", "heap"):
-        plain = PSM(3, flips=10, order=order).index(stored).search(asked)  # type: ignore[arg-type]
-        weighed = PSM(3, flips=10, order=order, model=model).index(stored).search(asked)  # type: ignore[arg-type]
+        plain = PSM(3, flips=10, order=order).index(stored).search(asked)
+        weighed = PSM(3, flips=10, order=order, model=model).index(stored).search(asked)
         assert len(weighed) >= 0.97 * len(plain)
 
 

@@ -196,7 +196,7 @@ def test_wrong_arguments_are_refused() -> None:
     with pytest.raises(ValueError, match="do not have"):
         _core.HammingTables(codes, 32, 3, mask << np.uint64(40), flips)
     with pytest.raises(TypeError):
-        _core.HammingTables(codes.astype(np.int64), 64, 3, mask, flips)  # type: ignore[arg-type]
+        _core.HammingTables(codes.astype(np.int64), 64, 3, mask, flips)
     tables = _core.HammingTables(codes, 64, 3, mask, flips)
     with pytest.raises(ValueError, match="uint64"):
         tables.search(np.ones((3, 2), dtype=np.uint64))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -59,7 +59,7 @@ def test_the_trees_of_the_paper() -> None:
 def test_trees_follow_the_rules_of_children(size: int, width: int) -> None:
     size = min(size, width)
     tree = volatility_tree(size, width, 100)
-    for above, below in zip(tree, tree[1:], strict=False):
+    for above, below in pairwise(tree):
         assert below == [child for node in above for child in children(node, width)]
 
 
