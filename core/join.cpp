@@ -97,8 +97,9 @@ class StreamOf final : public Join::Stream {
         in_parallel(count, threads_, 1, [&](std::size_t i, std::size_t) {
             const auto part = parts_[partition_ + i];
             auto walk = take_walk(guard);
-            // Twice as many buckets as codes, but no more than eight for each value a key can have.
-            const int by_size = static_cast<int>(std::bit_width(part.size()));
+            // Buckets of about eight codes, which one step of lanes tries at once; no more than eight
+            // buckets for each value a key can have.
+            const int by_size = std::max(1, static_cast<int>(std::bit_width(part.size())) - 3);
             const int by_key = std::max(1, key_bits(rules_.key) + 3 - partition_bits_);
             walk->begin(part, rules_, partition_bits_, std::min(by_size, by_key));
             const bool more = walk->run(pairs_ahead);
