@@ -38,13 +38,12 @@ class Walk {
     static constexpr std::size_t largest_copy = 131072;  // larger partitions are sorted where they lie
 
     std::vector<Found> found;
-    std::size_t taken = 0;  // of `found`, by the reader
 
     // `skip_bits` of the hash chose the partition; `bits` more choose the bucket.
     void begin(std::span<Item> part, const TableRules& rules, int skip_bits, int bits) {
         rules_ = &rules;
         found.clear();
-        taken = bucket_ = buckets_count_ = 0;
+        bucket_ = buckets_count_ = 0;
         frames_.clear();
         earlier_ = rules.earlier;
         leaf_ = {};
