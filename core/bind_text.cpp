@@ -1,16 +1,305 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+
 #include "bind.hpp"
+#include "features.hpp"
+#include "fused.hpp"
 #include "hash.hpp"
+#include "minhash.hpp"
+#include "select.hpp"
+#include "vocabulary.hpp"
 
 namespace neardup {
 
+namespace {
+
+// A column of texts: views into Python strings, bytes or Arrow buffers, which it keeps alive.
+class Texts {
+  public:
+    void add(nb::typed<nb::tuple, nb::object, nb::ellipsis> items) {
+        views_.reserve(views_.size() + items.size());
+        for (nb::handle item : items) views_.push_back(view_of(item.ptr()));
+        owners_.append(items);
+    }
+    template <class Offset>
+    void add_arrow(Column<std::uint8_t> data, Column<Offset> offsets,
+                   std::optional<Column<std::uint8_t>> validity, std::size_t first) {
+        const std::size_t n = offsets.shape(0) == 0 ? 0 : offsets.shape(0) - 1;
+        if (validity && validity->shape(0) * 8 < first + n)
+            throw nb::value_error("validity bitmap too short");
+        views_.reserve(views_.size() + n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto begin = static_cast<std::int64_t>(offsets.data()[i]);
+            const auto end = static_cast<std::int64_t>(offsets.data()[i + 1]);
+            if (begin < 0 || end < begin || static_cast<std::size_t>(end) > data.shape(0))
+                throw nb::value_error("text offsets are out of range");
+            const std::size_t bit = first + i;
+            const bool present = !validity || (validity->data()[bit / 8] >> (bit % 8) & 1);
+            views_.push_back(
+                {data.data() + begin, present ? static_cast<std::size_t>(end - begin) : 0, Encoding::utf8});
+        }
+        owners_.append(data);
+    }
+    std::span<const Text> views() const { return views_; }
+
+  private:
+    static Text view_of(PyObject* item) {
+        if (PyUnicode_Check(item)) {
+            const auto n = static_cast<std::size_t>(PyUnicode_GET_LENGTH(item));
+            if (PyUnicode_IS_ASCII(item)) return {PyUnicode_DATA(item), n, Encoding::utf8};
+            switch (PyUnicode_KIND(item)) {
+                case PyUnicode_1BYTE_KIND: return {PyUnicode_DATA(item), n, Encoding::latin1};
+                case PyUnicode_2BYTE_KIND: return {PyUnicode_DATA(item), n, Encoding::ucs2};
+                default: return {PyUnicode_DATA(item), n, Encoding::ucs4};
+            }
+        }
+        if (PyBytes_Check(item))
+            return {PyBytes_AS_STRING(item), static_cast<std::size_t>(PyBytes_GET_SIZE(item)),
+                    Encoding::utf8};
+        if (item == Py_None) return {nullptr, 0, Encoding::utf8};
+        throw nb::type_error("a text must be str, bytes or None");
+    }
+    nb::list owners_;
+    std::vector<Text> views_;
+};
+
+template <class Value>
+void bind_lookup(nb::module_& module, const char* name) {
+    nb::class_<Lookup<Value>>(module, name)
+        .def(
+            "__init__",
+            [](Lookup<Value>* self, Column<std::uint64_t> keys, Column<Value> values) {
+                if (keys.shape(0) != values.shape(0))
+                    throw nb::value_error("keys and values differ in length");
+                new (self) Lookup<Value>(view(keys), view(values));
+            },
+            "keys"_a.noconvert(), "values"_a.noconvert())
+        .def("__len__", &Lookup<Value>::size);
+}
+
+using Tokens = nb::typed<nb::list, nb::typed<nb::list, nb::str>>;
+
+Tokens tokens_of(std::span<const Text> texts, const Normalizer& how) {
+    nb::list all;
+    NormalText normal;
+    for (const Text& text : texts) {
+        normal.assign(text, how);
+        const std::string_view bytes = normal.bytes();
+        nb::list tokens;
+        for_each_token(normal, [&](std::size_t begin, std::size_t end) {
+            tokens.append(nb::str(bytes.data() + begin, end - begin));
+        });
+        all.append(tokens);
+    }
+    return nb::cast<Tokens>(all);
+}
+
+}  // namespace
+
 void bind_text(nb::module_& module) {
     nb::enum_<Hash>(module, "Hash").value("xxh3", Hash::xxh3).value("murmur64a", Hash::murmur64a);
+    nb::enum_<Unit>(module, "Unit")
+        .value("words", Unit::words)
+        .value("characters", Unit::characters)
+        .value("sentences", Unit::sentences);
+    nb::enum_<Space>(module, "Space")
+        .value("collapse", Space::collapse)
+        .value("keep", Space::keep)
+        .value("drop", Space::drop);
+    nb::enum_<Select>(module, "Select")
+        .value("all", Select::all)
+        .value("modulo", Select::modulo)
+        .value("smallest", Select::smallest)
+        .value("winnow", Select::winnow);
+    nb::enum_<Count>(module, "Count")
+        .value("constant", Count::constant)
+        .value("linear", Count::linear)
+        .value("logarithm", Count::logarithm);
+
+    module.attr("unicode_version") = std::string(unicode_version());
     module.def(
         "hash_bytes",
         [](nb::bytes bytes, std::uint64_t seed, Hash kind) {
             return hash_bytes(kind, {bytes.c_str(), bytes.size()}, seed);
         },
         "bytes"_a, "seed"_a, "kind"_a = Hash::xxh3, "The seeded 64-bit hash of some bytes.");
+
+    bind_lookup<std::uint64_t>(module, "Words");
+    bind_lookup<float>(module, "Weights");
+
+    nb::class_<Normalizer>(module, "Normalizer")
+        .def(nb::init<>())
+        .def_rw("nfkc", &Normalizer::nfkc)
+        .def_rw("casefold", &Normalizer::casefold)
+        .def_rw("accents", &Normalizer::accents)
+        .def_rw("digits", &Normalizer::digits)
+        .def_rw("punctuation", &Normalizer::punctuation);
+    nb::class_<Recipe>(module, "Recipe")
+        .def(nb::init<>())
+        .def_rw("normalizer", &Recipe::normalizer)
+        .def_rw("unit", &Recipe::unit)
+        .def_rw("width", &Recipe::width)
+        .def_rw("space", &Recipe::space)
+        .def_rw("hash", &Recipe::hash)
+        .def_rw("seed", &Recipe::seed)
+        .def_rw("words", &Recipe::words)
+        .def_rw("phrases", &Recipe::phrases)
+        .def_rw("select", &Recipe::select)
+        .def_rw("select_by", &Recipe::select_by)
+        .def_rw("select_floor", &Recipe::select_floor)
+        .def_rw("count", &Recipe::count)
+        .def_rw("idf", &Recipe::idf)
+        .def_rw("unseen_idf", &Recipe::unseen_idf)
+        .def_rw("unit_length", &Recipe::unit_length)
+        .def_rw("common", &Recipe::common)
+        .def_rw("common_floor", &Recipe::common_floor);
+
+    nb::class_<Texts>(module, "Texts",
+                      "A column of texts; keeps what it was made of alive and never copies it.")
+        .def(nb::init<>())
+        .def("add", &Texts::add, "items"_a, "Strings, bytes or None.")
+        .def("add_arrow", &Texts::add_arrow<std::int32_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
+             "validity"_a.noconvert().none(), "first"_a)
+        .def("add_arrow", &Texts::add_arrow<std::int64_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
+             "validity"_a.noconvert().none(), "first"_a)
+        .def("__len__", [](const Texts& texts) { return texts.views().size(); });
+
+    nb::class_<Tally>(module, "Tally", "How often each key was met.")
+        .def(nb::init<>())
+        .def("__len__", &Tally::size)
+        .def(
+            "add_documents",
+            [](Tally& self, const Texts& texts, const Recipe& recipe, unsigned threads) {
+                nb::gil_scoped_release nogil;
+                tally_documents(texts.views(), recipe, threads, self);
+            },
+            "texts"_a, "recipe"_a, "threads"_a, "Count every distinct feature of each document once.")
+        .def(
+            "columns",
+            [](const Tally& self, std::uint64_t least) {
+                std::vector<std::uint64_t> keys, counts, first, second;
+                for (const auto& entry : self.entries(least)) {
+                    keys.push_back(entry.key);
+                    counts.push_back(entry.count);
+                    first.push_back(entry.first);
+                    second.push_back(entry.second);
+                }
+                return std::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
+                                       to_numpy(std::move(first)), to_numpy(std::move(second)));
+            },
+            "least"_a, "Keys counted at least so often, ascending, with counts and the two words of each.");
+    module.def(
+        "tally_pairs",
+        [](const Texts& texts, const Recipe& recipe, Tally& words, Tally& pairs) {
+            nb::gil_scoped_release nogil;
+            tally_pairs(texts.views(), recipe, words, pairs);
+        },
+        "texts"_a, "recipe"_a, "words"_a, "pairs"_a, "Count words and pairs of neighbours.");
+    module.def(
+        "vocabulary",
+        [](const Texts& texts, const Normalizer& how, Hash hash, std::uint64_t seed) {
+            Vocabulary found;
+            {
+                nb::gil_scoped_release nogil;
+                found = vocabulary(texts.views(), how, hash, seed);
+            }
+            return std::make_tuple(to_numpy(std::move(found.hashes)), std::move(found.words));
+        },
+        "texts"_a, "normalizer"_a, "hash"_a, "seed"_a,
+        "The distinct words of some texts, with their hashes.");
+    module.def(
+        "winnow",
+        [](Column<std::uint64_t> sequence, std::size_t window) {
+            if (window == 0) throw nb::value_error("the window must be at least 1");
+            Buffer<std::uint64_t> kept;
+            winnow(view(sequence), window, kept);
+            return to_numpy(std::vector<std::uint64_t>(kept.begin(), kept.end()));
+        },
+        "sequence"_a.noconvert(), "window"_a, "The features that winnowing keeps of a sequence.");
+    module.def(
+        "hash_texts",
+        [](const Texts& texts, std::uint64_t seed, Hash kind) {
+            std::vector<std::uint64_t> hashes;
+            for (const Text& text : texts.views()) {
+                if (text.encoding != Encoding::utf8)
+                    throw nb::value_error("only UTF-8 can be hashed as it is");
+                hashes.push_back(hash_bytes(kind, {static_cast<const char*>(text.data), text.size}, seed));
+            }
+            return to_numpy(std::move(hashes));
+        },
+        "texts"_a, "seed"_a, "kind"_a, "Each text's hash, bytes as they are.");
+
+    module.def(
+        "tokens", [](const Texts& texts, const Normalizer& how) { return tokens_of(texts.views(), how); },
+        "texts"_a, "normalizer"_a, "Each text's tokens.");
+    module.def(
+        "extract",
+        [](const Texts& texts, const Recipe& recipe, unsigned threads) {
+            Ragged rows;
+            {
+                nb::gil_scoped_release nogil;
+                rows = extract(texts.views(), recipe, threads);
+            }
+            return std::make_tuple(to_numpy(std::move(rows.hashes)), to_numpy(std::move(rows.weights)),
+                                   to_numpy(std::move(rows.offsets)), rows.replaced);
+        },
+        "texts"_a, "recipe"_a, "threads"_a,
+        "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
+
+    // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced).
+    const auto told = [](Reading& reading) {
+        return std::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
+                               reading.replaced);
+    };
+    module.def(
+        "simhash_texts",
+        [told](const Texts& texts, const Recipe& recipe, unsigned bits, Tie tie, bool gaussian,
+               Margins margins, std::size_t ranks, unsigned threads) {
+            if (bits != 32 && bits != 64 && bits != 128) throw nb::value_error("bits must be 32, 64 or 128");
+            if (ranks < 1 || ranks > bits) throw nb::value_error("ranks must be 1 to bits");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return simhash_texts(texts.views(), recipe, {bits, tie, gaussian}, margins, ranks, threads,
+                                     reading);
+            };
+            SimhashColumns out = compute();
+            return std::make_tuple(
+                std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
+                                to_numpy(std::move(out.margins), bits), to_numpy(std::move(out.bytes), bits),
+                                to_numpy(std::move(out.scales)), to_numpy(std::move(out.ranks), ranks)),
+                told(reading));
+        },
+        "texts"_a, "recipe"_a, "bits"_a, "tie"_a, "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
+        "Simhash of texts: codes, margins, margin bytes, their scales, ranks, and what was read.");
+    module.def(
+        "minhash_texts",
+        [told](const Texts& texts, const Recipe& recipe, std::size_t values, std::uint64_t seed,
+               bool independent, unsigned threads) {
+            if (values < 1 || values > kMostValues) throw nb::value_error("values must be 1 to 65536");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return minhash_texts(texts.views(), recipe, values, seed, independent, threads, reading);
+            };
+            std::vector<std::uint32_t> out = compute();
+            return std::make_tuple(to_numpy(std::move(out), values), told(reading));
+        },
+        "texts"_a, "recipe"_a, "values"_a, "seed"_a, "independent"_a, "threads"_a,
+        "MinHash of texts: sketches, and what was read.");
+    module.def(
+        "digest_texts",
+        [told](const Texts& texts, const Recipe& recipe, unsigned threads) {
+            if (recipe.unit != Unit::words) throw nb::value_error("digests are made of words");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return digest_texts(texts.views(), recipe, threads, reading);
+            };
+            std::vector<std::uint64_t> out = compute();
+            return std::make_tuple(to_numpy(std::move(out), 2), told(reading));
+        },
+        "texts"_a, "recipe"_a, "threads"_a, "128-bit digests of normalised texts, and what was read.");
 }
 
 }  // namespace neardup

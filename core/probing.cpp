@@ -36,13 +36,14 @@ const Balls balls = make_balls();
 
 }  // namespace
 
-Shape::Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits) {
+Shape::Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits, bool lists_flips) {
     const unsigned key_bits = bits_in(key), used = std::min({header_bits, key_bits, 32u});
     layout_ = Layout(bits, key, used);
-    flips_ = std::min(flips, used);
-    has_presence_ = flips_ > 0 && key_bits >= used + extra;
-    checked_ = layout_.leading(has_presence_ ? used + extra : used);
-    for (unsigned size = 0; size <= flips_; ++size) add_flip_sets(flip_sets_, used, size, 0, 0);
+    flips_ = flips;
+    has_presence_ = lists_flips && flips_ > 0 && key_bits >= used + extra;
+    claim_ = {layout_.leading(has_presence_ ? used + extra : used), lists_flips ? flips : used};
+    for (unsigned size = 0; lists_flips && size <= std::min(flips, used); ++size)
+        add_flip_sets(flip_sets_, used, size, 0, 0);
 }
 
 void Batch::take(const std::uint64_t* queries, std::size_t rows, unsigned words) {

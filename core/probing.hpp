@@ -43,12 +43,22 @@ struct Found {
 
 enum class Mode : int { all = 0, first = 1 };
 
+// Which differences a table reports. A pair belongs to the first table that claims it, so it is reported once; and since
+// the claim is all that decides, not what else happens to be stored, the answer is always the same.
+struct Claim {
+    Code checked;
+    unsigned flips;
+
+    KERNEL bool operator()(const Code& difference) const { return bits_in(difference, checked) <= flips; }
+};
+
 // A table's key, and the flips its probes make.
 class Shape {
   public:
     Shape() = default;
-    // `header_bits` is a wish: a key may have fewer bits. Presence needs at least `extra` key bits after the header.
-    Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits);
+    // `header_bits` is a wish: a key may have fewer bits. Without `lists_flips` the flips come from elsewhere, and may
+    // be any.
+    Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits, bool lists_flips = true);
 
     static constexpr unsigned extra = 6;  // key bits after the header that a presence word tells apart
 
@@ -57,15 +67,13 @@ class Shape {
     bool has_presence() const { return has_presence_; }
     // Sets of header bits to flip, in probe order: none, each bit, each pair, ...
     std::span<const FlipSet> flip_sets() const { return flip_sets_; }
-    // Does this table report a code at this difference? A pair belongs to the first table that says yes, so it is
-    // reported once; and since every table decides by the same rule, the answer depends on nothing else.
-    KERNEL bool reports(const Code& difference) const { return bits_in(difference, checked_) <= flips_; }
+    const Claim& claim() const { return claim_; }
 
   private:
     Layout layout_;
     unsigned flips_ = 0;
     bool has_presence_ = false;
-    Code checked_{};
+    Claim claim_{};
     std::vector<FlipSet> flip_sets_;
 };
 
@@ -78,6 +86,7 @@ struct Batch {
     std::array<std::uint8_t, batch_rows> done;  // mode first: this query has its answer
     std::vector<Probe> probes;                  // the first `asked` of them count
     std::size_t asked = 0;
+    std::vector<FlipSet> flips;  // of each query, where they are its own
     std::vector<Suspect> suspects;
     std::vector<Hit> hits;
     std::vector<Found> found;
@@ -88,6 +97,33 @@ struct Batch {
     Code code(std::size_t i) const { return {codes[0][i], codes[1][i]}; }
     Code permuted_code(std::size_t i) const { return {permuted[0][i], permuted[1][i]}; }
 };
+
+// Turns suspects into hits. `difference(suspect, out)` gives the distance and, if that is within the radius, the bits that
+// differ; `alive(hit)` may refuse one in mode first. Suspects come in probe order, so in mode first the first one
+// confirmed settles its query; others from the same bucket stay, for the lowest row is wanted.
+template <class Difference, class Alive>
+KERNEL inline void confirm(Batch& batch, std::span<const Claim> claims, std::size_t table, unsigned radius,
+                           Mode mode, Difference difference, Alive alive) {
+    std::uint32_t settling = ~0u;  // the probe whose bucket has just settled its query
+    for (const Suspect& suspect : batch.suspects) {
+        const Probe& probe = batch.probes[suspect.probe];
+        if (mode == Mode::first && batch.done[probe.query] && settling != suspect.probe) continue;
+        Code differing;
+        const unsigned distance = difference(suspect, differing);
+        if (distance > radius) continue;
+        bool elsewhere = !claims[table](differing);
+        for (std::size_t earlier = 0; earlier < table; ++earlier) elsewhere |= claims[earlier](differing);
+        if (elsewhere) continue;
+        Hit hit{probe.query, static_cast<std::uint8_t>(distance), suspect.position,
+                batch.code(probe.query) ^ differing};
+        if (mode == Mode::first) {
+            if (!alive(hit)) continue;
+            batch.done[probe.query] = 1;
+            settling = suspect.probe;
+        }
+        batch.hits.push_back(hit);
+    }
+}
 
 // Lists probes flip_sets[from, to) of every query still open. With a presence map, one word per header whose bits say
 // which values of the next `extra` key bits occur, a probe that can meet nothing is left out.

@@ -30,9 +30,13 @@ class Rows {
     }
 
     std::size_t codes() const { return lowest_.size(); }
-    void prefetch(std::uint32_t code) const { __builtin_prefetch(lowest_.data() + code); }
+    void prefetch(std::uint32_t code) const {
+        __builtin_prefetch(lowest_.data() + code);
+        if (!groups_.empty()) __builtin_prefetch(grouped_.data() + code / 64);
+    }
     std::span<const std::uint32_t> of(std::uint32_t code) const {
-        if ((grouped_[code / 64] >> (code % 64) & 1) == 0) return {lowest_.data() + code, 1};
+        if (groups_.empty() || (grouped_[code / 64] >> (code % 64) & 1) == 0)
+            return {lowest_.data() + code, 1};
         const auto at = static_cast<std::size_t>(std::lower_bound(groups_.begin(), groups_.end(), code) -
                                                  groups_.begin());
         const std::size_t end = at + 1 < starts_.size() ? starts_[at + 1] : members_.size();

@@ -4,21 +4,9 @@
 #include <bit>
 #include <cstring>
 
+#include "simd.hpp"
+
 namespace neardup {
-
-namespace {
-
-// Entries compared at a time: one line of low bits.
-constexpr std::size_t lanes = 16;
-
-KERNEL inline bool any_near(const std::uint32_t* low, std::uint32_t query, int reach) {
-    unsigned any = 0;
-    for (std::size_t i = 0; i < lanes; ++i)
-        any |= static_cast<unsigned>(std::popcount(low[i] ^ query) <= reach);
-    return any != 0;
-}
-
-}  // namespace
 
 Table::Table(Shape shape, std::size_t codes)
     : shape_(std::move(shape)),
@@ -63,9 +51,15 @@ void Table::Part::add(const Code& permuted) {
     while (group_ < header / 4) close_group();
     while (bucket_ < header % 4) bounds_[++bucket_] = next_;
     table_.low_[next_] = static_cast<std::uint32_t>(permuted[0]) & layout.low_mask();
-    const unsigned high = layout.high_bytes();
-    std::memcpy(table_.high_.data() + std::size_t{next_} * high,
-                reinterpret_cast<const char*>(permuted.data()) + 4, high);
+    const std::size_t high = layout.high_bytes();
+    const auto* bytes = reinterpret_cast<const std::uint8_t*>(permuted.data()) + 4;
+    std::uint8_t* to = table_.high_.data() + next_ * high;
+    switch (high) {  // a copy of known length is one instruction
+        case 0: break;
+        case 1: *to = *bytes; break;
+        case 2: std::memcpy(to, bytes, 2); break;
+        default: std::copy_n(bytes, high, to);
+    }
     if (table_.shape_.has_presence())
         table_.presence_[header] |= std::uint64_t{1} << (layout.header(top, Shape::extra) & 63);
     ++next_;
@@ -95,7 +89,7 @@ void Table::scan(Batch& batch, unsigned radius) const {
     const std::size_t high_bytes = layout().high_bytes();
     auto& suspects = batch.suspects;
     suspects.clear();
-    on_best_cpu([=, &suspects] KERNEL {
+    on_best_level([=, &suspects]<Cpu level>() KERNEL {
         std::pair<std::uint32_t, std::uint32_t> read[ring];
         for (std::size_t i = 0; i < count + to_bucket + to_read; ++i) {
             if (i < count) __builtin_prefetch(groups + probes[i].header / 4);
@@ -114,33 +108,18 @@ void Table::scan(Batch& batch, unsigned radius) const {
             const std::size_t k = i - to_bucket - to_read;
             const auto [start, end] = read[k % ring];
             const std::uint32_t query = query_low[probes[k].query];
-            const int reach = static_cast<int>(radius) - probes[k].flips;
+            const std::uint32_t reach = radius - probes[k].flips;  // no probe flips more than the radius
             for (std::uint32_t p = start; p < end; p += lanes) {
-                // The last lanes may be of the next bucket: a false alarm is sorted out below.
-                if (!any_near(low + p, query, reach)) [[likely]]
-                    continue;
-                for (std::uint32_t x = p; x < std::min<std::uint32_t>(end, p + lanes); ++x)
-                    if (std::popcount(low[x] ^ query) <= reach) {
-                        __builtin_prefetch(high + x * high_bytes);
-                        suspects.push_back({x, static_cast<std::uint32_t>(k)});
-                    }
+                std::uint32_t near =
+                    near_lanes<level>(low + p, std::min<std::size_t>(end - p, lanes), query, reach);
+                for (; near != 0; near &= near - 1) {
+                    const std::uint32_t x = p + static_cast<std::uint32_t>(std::countr_zero(near));
+                    __builtin_prefetch(high + x * high_bytes);
+                    suspects.push_back({x, static_cast<std::uint32_t>(k)});
+                }
             }
         }
     });
-}
-
-Code Table::entry(std::uint32_t position, std::uint32_t header) const {
-    Code code{};
-    auto* bytes = reinterpret_cast<char*>(code.data());
-    std::memcpy(bytes, low_.data() + position, 4);
-    const std::size_t high = layout().high_bytes();
-    std::memcpy(bytes + 4, high_.data() + position * high, high);
-    return layout().with_header(code, header);
-}
-
-Code Table::difference(const Batch& batch, const Suspect& suspect) const {
-    const Probe& probe = batch.probes[suspect.probe];
-    return entry(suspect.position, probe.header) ^ batch.permuted_code(probe.query);
 }
 
 std::uint32_t Table::find(const Code& permuted) const {

@@ -5,6 +5,7 @@
 //     low      the 32 low bits of each stored code, which are all a probe reads
 //     high     its other bytes, read for suspects only
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 #include <vector>
@@ -48,10 +49,21 @@ class Table {
     // Reads the buckets of the batch's probes; suspects are entries whose low bits are within reach.
     void scan(Batch& batch, unsigned radius) const;
     // The difference between a suspect and its query, permuted.
-    Code difference(const Batch& batch, const Suspect& suspect) const;
+    KERNEL Code difference(const Batch& batch, const Suspect& suspect) const {
+        const Probe& probe = batch.probes[suspect.probe];
+        return entry(suspect.position, probe.header) ^ batch.permuted_code(probe.query);
+    }
     // The entry of a permuted code that is known to be here.
     std::uint32_t find(const Code& permuted) const;
-    Code entry(std::uint32_t position, std::uint32_t header) const;
+    // Reads whole words, which may be the next entry's too: the header takes their place.
+    KERNEL Code entry(std::uint32_t position, std::uint32_t header) const {
+        const std::uint8_t* high = high_.data() + std::size_t{position} * layout().high_bytes();
+        std::uint32_t middle;
+        std::memcpy(&middle, high, 4);
+        Code code{low_[position] | std::uint64_t{middle} << 32, 0};
+        if (layout().words() == 2) std::memcpy(&code[1], high + 4, 8);
+        return layout().with_header(code, header);
+    }
 
     std::pair<std::uint32_t, std::uint32_t> bucket(std::uint32_t header) const {
         return bounds(groups_.data(), wide_.data(), header);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 #include <stdexcept>
 
 #include "parallel.hpp"
@@ -60,7 +61,6 @@ void Tables::search(Batch& batch, const Request& request, Prober& prober, std::i
         batch.enter(table.layout());
         const auto cuts = rounds(prober.probes(table), request.mode);
         for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-            prober.prepare(table, batch, i);
             prober.list(table, batch, cuts[i], cuts[i + 1]);
             table.scan(batch, design_.radius);
             confirm(batch, z, request, base, dead);
@@ -69,36 +69,29 @@ void Tables::search(Batch& batch, const Request& request, Prober& prober, std::i
     resolve(batch, request, base, dead);
 }
 
-// Suspects come in probe order, so in mode first the first one confirmed settles its query; others from the same
-// bucket stay, for the lowest row is wanted.
 void Tables::confirm(Batch& batch, std::size_t z, const Request& request, std::int64_t base,
                      const Tombstones* dead) const {
     const Table& table = tables_[z];
-    std::uint32_t settling = ~0u;  // the probe whose bucket has just settled its query
-    for (const Suspect& suspect : batch.suspects) {
-        const Probe& probe = batch.probes[suspect.probe];
-        if (request.mode == Mode::first && batch.done[probe.query] && settling != suspect.probe) continue;
-        const Code permuted = table.difference(batch, suspect);
-        const unsigned distance = bits_in(permuted);
-        if (distance > design_.radius) continue;
-        const Code difference = table.layout().restore(permuted);
-        if (!table.shape().reports(difference)) continue;
-        if (std::any_of(tables_.begin(), tables_.begin() + static_cast<std::ptrdiff_t>(z),
-                        [&](const Table& earlier) { return earlier.shape().reports(difference); }))
-            continue;
-        Hit hit{probe.query, static_cast<std::uint8_t>(distance), suspect.position,
-                batch.code(probe.query) ^ difference};
-        if (z > 0) hit.position = ~0u;
-        if (request.mode == Mode::first) {
-            if (dead != nullptr) {
-                if (z > 0) hit.position = tables_[0].find(tables_[0].layout().permute(hit.code));
-                if (!any_alive(rows_.of(hit.position), base, dead)) continue;
-            }
-            batch.done[probe.query] = 1;
-            settling = suspect.probe;
-        }
-        batch.hits.push_back(hit);
-    }
+    const Table& home = tables_[0];
+    const std::size_t before = batch.hits.size();
+    on_best_cpu([&] KERNEL {
+        const unsigned radius = design_.radius;
+        neardup::confirm(
+            batch, claims_, z, radius, request.mode,
+            [&](const Suspect& suspect, Code& differing) KERNEL {
+                const Code permuted = table.difference(batch, suspect);
+                const unsigned distance = bits_in(permuted);
+                if (distance <= radius) differing = table.layout().restore(permuted);
+                return distance;
+            },
+            [&](const Hit& hit) {
+                if (dead == nullptr) return true;
+                const auto code = z == 0 ? hit.position : home.find(home.layout().permute(hit.code));
+                return any_alive(rows_.of(code), base, dead);
+            });
+    });
+    if (z > 0)
+        for (std::size_t i = before; i < batch.hits.size(); ++i) batch.hits[i].position = ~0u;
 }
 
 // A hit in a later table knows its code but not its place in the first table, whose order the rows are in. Each step
@@ -122,17 +115,45 @@ void Tables::resolve(Batch& batch, const Request& request, std::int64_t base, co
     for (const Hit& hit : batch.hits) emit(batch, hit, rows_.of(hit.position), request, base, dead);
 }
 
-void Tables::each(const std::function<void(const Code&, std::uint32_t)>& visit) const {
+void Tables::append(std::vector<std::uint64_t>& codes, std::vector<std::uint32_t>& rows, std::int64_t base,
+                    std::uint32_t shift, const Tombstones& dead) const {
     const Table& home = tables_[0];
     const std::size_t headers = std::size_t{1} << home.layout().header_bits();
     for (std::size_t h = 0; h < headers; ++h) {
-        const auto [start, end] = home.bucket(static_cast<std::uint32_t>(h));
+        const auto header = static_cast<std::uint32_t>(h);
+        const auto [start, end] = home.bucket(header);
         for (std::uint32_t x = start; x < end; ++x) {
-            const Code code = home.layout().restore(home.entry(x, static_cast<std::uint32_t>(h)));
-            for (const std::uint32_t row : rows_.of(x)) visit(code, row);
+            const Code code = home.layout().restore(home.entry(x, header));
+            for (const std::uint32_t row : rows_.of(x)) {
+                if (dead.has(static_cast<std::size_t>(base + row))) continue;
+                codes.insert(codes.end(), code.begin(), code.begin() + design_.words());
+                rows.push_back(shift + row);
+            }
         }
     }
 }
+
+namespace {
+
+// By query, then row. In mode first a query may still have several rows, of the bucket that settled it: the lowest.
+std::vector<Found> in_order(const Batch& batch, Mode mode) {
+    std::array<std::uint32_t, batch_rows + 1> next{};
+    for (const Found& found : batch.found) ++next[found.query + 1];
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    const auto ends = next;
+    std::vector<Found> out(batch.found.size());
+    for (const Found& found : batch.found) out[next[found.query]++] = found;
+    const auto by_row = [](const Found& a, const Found& b) { return a.row < b.row; };
+    for (std::size_t q = 0; q < batch.count; ++q)
+        if (ends[q + 1] - ends[q] > 1) std::sort(out.data() + ends[q], out.data() + ends[q + 1], by_row);
+    if (mode == Mode::first)
+        out.erase(std::unique(out.begin(), out.end(),
+                              [](const Found& a, const Found& b) { return a.query == b.query; }),
+                  out.end());
+    return out;
+}
+
+}  // namespace
 
 Hits search_batches(std::span<const std::uint64_t> queries, unsigned words, const Request& request,
                     const std::function<void(Batch&, std::size_t first)>& body) {
@@ -148,30 +169,24 @@ Hits search_batches(std::span<const std::uint64_t> queries, unsigned words, cons
             const std::size_t first = b * batch_rows, rows = std::min(batch_rows, count - first);
             batch->take(queries.data() + first * words, rows, words);
             body(*batch, first);
-            auto& found = batch->found;
-            std::sort(found.begin(), found.end(), [](const Found& a, const Found& c) {
-                return a.query != c.query ? a.query < c.query : a.row < c.row;
-            });
-            if (request.mode == Mode::first)  // several rows of the settling bucket: the lowest
-                found.erase(std::unique(found.begin(), found.end(),
-                                        [](const Found& a, const Found& c) { return a.query == c.query; }),
-                            found.end());
-            answers[b] = {first, found};
+            answers[b] = {first, in_order(*batch, request.mode)};
         }
     });
     std::size_t total = 0;
     for (const Answer& answer : answers) total += answer.found.size();
     Hits hits;
-    hits.query.reserve(total);
-    hits.row.reserve(total);
-    hits.distance.reserve(total);
-    if (!request.expand) hits.size.reserve(total);
+    hits.query.resize(total);
+    hits.row.resize(total);
+    hits.distance.resize(total);
+    if (!request.expand) hits.size.resize(total);
+    std::size_t at = 0;
     for (const Answer& answer : answers)
         for (const Found& found : answer.found) {
-            hits.query.push_back(static_cast<std::int64_t>(answer.first + found.query));
-            hits.row.push_back(found.row);
-            hits.distance.push_back(found.distance);
-            if (!request.expand) hits.size.push_back(found.size);
+            hits.query[at] = static_cast<std::int64_t>(answer.first + found.query);
+            hits.row[at] = found.row;
+            hits.distance[at] = found.distance;
+            if (!request.expand) hits.size[at] = found.size;
+            ++at;
         }
     return hits;
 }

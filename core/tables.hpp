@@ -17,6 +17,7 @@ namespace neardup {
 struct Key {
     Code mask;
     unsigned flips;
+    bool lists_flips = true;  // false: a prober of its own says which headers to ask
 };
 struct Design {
     unsigned bits, radius;
@@ -43,7 +44,6 @@ struct Request {
 struct Prober {
     virtual ~Prober() = default;
     virtual std::size_t probes(const Table& table) const { return table.shape().flip_sets().size(); }
-    virtual void prepare(const Table&, Batch&, std::size_t) {}
     virtual void list(const Table& table, Batch& batch, std::size_t from, std::size_t to) {
         list_probes(table.shape(), table.presence(), batch, from, to);
     }
@@ -66,8 +66,10 @@ class Tables {
     // One batch: adds to batch.found, marks batch.done. Rows get `base` added; dead ones do not exist.
     void search(Batch& batch, const Request& request, Prober& prober, std::int64_t base = 0,
                 const Tombstones* dead = nullptr) const;
-    // Every stored code with its row, in no special order.
-    void each(const std::function<void(const Code&, std::uint32_t)>& visit) const;
+    // Adds every code with its row, plus `shift`, to the columns, in no special order. Dead ones (by row plus `base`) are
+    // left out.
+    void append(std::vector<std::uint64_t>& codes, std::vector<std::uint32_t>& rows, std::int64_t base,
+                std::uint32_t shift, const Tombstones& dead) const;
 
   private:
     void confirm(Batch& batch, std::size_t table, const Request& request, std::int64_t base,
@@ -77,6 +79,7 @@ class Tables {
     Design design_;
     std::size_t row_count_ = 0;
     std::vector<Table> tables_;  // the first one's order is the order of codes
+    std::vector<Claim> claims_;  // of each table
     Rows rows_;
 };
 

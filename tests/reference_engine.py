@@ -33,7 +33,11 @@ def highest(mask: int, count: int) -> int:
 
 
 def first_in_probe_order(
-    codes: NDArray[np.uint64], query: Sequence[int], radius: int, tables: Sequence[tuple[int, int]], header: int
+    codes: NDArray[np.uint64],
+    query: Sequence[int],
+    radius: int,
+    tables: Sequence[tuple[int, int]],
+    header: int,
 ) -> tuple[int, int] | None:
     """(row, distance) of the first hit: table by table, flip set by flip set, lowest row within a bucket. Tables
     whose key has at least six bits after its header settle on those bits too (the presence map)."""
@@ -63,7 +67,9 @@ def uniform(rng: np.random.Generator, count: int, bits: int) -> NDArray[np.uint6
     return codes & np.uint64(2**32 - 1) if bits == 32 else codes
 
 
-def neighbours(rng: np.random.Generator, codes: NDArray[np.uint64], bits: int, most: int) -> NDArray[np.uint64]:
+def neighbours(
+    rng: np.random.Generator, codes: NDArray[np.uint64], bits: int, most: int
+) -> NDArray[np.uint64]:
     """Each code with up to `most` of its bits flipped."""
     out = codes.copy()
     for row in range(len(out)):
@@ -72,7 +78,9 @@ def neighbours(rng: np.random.Generator, codes: NDArray[np.uint64], bits: int, m
     return out
 
 
-def clustered(rng: np.random.Generator, count: int, bits: int, centres: int, spread: int) -> NDArray[np.uint64]:
+def clustered(
+    rng: np.random.Generator, count: int, bits: int, centres: int, spread: int
+) -> NDArray[np.uint64]:
     """Codes around a few centres, many of them equal."""
     return neighbours(rng, uniform(rng, centres, bits)[rng.integers(0, centres, count)], bits, spread)
 

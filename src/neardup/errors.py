@@ -38,7 +38,9 @@ class SchemeError(NeardupError, ValueError):
 
     def __init__(self, left: str, right: str) -> None:
         self.left, self.right = left, right
-        super().__init__(f"these fingerprints were made in different ways and cannot meet:\n  {left}\n  {right}")
+        super().__init__(
+            f"these fingerprints were made in different ways and cannot meet:\n  {left}\n  {right}"
+        )
 
 
 class MissingExtra(NeardupError, ImportError):

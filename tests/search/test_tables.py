@@ -62,7 +62,11 @@ def design_of(bits: int, radius: int, name: str) -> Design:
 
 
 DESIGNS = [
-    *[(bits, radius, f"compact-{min(radius + 1, 2 if radius < 6 else 3)}") for bits in (32, 64, 128) for radius in range(9)],
+    *[
+        (bits, radius, f"compact-{min(radius + 1, 2 if radius < 6 else 3)}")
+        for bits in (32, 64, 128)
+        for radius in range(9)
+    ],
     *[(bits, radius, "bphs-1") for bits in (32, 64, 128) for radius in range(9)],
     *[(bits, radius, "bphs-2") for bits in (32, 64, 128) for radius in range(5)],
     *[(64, 3, f"covering-{tables}") for tables in (5, 6, 8, 11, 14)],
@@ -74,7 +78,9 @@ DESIGNS = [
 def test_equals_brute_force(bits: int, radius: int, name: str) -> None:
     rng = np.random.default_rng(bits * 100 + radius)
     codes = mixed(rng, 300, bits, radius + 2)
-    queries = np.concatenate([neighbours(rng, codes[::7], bits, radius + 1), uniform(rng, 20, bits), codes[:5]])
+    queries = np.concatenate(
+        [neighbours(rng, codes[::7], bits, radius + 1), uniform(rng, 20, bits), codes[:5]]
+    )
     want = brute(codes, queries, radius)
     design = design_of(bits, radius, name)
     same(build(design, codes).search(queries), want)
@@ -89,7 +95,9 @@ def test_equals_brute_force_on_many_codes(name: str) -> None:
     same(build(design_of(64, 3, name), codes, threads=2).search(queries), brute(codes, queries, 3))
 
 
-@pytest.mark.parametrize(("bits", "name"), [(64, "covering-6"), (64, "compact-2"), (128, "compact-2"), (32, "bphs-1")])
+@pytest.mark.parametrize(
+    ("bits", "name"), [(64, "covering-6"), (64, "compact-2"), (128, "compact-2"), (32, "bphs-1")]
+)
 def test_first_is_the_first_in_probe_order(bits: int, name: str) -> None:
     rng = np.random.default_rng(bits)
     codes = mixed(rng, 150, bits, 5)

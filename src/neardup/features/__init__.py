@@ -1,5 +1,28 @@
 """Text to features. Knows no fingerprints."""
 
 from neardup.features.base import Features
+from neardup.features.extract import Characters, Sentences, Shingles, TextFeatures, Words
+from neardup.features.normalize import Normalize, normalize, tokens
+from neardup.features.phrases import Phrases
+from neardup.features.select import Modulo, Smallest, Winnow
+from neardup.features.weights import Common, Frequencies, Idf, weigh
 
-__all__ = ["Features"]
+__all__ = [
+    "Characters",
+    "Common",
+    "Features",
+    "Frequencies",
+    "Idf",
+    "Modulo",
+    "Normalize",
+    "Phrases",
+    "Sentences",
+    "Shingles",
+    "Smallest",
+    "TextFeatures",
+    "Winnow",
+    "Words",
+    "normalize",
+    "tokens",
+    "weigh",
+]

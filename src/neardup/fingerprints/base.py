@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import SchemeError
+from neardup import _core
+from neardup.errors import ConfigError, DataError, SchemeError
 
-__all__ = ["Codes", "Digests", "Fingerprints", "Sketches", "same_scheme"]
+__all__ = ["Codes", "Digests", "Fingerprints", "PackedSketches", "Sketches", "concatenate", "same_scheme"]
+
+Kind = TypeVar("Kind", bound="Fingerprints")
 
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """What all kinds share. `empty[i]` says that document i had no features and so has no fingerprint: its row holds
-    zeros, which mean nothing and must never be compared."""
+    """What all kinds share. `empty[i]` says that document i had no features and so has no fingerprint: its
+    row holds zeros, which mean nothing and must never be compared."""
 
     scheme: str
     empty: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.empty)
+
+    def take(self, rows: NDArray[np.int64] | slice) -> Self:
+        """The fingerprints of some rows, in the order asked for."""
+        changes: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
+        return replace(self, **changes)
+
+    def _columns(self) -> dict[str, NDArray[Any]]:
+        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in columns.items() if isinstance(value, np.ndarray)}
 
 
 @dataclass(frozen=True)
@@ -33,13 +47,31 @@ class Digests(Fingerprints):
 
 @dataclass(frozen=True)
 class Codes(Fingerprints):
-    """Bit codes to be compared by Hamming distance: `codes` is uint64[n, words], bit j of a code is bit j % 64 of word
-    j // 64; a 32-bit code uses the low half of its one word. `margins` is float32[n, bits], the votes behind each bit
-    (their size says how firmly the bit stands), or None."""
+    """Bit codes to be compared by Hamming distance: `codes` is uint64[n, words], bit j of a code is bit j %
+    64 of word j // 64; a 32-bit code uses the low half of its one word.
+
+    The votes behind each bit, whose size says how firmly it stands, may be kept in one of three forms:
+    `margins`, float32[n, bits]; `margin_bytes`, uint8[n, bits], which times `margin_scales`, float32[n],
+    gives their size (the sign is the bit); or `ranks`, uint8[n, r], the numbers of the r weakest bits,
+    weakest first.
+    """
 
     bits: int
     codes: NDArray[np.uint64]
     margins: NDArray[np.float32] | None = None
+    margin_bytes: NDArray[np.uint8] | None = None
+    margin_scales: NDArray[np.float32] | None = None
+    ranks: NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True)
+class PackedSketches(Fingerprints):
+    """b-bit MinHash: `packed` is uint8[n, bytes], the low `bits` bits of each of `values` values, lowest bit
+    first."""
+
+    bits: int
+    values: int
+    packed: NDArray[np.uint8]
 
 
 @dataclass(frozen=True)
@@ -48,8 +80,43 @@ class Sketches(Fingerprints):
 
     values: NDArray[np.uint32]
 
+    def pack(self, bits: int, threads: int = 1) -> PackedSketches:
+        """Keep only the low 1, 2, 4, 8 or 16 bits of each value: smaller, and noisier (Li and König 2010)."""
+        if bits not in (1, 2, 4, 8, 16):
+            raise ConfigError(f"a packed sketch keeps 1, 2, 4, 8 or 16 bits of each value, not {bits}")
+        packed = _core.pack_low_bits(self.values, bits, threads)
+        scheme = f"low{bits}/v1 | {self.scheme}"
+        return PackedSketches(scheme, self.empty, bits=bits, values=self.values.shape[1], packed=packed)
+
+    def code(self, bits: int = 64) -> Codes:
+        """The 1-bit sketch of the first `bits` (64 or 128) values as a code, for Hamming search: two
+        documents of similarity J differ in (1 - J) / 2 of the bits on average. It has no margins."""
+        if bits not in (64, 128):
+            raise ConfigError(f"a 1-bit sketch makes codes of 64 or 128 bits, not {bits}")
+        if self.values.shape[1] < bits:
+            raise ConfigError(f"{bits} bits need {bits} values, this sketch has {self.values.shape[1]}")
+        codes = _core.one_bit_codes(self.values, bits)
+        codes[self.empty] = 0
+        return Codes(f"bits{bits}/v1 | {self.scheme}", self.empty, bits=bits, codes=codes)
+
 
 def same_scheme(left: Fingerprints, right: Fingerprints) -> None:
     """Raise SchemeError unless both were made in the same way."""
     if left.scheme != right.scheme:
         raise SchemeError(left.scheme, right.scheme)
+
+
+def concatenate(parts: Sequence[Kind]) -> Kind:
+    """One set of fingerprints from several of the same scheme, row after row."""
+    if not parts:
+        raise DataError("there is nothing to concatenate")
+    first = parts[0]
+    columns = first._columns()
+    for part in parts[1:]:
+        same_scheme(first, part)
+        if part._columns().keys() != columns.keys():
+            raise DataError("these fingerprints keep their margins in different forms")
+    joined: dict[str, Any] = {
+        name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
+    }
+    return replace(first, **joined)

@@ -1,0 +1,179 @@
+"""Normalising: which differences between texts do not count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.errors import ConfigError, MissingExtra
+from neardup.features.texts import Texts, as_texts
+
+__all__ = ["Normalize", "normalize", "tokens"]
+
+
+@dataclass(frozen=True)
+class Normalize:
+    """What is done to a text before features are taken; each step can be switched.
+
+    In order: NFKC (which also drops invisible format characters such as soft hyphens), full case folding, accents,
+    digits. Then tokens: a run of letters, digits, underscores and combining marks; in scripts written without spaces
+    (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) every character is a token. Words of the listed languages' stop
+    word lists go (extra `text`), and the rest are stemmed if a language is named.
+
+    `digits="fold"` makes every run of digits one 0, so that counters and dates no longer count: it also merges
+    documents that differ only in figures. `punctuation="keep"` makes each mark a token. `whitespace` matters to
+    character features only.
+    """
+
+    nfkc: bool = True
+    casefold: bool = True
+    accents: Literal["keep", "strip"] = "keep"
+    digits: Literal["keep", "fold"] = "keep"
+    punctuation: Literal["drop", "keep"] = "drop"
+    whitespace: Literal["collapse", "keep", "drop"] = "collapse"
+    stopwords: tuple[str, ...] = ()
+    stem: str | None = None
+
+    def __post_init__(self) -> None:
+        for name, allowed in (
+            ("accents", ("keep", "strip")),
+            ("digits", ("keep", "fold")),
+            ("punctuation", ("drop", "keep")),
+            ("whitespace", ("collapse", "keep", "drop")),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ConfigError(f"{name}={getattr(self, name)!r}: choose one of {', '.join(allowed)}")
+        if isinstance(self.stopwords, str):
+            object.__setattr__(self, "stopwords", (self.stopwords,))
+
+    @property
+    def scheme(self) -> str:
+        """Everything that decides what comes out, the Unicode version included."""
+        parts = [f"unicode={_core.unicode_version}"]
+        parts += [name for name in ("nfkc", "casefold") if getattr(self, name)]
+        if self.accents == "strip":
+            parts.append("accents=strip")
+        if self.digits == "fold":
+            parts.append("digits=fold")
+        if self.punctuation == "keep":
+            parts.append("punctuation=keep")
+        if self.whitespace != "collapse":
+            parts.append(f"whitespace={self.whitespace}")
+        if self.stopwords:
+            parts.append(f"stopwords={'+'.join(self.stopwords)}:{_stopword_digest(self.stopwords)}")
+        if self.stem:
+            parts.append(f"stem={self.stem}:{_stemmer_version()}")
+        return ",".join(parts)
+
+    def native(self) -> _core.Normalizer:
+        """The same for the core, which knows nothing of languages."""
+        how = _core.Normalizer()
+        how.nfkc, how.casefold = self.nfkc, self.casefold
+        how.accents, how.digits = self.accents == "keep", self.digits == "keep"
+        how.punctuation = self.punctuation == "keep"
+        return how
+
+    def word_map(self, texts: _core.Texts, kind: _core.Hash, seed: int) -> _core.Words | None:
+        """For the core: what each word of these texts becomes (the hash of its stem), 0 if it is to go.
+
+        Stems are looked up once per distinct word.
+        """
+        if not self.stopwords and self.stem is None:
+            return None
+        stops = _stopword_tokens(self.stopwords, self.native_key())
+        if self.stem is None:
+            keys = _hash_words(stops, kind, seed)
+            return _core.Words(keys, np.zeros(len(keys), np.uint64))
+        keys, words = _core.vocabulary(texts, self.native(), kind, seed)
+        values = _hash_words(_stemmer(self.stem).stemWords(words), kind, seed)
+        stopped = frozenset(stops)
+        values[np.fromiter((word in stopped for word in words), np.bool_, len(words))] = 0
+        return _core.Words(keys, values)
+
+    def native_key(self) -> tuple[bool, bool, str, str, str]:
+        """What the core's normaliser depends on."""
+        return (self.nfkc, self.casefold, self.accents, self.digits, self.punctuation)
+
+
+def normalize(texts: Texts, how: Normalize | None = None) -> list[str]:
+    """Each text's tokens joined by single spaces: equal results mean the texts differ only in what does not count."""
+    how = how or Normalize()
+    return [" ".join(words) for words in tokens(texts, how)]
+
+
+def tokens(texts: Texts, how: Normalize | None = None) -> list[list[str]]:
+    """Each text's tokens, stop words and endings gone if `how` says so."""
+    how = how or Normalize()
+    found: list[list[str]] = _core.tokens(as_texts(texts), how.native())
+    if how.stopwords:
+        stops = frozenset(_stopword_tokens(how.stopwords, how.native_key()))
+        found = [[word for word in words if word not in stops] for words in found]
+    if how.stem:
+        stemmer = _stemmer(how.stem)
+        stems = {word: stemmer.stemWord(word) for word in {w for words in found for w in words}}
+        found = [[stems[word] for word in words] for words in found]
+    return found
+
+
+def _hash_words(words: tuple[str, ...] | list[str], kind: _core.Hash, seed: int) -> NDArray[np.uint64]:
+    column = _core.Texts()
+    column.add(tuple(word.encode() for word in words))
+    return _core.hash_texts(column, seed, kind)
+
+
+@lru_cache(maxsize=64)
+def _stopword_tokens(languages: tuple[str, ...], key: tuple[bool, bool, str, str, str]) -> tuple[str, ...]:
+    """The stop words as the tokeniser sees them: what "don't" falls into are stop words too."""
+    if not languages:
+        return ()
+    nfkc, casefold, accents, digits, punctuation = key
+    how = Normalize(nfkc, casefold, accents, digits, punctuation)  # type: ignore[arg-type]
+    words = sorted(_stopwords(languages))
+    return tuple(sorted({token for found in tokens(words, how) for token in found}))
+
+
+@lru_cache(maxsize=64)
+def _stopwords(languages: tuple[str, ...]) -> frozenset[str]:
+    try:
+        import stopwordsiso
+    except ImportError:
+        raise MissingExtra("removing stop words", "text") from None
+    for language in languages:
+        if not stopwordsiso.has_lang(language):
+            known = ", ".join(sorted(stopwordsiso.langs()))
+            raise ConfigError(f"no stop words for language {language!r}; known: {known}")
+    return frozenset(stopwordsiso.stopwords(list(languages)))
+
+
+@lru_cache(maxsize=64)
+def _stopword_digest(languages: tuple[str, ...]) -> str:
+    import hashlib
+
+    return hashlib.blake2b("\n".join(sorted(_stopwords(languages))).encode(), digest_size=4).hexdigest()
+
+
+def _stemmer(language: str):  # type: ignore[no-untyped-def]
+    try:
+        import Stemmer
+    except ImportError:
+        raise MissingExtra("stemming", "text") from None
+    try:
+        return Stemmer.Stemmer(language)
+    except KeyError:
+        raise ConfigError(
+            f"no stemmer for language {language!r}; known: {', '.join(Stemmer.algorithms())}"
+        ) from None
+
+
+def _stemmer_version() -> str:
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        return version("PyStemmer")
+    except PackageNotFoundError:
+        raise MissingExtra("stemming", "text") from None

@@ -1,0 +1,74 @@
+"""Phrases: pairs of words that occur together far more often than chance, and then count as one word."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.columns import read_columns, write_columns
+from neardup.errors import ConfigError
+from neardup.features.weights import in_batches
+
+if TYPE_CHECKING:
+    from neardup.features.extract import TextFeatures
+    from neardup.features.texts import Texts
+
+__all__ = ["Phrases"]
+
+
+@dataclass(frozen=True, eq=False)
+class Phrases:
+    """A frozen set of word pairs, learnt from a corpus. A text is read from left to right; a pair in the set becomes
+    one token, and its second word does not begin another."""
+
+    hashes: NDArray[np.uint64] = field(repr=False)
+    features: str
+
+    @classmethod
+    def fit(
+        cls, texts: Texts, features: TextFeatures | None = None, *, at_least: int = 5, lift: float = 10.0
+    ) -> Phrases:
+        """Pairs (a, b) seen `at_least` times and `lift` times as often as if a and b were independent."""
+        if at_least < 1 or lift < 0:
+            raise ConfigError("Phrases: at_least must be at least 1 and lift not negative")
+        from neardup.features.extract import Words
+
+        plain = Words() if features is None else features.words()
+        words, pairs = _core.Tally(), _core.Tally()
+        for batch in in_batches(texts):
+            _core.tally_pairs(batch, plain.recipe(batch), words, pairs)
+        known, counts, _, _ = words.columns(1)
+        hashes, together, first, second = pairs.columns(at_least)
+        total = float(counts.sum())
+        alone = counts[np.searchsorted(known, first)].astype(float) * counts[np.searchsorted(known, second)]
+        return cls(hashes[together * total >= lift * alone], plain.scheme)
+
+    def __len__(self) -> int:
+        return len(self.hashes)
+
+    @cached_property
+    def scheme(self) -> str:
+        digest = hashlib.blake2b(self.features.encode(), digest_size=4)
+        digest.update(self.hashes.astype("<u8").tobytes())
+        return f"phrases({digest.hexdigest()})"
+
+    @cached_property
+    def native(self) -> _core.Words:
+        return _core.Words(self.hashes, np.ones(len(self.hashes), np.uint64))
+
+    def save(self, path: str | Path) -> None:
+        """Write to a column file, whole or not at all."""
+        write_columns(path, "phrases", {"features": self.features}, {"hashes": self.hashes})
+
+    @classmethod
+    def load(cls, path: str | Path) -> Phrases:
+        """Read what save wrote."""
+        facts, columns = read_columns(path, "phrases")
+        return cls(columns["hashes"], facts["features"])

@@ -1,0 +1,60 @@
+"""Columns of texts, taken as they are: Python strings, bytes, documents, or Arrow arrays without a copy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from neardup import _core
+from neardup.documents import Document
+from neardup.errors import DataError
+
+__all__ = ["Texts", "as_texts"]
+
+# Strings, bytes, None or Documents; or a pyarrow, pandas or polars column of strings.
+Texts: TypeAlias = Iterable[str | bytes | Document | None]
+
+
+def as_texts(column: Texts | _core.Texts) -> _core.Texts:
+    """The native view of a column of texts. Strings and Arrow buffers are kept alive, never copied."""
+    if isinstance(column, _core.Texts):
+        return column
+    if isinstance(column, str | bytes | Document):
+        raise DataError("expected a column of texts, got one text; put it in a list: [text]")
+    texts = _core.Texts()
+    arrow: Any = column.to_arrow() if hasattr(column, "to_arrow") else column  # polars
+    if type(arrow).__module__.split(".")[0] == "pyarrow":
+        for chunk in getattr(arrow, "chunks", [arrow]):
+            _add_arrow(texts, chunk)
+        return texts
+    items: tuple[str | bytes | None, ...] = tuple(
+        item.text if isinstance(item, Document) else item for item in column
+    )
+    try:
+        texts.add(items)
+    except TypeError:
+        row, odd = next((i, x) for i, x in enumerate(items) if not isinstance(x, str | bytes | None))
+        raise DataError(f"text {row} is {type(odd).__name__}, not str, bytes or None") from None
+    return texts
+
+
+def _add_arrow(texts: _core.Texts, array: Any) -> None:
+    import pyarrow as pa
+
+    if pa.types.is_dictionary(array.type) or str(array.type) in ("string_view", "binary_view"):
+        array = array.cast(pa.large_string())
+    wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
+    if not wide and not pa.types.is_string(array.type) and not pa.types.is_binary(array.type):
+        raise DataError(f"expected a column of strings, got an Arrow column of {array.type}")
+    if len(array) == 0:
+        return
+    validity, offsets, data = array.buffers()
+    part = slice(array.offset, array.offset + len(array) + 1)
+    texts.add_arrow(
+        np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8),
+        np.frombuffer(offsets, np.int64)[part] if wide else np.frombuffer(offsets, np.int32)[part],
+        None if validity is None else np.frombuffer(validity, np.uint8),
+        array.offset,
+    )

@@ -1,0 +1,102 @@
+"""Exact digests: equal texts, equal digests; and how often unequal ones may collide."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup import _core
+from neardup.errors import ConfigError
+from neardup.fingerprints.base import Digests
+from neardup.seeds import DEFAULT_SEED, Seed
+
+__all__ = ["Exact", "digest_texts", "expected_false_merges"]
+
+# Cryptographic ones by their hashlib name, each with its size in bytes. xxh3 is the plain 64-bit one: fast,
+# seeded, and not safe from someone who wants two texts to collide and knows the seed.
+_SIZES = {
+    "xxh3": 8,
+    "md5": 16,
+    "blake2b-128": 16,
+    "sha1": 20,
+    "ripemd160": 20,
+    "sha224": 28,
+    "sha3_224": 28,
+    "sha256": 32,
+    "sha3_256": 32,
+    "blake2s": 32,
+    "sha384": 48,
+    "sha3_384": 48,
+    "sha512": 64,
+    "sha3_512": 64,
+    "blake2b": 64,
+}
+
+
+@dataclass(frozen=True)
+class Exact:
+    """Digests of the raw text, as it is: one changed space makes another digest.
+
+    `algorithm` is sha256 by default; the others are md5, sha1, sha224, sha384, sha512, sha3_224 to sha3_512,
+    blake2b, blake2b-128, blake2s, ripemd160 (where OpenSSL still has it) and the plain 64-bit xxh3, which
+    alone uses `seed`.
+    """
+
+    algorithm: str = "sha256"
+    seed: int | Seed = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        if self.algorithm not in _SIZES:
+            raise ConfigError(f"there is no digest {self.algorithm!r}; choose one of {', '.join(_SIZES)}")
+        if self.algorithm == "ripemd160" and self.algorithm not in hashlib.algorithms_available:
+            raise ConfigError("this Python's OpenSSL has no RIPEMD-160; choose sha256")
+        Seed.of(self.seed)
+
+    @property
+    def bits(self) -> int:
+        """The size of a digest."""
+        return 8 * _SIZES[self.algorithm]
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of these digests."""
+        seed = f" seed={Seed.of(self.seed).identifier}" if self.algorithm == "xxh3" else ""
+        return f"digest {self.algorithm}/v1{seed} | raw utf-8"
+
+    def compute(self, texts: Sequence[str | bytes]) -> Digests:
+        """One digest for each text, over its UTF-8 bytes; lone surrogates keep their own bytes, so that no
+        two different strings meet. An empty text has no digest."""
+        out = np.zeros((len(texts), _SIZES[self.algorithm]), dtype=np.uint8)
+        empty = np.zeros(len(texts), dtype=np.bool_)
+        for row, text in enumerate(texts):
+            raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
+            empty[row] = not raw
+            if raw:
+                out[row] = np.frombuffer(self._digest(raw), dtype=np.uint8)
+        return Digests(self.scheme, empty, digests=out)
+
+    def _digest(self, raw: bytes) -> bytes:
+        if self.algorithm == "xxh3":
+            return int(_core.hash_bytes(raw, Seed.of(self.seed).value)).to_bytes(8, "big")
+        if self.algorithm == "blake2b-128":
+            return hashlib.blake2b(raw, digest_size=16, usedforsecurity=False).digest()
+        return hashlib.new(self.algorithm, raw, usedforsecurity=False).digest()
+
+
+def digest_texts(
+    texts: Sequence[str | bytes], algorithm: str = "sha256", seed: int | Seed = DEFAULT_SEED
+) -> Digests:
+    """The digests of raw texts: short for `Exact(algorithm, seed).compute(texts)`."""
+    return Exact(algorithm, seed).compute(texts)
+
+
+def expected_false_merges(documents: int, bits: int) -> float:
+    """How many pairs of different documents share a digest by chance: n (n - 1) / 2 pairs, each with
+    2**-bits."""
+    if documents < 0 or bits < 1:
+        raise ConfigError("documents must be 0 or more and bits 1 or more")
+    return math.ldexp(documents * (documents - 1) / 2, -bits)

@@ -1,0 +1,79 @@
+"""Simhash: similar feature vectors get codes that differ in few bits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.errors import ConfigError
+from neardup.features import Features
+from neardup.fingerprints.base import Codes
+
+__all__ = ["Simhash"]
+
+
+@dataclass(frozen=True)
+class Simhash:
+    """Codes of 32, 64 or 128 bits whose distance follows the angle between weighted feature vectors.
+
+    Every feature votes with its weight on every bit. `tie` says what becomes of a bit without a majority:
+    "ge" makes it 1 (Sood and Loguinov), "gt" makes it 0 (Manku and others). `gaussian` draws votes from N(0,
+    1) instead of {-1, +1}, for which P(bit differs) is exactly angle / pi. `margins` says in which form the
+    votes are kept: "full", "bytes", "ranks" (the `ranks` weakest bits) or "none"; it changes no code, so it
+    is no part of the scheme.
+    """
+
+    bits: int = 64
+    tie: Literal["ge", "gt"] = "ge"
+    gaussian: bool = False
+    margins: Literal["full", "bytes", "ranks", "none"] = "full"
+    ranks: int = 8
+
+    def __post_init__(self) -> None:
+        if self.bits not in (32, 64, 128):
+            raise ConfigError(f"simhash makes codes of 32, 64 or 128 bits, not {self.bits}")
+        if self.tie not in ("ge", "gt"):
+            raise ConfigError(f'tie is "ge" or "gt", not {self.tie!r}')
+        if self.margins not in ("full", "bytes", "ranks", "none"):
+            raise ConfigError(f'margins are "full", "bytes", "ranks" or "none", not {self.margins!r}')
+        if not 1 <= self.ranks <= self.bits:
+            raise ConfigError(f"ranks must be 1 to {self.bits}, not {self.ranks}")
+
+    def scheme(self, features: str) -> str:
+        """The scheme of codes made from features of the given scheme."""
+        gaussian = "yes" if self.gaussian else "no"
+        return f"simhash{self.bits}/v1 tie={self.tie} gaussian={gaussian} | {features}"
+
+    def native(self) -> tuple[int, _core.Tie, bool, _core.Margins, int]:
+        """The same for the core: bits, tie, gaussian, margins, ranks."""
+        return self.bits, _core.Tie[self.tie], self.gaussian, _core.Margins[self.margins], self.ranks
+
+    def codes(
+        self,
+        features: str,
+        empty: NDArray[np.bool_],
+        columns: tuple[
+            NDArray[np.uint64], NDArray[np.float32], NDArray[np.uint8], NDArray[np.float32], NDArray[np.uint8]
+        ],
+    ) -> Codes:
+        """What the core returned, with the margins in the one form that was asked for."""
+        codes, margins, margin_bytes, scales, ranks = columns
+        return Codes(
+            self.scheme(features),
+            empty,
+            bits=self.bits,
+            codes=codes,
+            margins=margins if self.margins == "full" else None,
+            margin_bytes=margin_bytes if self.margins == "bytes" else None,
+            margin_scales=scales if self.margins == "bytes" else None,
+            ranks=ranks if self.margins == "ranks" else None,
+        )
+
+    def compute(self, features: Features, threads: int = 1) -> Codes:
+        """The codes of all rows; exact, so the same for any order of features, threads and machine."""
+        columns = _core.simhash(features.hashes, features.weights, features.offsets, *self.native(), threads)
+        return self.codes(features.scheme, features.sizes == 0, columns)

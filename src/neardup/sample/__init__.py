@@ -1,0 +1,17 @@
+"""The bundled sample: short pages of our own making, with the edits that pages meet on the web.
+
+`pages.jsonl.gz` holds id, url, title and text; `truth.tsv` says which pages are copies of one another (id,
+cluster, kind). Both are made by tools/make_sample.py.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+
+__all__ = ["path"]
+
+
+def path(name: str = "pages.jsonl.gz") -> Path:
+    """Where a file of the sample lies on this machine."""
+    return Path(str(resources.files(__package__).joinpath(name)))
