@@ -99,7 +99,7 @@ def main(request: dict[str, Any]) -> dict[str, Any]:
             hold("minhash, raw text", engine.similarities(texts, pairs), exact)
     if hasattr(engine, "angles") and "simhash" in request["works"]:
         exact = np.array([angle(words[left], words[right]) for left, right in pairs])
-        hold("simhash", engine.angles(plain, pairs), exact)
+        hold("simhash", engine.angles(plain, pairs, **request["options"]), exact)
     return report
 
 

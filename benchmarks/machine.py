@@ -23,6 +23,7 @@ def describe() -> dict[str, object]:
         "vectors": [flag for flag in ("avx2", "avx512bw", "avx512_vpopcntdq") if flag in flags],
         "cores": len(os.sched_getaffinity(0)),
         "memory_gb": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1),
+        "load": round(os.getloadavg()[0], 1),
         "system": f"{platform.system()} {platform.machine()}",
         "python": platform.python_version(),
     }

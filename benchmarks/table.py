@@ -35,7 +35,8 @@ def page(result: Json) -> str:
     parts.append(
         f"Measured {result['date'][:10]} at commit `{result['commit']}` on {machine['cpu']} "
         f"({', '.join(machine['vectors']) or 'no wide vectors'}; {machine['cores']} cores, "
-        f"{machine['memory_gb']} GB), {machine['system']}, Python {machine['python']}.\n"
+        f"{machine['memory_gb']} GB, load {machine['load']} at the start), {machine['system']}, "
+        f"Python {machine['python']}.\n"
     )
     for name, title in result["cases"].items():
         rows = [row for row in result["rows"] if row["case"] == name]

@@ -87,8 +87,8 @@ void bind_hamming(nb::module_& module) {
                 nb::gil_scoped_release free;
                 hits = scan(s, q, bits, radius, first, workers);
             }
-            return nb::make_tuple(to_numpy(std::move(hits.query)), to_numpy(std::move(hits.row)),
-                                  to_numpy(std::move(hits.distance)));
+            return std::tuple(to_numpy(std::move(hits.query)), to_numpy(std::move(hits.row)),
+                              to_numpy(std::move(hits.distance)));
         },
         "stored"_a.noconvert(), "queries"_a.noconvert(), "bits"_a, "radius"_a, "first"_a = false,
         "threads"_a = 1,
@@ -137,8 +137,8 @@ void bind_groups(nb::module_& module) {
                 nb::gil_scoped_release free;
                 groups = collapse(all, left_out, bits, workers);
             }
-            return nb::make_tuple(to_numpy(std::move(groups.repeats)), to_numpy(std::move(groups.members)),
-                                  to_numpy(std::move(groups.offsets)));
+            return std::tuple(to_numpy(std::move(groups.repeats)), to_numpy(std::move(groups.members)),
+                              to_numpy(std::move(groups.offsets)));
         },
         "codes"_a.noconvert(), "skip"_a.noconvert().none(), "bits"_a, "threads"_a = 1,
         "Columns (repeats, members, offsets) of the rows with equal codes; see core/collapse.hpp.");
@@ -182,15 +182,15 @@ class PairStream {
         join_.emplace(sets, bits, radius, keys, workers);
     }
 
-    nb::tuple next(std::size_t most) {
+    auto next(std::size_t most) {
         PairColumns pairs;
         {
             nb::gil_scoped_release free;
             const std::lock_guard lock(guard_);
             pairs = join_->next(most);
         }
-        return nb::make_tuple(to_numpy(std::move(pairs.left)), to_numpy(std::move(pairs.right)),
-                              to_numpy(std::move(pairs.distance)));
+        return std::tuple(to_numpy(std::move(pairs.left)), to_numpy(std::move(pairs.right)),
+                          to_numpy(std::move(pairs.distance)));
     }
 
     nb::ndarray<nb::numpy, std::int64_t, nb::ndim<1>> labels() {

@@ -1,4 +1,5 @@
 #include "bind.hpp"
+#include "live.hpp"
 #include "psm.hpp"
 #include "tables.hpp"
 #include "vosh.hpp"
@@ -78,7 +79,8 @@ void bind_vosh(nb::module_& module) {
         "vosh_children",
         [](const std::vector<unsigned>& ranks, unsigned width) {
             RankSet set;
-            if (ranks.empty() || ranks.size() > most_flips || width > 256) throw nb::value_error("1 to 16 ranks below 256");
+            if (ranks.empty() || ranks.size() > most_flips || width > 256)
+                throw nb::value_error("1 to 16 ranks below 256");
             for (std::size_t i = 0; i < ranks.size(); ++i) {
                 if (ranks[i] >= width || (i > 0 && ranks[i] <= ranks[i - 1]))
                     throw nb::value_error("ranks ascend and are below the width");
@@ -86,25 +88,30 @@ void bind_vosh(nb::module_& module) {
             }
             set.size = static_cast<std::uint8_t>(ranks.size());
             const Children next = children(set, width);
-            const auto list = [](const RankSet& s) { return std::vector<unsigned>(s.span().begin(), s.span().end()); };
+            const auto list = [](const RankSet& s) {
+                return std::vector<unsigned>(s.span().begin(), s.span().end());
+            };
             std::vector<std::vector<unsigned>> out(2);
             if (next.has_left) out[0] = list(next.left);
             if (next.has_right) out[1] = list(next.right);
             return out;
         },
-        "ranks"_a, "width"_a, "The left and right child of a set in its tree; an empty list where there is none.");
+        "ranks"_a, "width"_a,
+        "The left and right child of a set in its tree; an empty list where there is none.");
 }
 
 void bind_psm(nb::module_& module) {
     // Flip sets are kept for a whole batch of queries: this bounds them to 128 MB a thread.
     constexpr std::size_t most_sets = 16384;
-    const auto checked = [](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<float>& costs) {
+    const auto checked = [](const Psm& self, const Matrix<std::uint64_t>& queries,
+                            const Matrix<float>& costs) {
         if (costs.shape(0) != queries.shape(0) || costs.shape(1) != self.tables().design().bits)
             throw nb::value_error("costs must be float32[queries, bits]");
         return Volatility{view(costs), {}, 0};
     };
     const auto steps_of = [](const Psm& self, const Column<float>& expected, std::size_t sets) {
-        if (expected.shape(0) != self.header_bits()) throw nb::value_error("one expected cost per header bit");
+        if (expected.shape(0) != self.header_bits())
+            throw nb::value_error("one expected cost per header bit");
         if (sets > most_sets) throw nb::value_error("at most 16384 flip sets");
         return flip_template(costs_of(expected), self.tables().design().radius, sets);
     };
@@ -118,12 +125,14 @@ void bind_psm(nb::module_& module) {
         }
         return columns(std::move(hits), request.expand);
     };
-    nb::class_<Psm>(module, "PsmTable", "Codes in one table, searched by their likeliest flips; never changes once built.")
+    nb::class_<Psm>(module, "PsmTable",
+                    "Codes in one table, searched by their likeliest flips; never changes once built.")
         .def(
             "__init__",
-            [](Psm* self, const Matrix<std::uint64_t>& codes, unsigned bits, unsigned radius, unsigned header_bits,
-               unsigned threads) {
-                if (bits != 32 && bits != 64 && bits != 128) throw nb::value_error("codes have 32, 64 or 128 bits");
+            [](Psm* self, const Matrix<std::uint64_t>& codes, unsigned bits, unsigned radius,
+               unsigned header_bits, unsigned threads) {
+                if (bits != 32 && bits != 64 && bits != 128)
+                    throw nb::value_error("codes have 32, 64 or 128 bits");
                 if (header_bits > std::min(bits, 32u)) throw nb::value_error("a header has at most 32 bits");
                 const auto column = codes_of(codes, bits);
                 const nb::gil_scoped_release release;
@@ -131,14 +140,16 @@ void bind_psm(nb::module_& module) {
             },
             "codes"_a.noconvert(), "bits"_a, "radius"_a, "header_bits"_a = 0, "threads"_a = 1)
         .def_prop_ro("rows", [](const Psm& self) { return self.tables().rows(); })
-        .def_prop_ro("codes", [](const Psm& self) { return self.tables().codes(); }, "Distinct codes.")
-        .def_prop_ro("bytes", [](const Psm& self) { return self.tables().bytes(); }, "Without the row map.")
+        .def_prop_ro(
+            "codes", [](const Psm& self) { return self.tables().codes(); }, "Distinct codes.")
+        .def_prop_ro(
+            "bytes", [](const Psm& self) { return self.tables().bytes(); }, "Without the row map.")
         .def_prop_ro("row_bytes", [](const Psm& self) { return self.tables().row_bytes(); })
         .def_prop_ro("header_bits", &Psm::header_bits)
         .def(
             "search_heap",
-            [=](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<float>& costs, std::size_t sets,
-                Mode mode, bool expand, unsigned threads) {
+            [=](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<float>& costs,
+                std::size_t sets, Mode mode, bool expand, unsigned threads) {
                 if (sets > most_sets) throw nb::value_error("at most 16384 flip sets");
                 return run(self, queries, checked(self, queries, costs), sets, {mode, expand, threads});
             },
@@ -152,8 +163,8 @@ void bind_psm(nb::module_& module) {
                 return run(self, queries, checked(self, queries, costs), std::span<const Step>(steps),
                            {mode, expand, threads});
             },
-            "queries"_a.noconvert(), "costs"_a.noconvert(), "expected"_a.noconvert(), "sets"_a, "mode"_a = Mode::all,
-            "expand"_a = true, "threads"_a = 1,
+            "queries"_a.noconvert(), "costs"_a.noconvert(), "expected"_a.noconvert(), "sets"_a,
+            "mode"_a = Mode::all, "expand"_a = true, "threads"_a = 1,
             "Every query flips the same sets of ranks: the cheapest ones if rank r cost `expected[r]`.")
         .def(
             "search_ranks",
@@ -165,9 +176,64 @@ void bind_psm(nb::module_& module) {
                 return run(self, queries, {{}, view(ranks), ranks.shape(1)}, std::span<const Step>(steps),
                            {mode, expand, threads});
             },
-            "queries"_a.noconvert(), "ranks"_a.noconvert(), "expected"_a.noconvert(), "sets"_a, "mode"_a = Mode::all,
-            "expand"_a = true, "threads"_a = 1,
+            "queries"_a.noconvert(), "ranks"_a.noconvert(), "expected"_a.noconvert(), "sets"_a,
+            "mode"_a = Mode::all, "expand"_a = true, "threads"_a = 1,
             "As search_template, from each query's weakest bits: their numbers, weakest first.");
+}
+
+void bind_live(nb::module_& module) {
+    nb::class_<LiveTables>(module, "LiveTables",
+                           "Tables that grow: searchable while codes are added and rows removed.")
+        .def(
+            "__init__",
+            [](LiveTables* self, unsigned bits, unsigned radius, const Matrix<std::uint64_t>& masks,
+               const Column<std::uint8_t>& flips) {
+                new (self) LiveTables(design_of(bits, radius, masks, flips, 0));
+            },
+            "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert())
+        .def(
+            "add",
+            [](LiveTables& self, const Matrix<std::uint64_t>& codes, unsigned threads) {
+                const auto column = codes_of(codes, self.design().bits);
+                const nb::gil_scoped_release release;
+                return self.add(column, threads);
+            },
+            "codes"_a.noconvert(), "threads"_a = 1, "Adds codes; returns the row of the first.")
+        .def(
+            "remove",
+            [](LiveTables& self, const Column<std::int64_t>& rows) {
+                const nb::gil_scoped_release release;
+                return self.remove(view(rows));
+            },
+            "rows"_a.noconvert(), "Removes rows; returns how many of them were there.")
+        .def("compact", &LiveTables::compact, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
+             "Merges everything into one segment.")
+        .def(
+            "search",
+            [](const LiveTables& self, const Matrix<std::uint64_t>& queries, Mode mode, bool expand,
+               unsigned threads) {
+                const auto column = codes_of(queries, self.design().bits);
+                Hits hits;
+                {
+                    const nb::gil_scoped_release release;
+                    hits = self.search(column, {mode, expand, threads});
+                }
+                return columns(std::move(hits), expand);
+            },
+            "queries"_a.noconvert(), "mode"_a = Mode::all, "expand"_a = true, "threads"_a = 1,
+            "As HammingTables.search; without expand, a code is listed once for each segment that has it.")
+        .def(
+            "state",
+            [](const LiveTables& self) {
+                LiveTables::State state;
+                {
+                    const nb::gil_scoped_release release;
+                    state = self.state();
+                }
+                return nb::make_tuple(state.rows, state.removed, state.tail, state.segments, state.bytes,
+                                      state.row_bytes);
+            },
+            "(rows, removed, rows in the tail, rows of each segment, bytes, bytes of the row maps).");
 }
 
 }  // namespace
@@ -176,6 +242,7 @@ void bind_search(nb::module_& module) {
     nb::enum_<Mode>(module, "Mode").value("all", Mode::all).value("first", Mode::first);
     bind_vosh(module);
     bind_psm(module);
+    bind_live(module);
 
     nb::class_<Tables>(module, "HammingTables", "Codes in tables, searched by key; never changes once built.")
         .def(

@@ -8,15 +8,15 @@
 
 namespace neardup {
 
-// repeats[i] is 1 when an earlier row has the code of row i. Groups of two rows or more, in the order of their first
-// rows: group g is members[offsets[g]] to members[offsets[g + 1]], ascending.
+// repeats[i] is 1 when an earlier row has the code of row i. Groups of two rows or more, in the order of
+// their first rows: group g is members[offsets[g]] to members[offsets[g + 1]], ascending.
 struct EqualCodes {
     std::vector<std::uint8_t> repeats;
     std::vector<std::int64_t> members, offsets;
 };
 
-// Rows with a nonzero `skip` (if given at all) belong to no group and repeat nothing. O(rows) expected; 12 bytes a row
-// while it works for 64-bit codes, plus 4 for labels.
+// Rows with a nonzero `skip` (if given at all) belong to no group and repeat nothing. O(rows) expected; 12
+// bytes a row while it works for 64-bit codes, plus 4 for labels.
 EqualCodes collapse(Codes codes, std::span<const std::uint8_t> skip, int bits, unsigned threads);
 
 }  // namespace neardup

@@ -12,24 +12,59 @@ namespace neardup {
 
 namespace {
 
-constexpr std::size_t kSlots = 1024;
+// Nearly empty, so that almost every feature is met, or not, at its own place: a second look is a branch missed.
+constexpr std::size_t kSlots = 4096, kSlotsPerFeature = 4;
 
 KERNEL inline std::size_t home(std::uint64_t hash, std::size_t mask) {
     return (hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
 }
 
+struct Span {
+    const char* begin;
+    std::size_t size;
+};
+
+// Hashes some tokens. Short ones are hashed both ways their length may ask for, and the right one is chosen without a
+// branch, which would be mispredicted every other time; the few long ones come last.
+KERNEL inline void hash_spans(std::span<const Span> spans, std::uint64_t seed, std::uint64_t* out) {
+    std::uint32_t longer[64];
+    std::size_t many = 0;
+    for (std::size_t i = 0; i < spans.size(); ++i) {
+        const auto [p, n] = spans[i];
+        const std::uint64_t tiny = -std::uint64_t{n < 4};
+        out[i] = (xxh3_1to3(p, n, seed) & tiny) | (xxh3_4to8(p, n, seed) & ~tiny);
+        longer[many] = static_cast<std::uint32_t>(i);
+        many += n > 8;
+    }
+    for (std::size_t j = 0; j < many; ++j) {
+        const auto [p, n] = spans[longer[j]];
+        out[longer[j]] = n <= 16 ? xxh3_9to16(p, n, seed) : xxh3_long({p, n}, seed);
+    }
+}
+
 template <Hash kind>
 void hash_tokens(const NormalText& text, std::uint64_t seed, Buffer<std::uint64_t>& out) {
     out.resize(text.bytes().size());  // a token has at least one byte
-    const char* bytes = text.bytes().data();
-    std::uint64_t* next = out.data();
-    on_best_cpu([&text, &next, bytes, seed] KERNEL {
-        std::uint64_t* place = next;  // a local: the compiler must not think that tokens are written over it
-        for_each_token(text, [&place, bytes, seed](std::size_t begin, std::size_t end)
-                                 KERNEL { *place++ = hash_bytes(kind, {bytes + begin, end - begin}, seed); });
-        next = place;
+    const std::size_t found = on_best_cpu([&text, seed, begin = out.data()] KERNEL {
+        const char* bytes = text.bytes().data();
+        std::uint64_t* next = begin;
+        Span spans[64];
+        std::size_t waiting = 0;
+        for_each_token(text, [&](std::size_t start, std::size_t end) KERNEL {
+            if constexpr (kind == Hash::xxh3) {
+                spans[waiting++] = {bytes + start, end - start};
+                if (waiting < std::size(spans)) return;
+                hash_spans(spans, seed, next);
+                next += waiting;
+                waiting = 0;
+            } else {
+                *next++ = hash_bytes(kind, {bytes + start, end - start}, seed);
+            }
+        });
+        hash_spans({spans, waiting}, seed, next);
+        return static_cast<std::size_t>(next + waiting - begin);
     });
-    out.resize(static_cast<std::size_t>(next - out.data()));
+    out.resize(found);
 }
 
 // Does a sentence end between two tokens? At a line break, an ideographic full stop, or . ! ? before white space.
@@ -172,35 +207,40 @@ std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
 }
 
 // Distinct features in the order of their first occurrence, counted in a small table that stays in the cache. Seen and
-// unseen ones take the same path: which it is cannot be predicted.
+// unseen ones take the same path, since which it is cannot be predicted: a free slot holds 0, and place 0 is made to
+// look like the feature at hand.
 void Extractor::count() {
+    counted_.resize(shingles_.size() + 2);
+    Counted* const counted = counted_.data();
     std::fill(slots_.begin(), slots_.end(), 0);
-    std::size_t mask = slots_.size() - 1;
-    counted_.resize(shingles_.size() + 2);  // place 0 is nobody's: slots hold 0 when free
-    counted_[0] = {0, 0};
+    std::uint32_t* slots = slots_.data();
+    std::size_t mask = slots_.size() - 1, room = slots_.size() / kSlotsPerFeature;
     std::uint32_t many = 1;
-    for (const auto hash : shingles_) {
+    for (const std::uint64_t hash : shingles_) {
+        counted[0].hash = hash;
         std::size_t i = home(hash, mask);
-        std::uint32_t slot = slots_[i];
-        while ((slot != 0) & (counted_[slot].hash != hash)) slot = slots_[i = (i + 1) & mask];
-        counted_[many] = {hash, 0};
+        std::uint32_t slot = slots[i];
+        while (counted[slot].hash != hash) slot = slots[i = (i + 1) & mask];
+        counted[many] = {hash, 0};
         const std::uint32_t place = slot == 0 ? many : slot;
-        ++counted_[place].count;
-        slots_[i] = place;
+        ++counted[place].count;
+        slots[i] = place;
         many += slot == 0;
-        if (many * 2 <= slots_.size()) continue;
+        if (many <= room) continue;
         slots_.assign(slots_.size() * 2, 0);
+        slots = slots_.data();
         mask = slots_.size() - 1;
+        room = slots_.size() / kSlotsPerFeature;
         for (std::uint32_t j = 1; j < many; ++j) {
-            std::size_t k = home(counted_[j].hash, mask);
-            while (slots_[k] != 0) k = (k + 1) & mask;
-            slots_[k] = j;
+            std::size_t k = home(counted[j].hash, mask);
+            while (slots[k] != 0) k = (k + 1) & mask;
+            slots[k] = j;
         }
     }
     counted_.resize(many);
     counted_.erase(counted_.begin());
     // A long document must not leave a large table to be cleared for each short one after it.
-    if (slots_.size() > kSlots && many * 16 < slots_.size()) slots_.resize(kSlots);
+    if (slots_.size() > kSlots && many * 8 * kSlotsPerFeature < slots_.size()) slots_.resize(kSlots);
 }
 
 void Extractor::select() {
@@ -258,7 +298,7 @@ void Extractor::weigh() {
     // Squares are summed as whole numbers of 2^-40, so that the norm does not depend on the order of the features.
     unsigned __int128 squares = 0;
     for (const float weight : weights_) {
-        const auto fixed = static_cast<std::uint64_t>(std::llrint(static_cast<double>(weight) * 0x1p20));
+        const auto fixed = static_cast<std::uint64_t>(static_cast<double>(weight) * 0x1p20 + 0.5);
         squares += static_cast<unsigned __int128>(fixed) * fixed;
     }
     const double norm = std::sqrt(static_cast<double>(squares)) * 0x1p-20;

@@ -1,9 +1,9 @@
 #pragma once
-// Hamming distance: of pairs of codes, of every query against every stored code (the oracle of all searches), and how
-// many pairs there are at each distance.
+// Hamming distance: of pairs of codes, of every query against every stored code (the oracle of all
+// searches), and how many pairs there are at each distance.
 //
-// A column of codes is n rows of `words` 64-bit words; a 32-bit code is the low half of its one word. Widths are 32,
-// 64 and 128 bits.
+// A column of codes is n rows of `words` 64-bit words; a 32-bit code is the low half of its one word.
+// Widths are 32, 64 and 128 bits.
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -36,8 +36,8 @@ struct HitColumns {
     std::vector<std::uint8_t> distance;
 };
 
-// Every stored row within the radius of each query, by query and then by row; with `first`, the smallest such row
-// alone. O(queries * rows), blocked so that stored codes are read from memory once for many queries.
+// Every stored row within the radius of each query, by query and then by row; with `first`, the smallest
+// such row alone. O(queries * rows), blocked so that stored codes are read from memory once for many queries.
 HitColumns scan(Codes stored, Codes queries, int bits, int radius, bool first, unsigned threads);
 
 // How many pairs (one row of each column) lie at each distance, 0 to bits.

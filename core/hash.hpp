@@ -48,36 +48,44 @@ KERNEL inline std::uint64_t draw(std::uint64_t seed, std::uint64_t i) {
 std::uint64_t xxh3_long(std::string_view bytes, std::uint64_t seed);
 std::uint64_t murmur64a(std::string_view bytes, std::uint64_t seed);
 
-// XXH3 of at most 16 bytes: constants are words of the specification's secret, already combined.
-KERNEL inline std::uint64_t xxh3_short(const char* p, std::size_t n, std::uint64_t seed) {
-    if (n > 8) {
-        const std::uint64_t low = read64(p) ^ (0x6782737BEA4239B9u + seed);
-        const std::uint64_t high = read64(p + n - 8) ^ (0xAF56BC3B0996523Au - seed);
-        std::uint64_t h = n + __builtin_bswap64(low) + high + fold(low, high);
-        h = (h ^ (h >> 37)) * 0x165667919E3779F9u;
-        return h ^ (h >> 32);
-    }
-    if (n >= 4) {
-        seed ^= std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(seed))} << 32;
-        std::uint64_t h =
-            (read32(p + n - 4) + (std::uint64_t{read32(p)} << 32)) ^ (0xC73AB174C5ECD5A2u - seed);
-        h ^= std::rotl(h, 49) ^ std::rotl(h, 24);
-        h *= 0x9FB21C651E98DF25u;
-        h ^= (h >> 35) + n;
-        h *= 0x9FB21C651E98DF25u;
-        return h ^ (h >> 28);
-    }
-    const auto byte = [p](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(p[i])}; };
-    std::uint64_t h =
-        n == 0 ? seed ^ 0x8726F9105DC21DDCu
-               : (byte(0) << 16 | byte(n >> 1) << 24 | byte(n - 1) | n << 8) ^ (0x87275A9Bu + seed);
+// XXH3 of few bytes, by length; the constants are words of the specification's secret, already combined.
+KERNEL inline std::uint64_t xxh3_0(std::uint64_t seed) {
+    std::uint64_t h = seed ^ 0x8726F9105DC21DDCu;
     h = (h ^ (h >> 33)) * 0xC2B2AE3D27D4EB4Fu;
     h = (h ^ (h >> 29)) * 0x165667B19E3779F9u;
     return h ^ (h >> 32);
 }
+KERNEL inline std::uint64_t xxh3_1to3(const char* p, std::size_t n, std::uint64_t seed) {
+    const auto byte = [p](std::size_t i) { return std::uint64_t{static_cast<unsigned char>(p[i])}; };
+    std::uint64_t h = (byte(0) << 16 | byte(n >> 1) << 24 | byte(n - 1) | n << 8) ^ (0x87275A9Bu + seed);
+    h = (h ^ (h >> 33)) * 0xC2B2AE3D27D4EB4Fu;
+    h = (h ^ (h >> 29)) * 0x165667B19E3779F9u;
+    return h ^ (h >> 32);
+}
+KERNEL inline std::uint64_t xxh3_4to8(const char* p, std::size_t n, std::uint64_t seed) {
+    seed ^= std::uint64_t{__builtin_bswap32(static_cast<std::uint32_t>(seed))} << 32;
+    std::uint64_t h = (read32(p + n - 4) + (std::uint64_t{read32(p)} << 32)) ^ (0xC73AB174C5ECD5A2u - seed);
+    h ^= std::rotl(h, 49) ^ std::rotl(h, 24);
+    h *= 0x9FB21C651E98DF25u;
+    h ^= (h >> 35) + n;
+    h *= 0x9FB21C651E98DF25u;
+    return h ^ (h >> 28);
+}
+KERNEL inline std::uint64_t xxh3_9to16(const char* p, std::size_t n, std::uint64_t seed) {
+    const std::uint64_t low = read64(p) ^ (0x6782737BEA4239B9u + seed);
+    const std::uint64_t high = read64(p + n - 8) ^ (0xAF56BC3B0996523Au - seed);
+    std::uint64_t h = n + __builtin_bswap64(low) + high + fold(low, high);
+    h = (h ^ (h >> 37)) * 0x165667919E3779F9u;
+    return h ^ (h >> 32);
+}
 
 KERNEL inline std::uint64_t xxh3(std::string_view bytes, std::uint64_t seed) {
-    return bytes.size() <= 16 ? xxh3_short(bytes.data(), bytes.size(), seed) : xxh3_long(bytes, seed);
+    const char* p = bytes.data();
+    const std::size_t n = bytes.size();
+    if (n > 16) return xxh3_long(bytes, seed);
+    if (n > 8) return xxh3_9to16(p, n, seed);
+    if (n > 3) return xxh3_4to8(p, n, seed);
+    return n > 0 ? xxh3_1to3(p, n, seed) : xxh3_0(seed);
 }
 
 KERNEL inline std::uint64_t hash_bytes(Hash kind, std::string_view bytes, std::uint64_t seed) {

@@ -56,26 +56,41 @@ const char* end_of_ascii(const char* p, const char* end) {
 
 // Returns how many bytes it wrote; `out` only grows, so that it is not cleared for every document.
 template <class Unit>
-std::size_t transcode(const Text& text, std::vector<char>& out, std::size_t& replaced) {
+std::size_t transcode(const Text& text, std::vector<char>& bytes, std::size_t& replaced) {
     const auto* units = static_cast<const Unit*>(text.data);
     const std::size_t n = text.size;
-    std::size_t size = 0;
-    out.resize(std::max(out.size(), n * (sizeof(Unit) == 1 ? 2 : sizeof(Unit) == 2 ? 3 : 4)));
-    for (std::size_t i = 0; i < n; ++i) {
-        char32_t c = units[i];
-        if ((c >= 0xD800 && c < 0xE000) || c > 0x10FFFF) {
-            c = kReplacement;
-            ++replaced;
+    bytes.resize(std::max(bytes.size(), n * (sizeof(Unit) == 1 ? 2 : sizeof(Unit) == 2 ? 3 : 4)));
+    return on_best_cpu([units, n, out = bytes.data(), &replaced] KERNEL {
+        char* next = out;
+        for (std::size_t i = 0; i < n;) {
+            // Most of most texts is ASCII, even where one quotation mark is not.
+            if (n - i >= 16) {
+                Unit together = 0;
+                for (std::size_t j = 0; j < 16; ++j) together |= units[i + j];
+                if (together < 0x80) {
+                    for (std::size_t j = 0; j < 16; ++j) next[j] = static_cast<char>(units[i + j]);
+                    next += 16;
+                    i += 16;
+                    continue;
+                }
+            }
+            for (const std::size_t end = std::min(n, i + 16); i < end; ++i) {
+                char32_t c = units[i];
+                if ((c >= 0xD800 && c < 0xE000) || c > 0x10FFFF) {
+                    c = kReplacement;
+                    ++replaced;
+                }
+                next += encode_utf8(c, next);
+            }
         }
-        size += encode_utf8(c, out.data() + size);
-    }
-    return size;
+        return static_cast<std::size_t>(next - out);
+    });
 }
 
 }  // namespace
 
 void NormalText::reserve(std::size_t more) {
-    const std::size_t need = size_ + more + kSlack;
+    const std::size_t need = kFront + size_ + more + kSlack;
     if (bytes_.size() < need) bytes_.resize(std::max(need, bytes_.size() * 2));
     const std::size_t blocks = bytes_.size() / 64 + 2;
     if (in_token_.size() < blocks) {
@@ -92,7 +107,8 @@ void NormalText::mark(std::vector<std::uint64_t>& bits, std::size_t place, std::
 void NormalText::ascii(const char* p, std::size_t n) {
     if (n == 0) return;
     if (!how_.digits) {
-        for (std::size_t i = 0; i < n; ++i) emit(static_cast<unsigned char>(p[i]));
+        for (std::size_t i = 0; i < n; ++i)
+            emit(static_cast<unsigned char>(p[i]), properties(static_cast<unsigned char>(p[i])));
         return;
     }
     reserve(n);
@@ -107,7 +123,7 @@ void NormalText::ascii(const char* p, std::size_t n) {
                 std::memcpy(tail, in, width);
                 in = tail;
             }
-            Marks marks = ascii_block(in, bytes_.data() + size_, lower);
+            Marks marks = ascii_block(in, place(), lower);
             if (how_.punctuation) {
                 // A punctuation mark is a token of its own: it begins one, and so does what follows it.
                 const std::uint64_t begins =
@@ -141,7 +157,7 @@ void NormalText::put(char32_t c, Properties what) {
         }
     }
     reserve(4);
-    const unsigned length = encode_utf8(c, bytes_.data() + size_);
+    const unsigned length = encode_utf8(c, place());
     const bool alone = klass == Class::single || (klass == Class::punctuation && how_.punctuation);
     if (alone || klass == Class::word) {
         mark(in_token_, size_, (1u << length) - 1);
@@ -151,18 +167,14 @@ void NormalText::put(char32_t c, Properties what) {
     size_ += length;
 }
 
-void NormalText::unaccented(char32_t c) {
-    const Properties what = properties(c);
+void NormalText::unaccented(char32_t c, Properties what) {
     if (how_.accents || !what.accented()) return put(c, what);
     for (const auto part : without_accents(c)) put(part, properties(part));
 }
 
-void NormalText::emit(char32_t c) {
-    if (how_.casefold && properties(c).folds()) {
-        for (const auto part : case_folded(c)) unaccented(part);
-    } else {
-        unaccented(c);
-    }
+void NormalText::emit(char32_t c, Properties what) {
+    if (!how_.casefold || !what.folds()) return unaccented(c, what);
+    for (const auto part : case_folded(c)) unaccented(part, properties(part));
 }
 
 std::size_t NormalText::utf8(const char* p, const char* end) {
@@ -178,7 +190,10 @@ std::size_t NormalText::utf8(const char* p, const char* end) {
             const char* q = end_of_ascii(p, end);
             ascii(p, static_cast<std::size_t>(q - p));
             p = q;
-            while (p < end && !is_ascii(*p)) emit(next());
+            while (p < end && !is_ascii(*p)) {
+                const char32_t c = next();
+                emit(c, properties(c));
+            }
         }
         return replaced;
     }
@@ -187,7 +202,7 @@ std::size_t NormalText::utf8(const char* p, const char* end) {
     char32_t waiting = 0;
     bool has_waiting = false;
     const auto flush = [&] {
-        if (has_waiting) emit(waiting);
+        if (has_waiting) emit(waiting, properties(waiting));
         has_waiting = false;
     };
     while (p < end) {
@@ -224,7 +239,7 @@ std::size_t NormalText::utf8(const char* p, const char* end) {
             segment_.push_back(more);
         }
         compose_nfkc(segment_);
-        for (const auto part : segment_) emit(part);
+        for (const auto part : segment_) emit(part, properties(part));
     }
     flush();
     return replaced;

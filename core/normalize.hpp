@@ -24,7 +24,8 @@ class NormalText {
     // Replaces what was here; returns how many ill-formed sequences were replaced by U+FFFD.
     std::size_t assign(const Text& text, const Normalizer& how);
 
-    std::string_view bytes() const { return {bytes_.data(), size_}; }
+    // Eight bytes before the first and behind the last may be read: hashing need not look where a token ends.
+    std::string_view bytes() const { return {bytes_.data() + kFront, size_}; }
 
     // Bits of bytes 64 * block to 64 * block + 63; blocks() is one more than the text fills, so the last is zero.
     std::size_t blocks() const { return size_ / 64 + 1; }
@@ -32,11 +33,14 @@ class NormalText {
     std::uint64_t begins(std::size_t block) const { return begins_[block]; }
 
   private:
+    static constexpr std::size_t kFront = 8;
+
+    char* place() { return bytes_.data() + kFront + size_; }
     void reserve(std::size_t more);
     void mark(std::vector<std::uint64_t>& bits, std::size_t place, std::uint64_t mask);
     void ascii(const char* p, std::size_t n);
-    void emit(char32_t c);
-    void unaccented(char32_t c);
+    void emit(char32_t c, Properties what);
+    void unaccented(char32_t c, Properties what);
     void put(char32_t c, Properties what);
     std::size_t utf8(const char* p, const char* end);
 

@@ -28,15 +28,21 @@ class Pages {
     Pages() = default;
     explicit Pages(std::size_t size) : size_(size) {
         constexpr std::size_t huge = std::size_t{2} << 20, line = 64;
-        if (size > (SIZE_MAX - huge) / sizeof(T) - slack) throw std::bad_alloc();
+        if (size > (SIZE_MAX - 2 * huge) / sizeof(T) - slack) throw std::bad_alloc();
         const std::size_t bytes = (size + slack) * sizeof(T);
-        const std::size_t align = bytes >= huge ? huge : line;
-        const std::size_t whole = (bytes + align - 1) / align * align;
-        data_.reset(static_cast<T*>(std::aligned_alloc(align, whole)));
-        if (!data_) throw std::bad_alloc();
 #if defined(__linux__)
-        if (align == huge) madvise(data_.get(), whole, MADV_HUGEPAGE);
+        if (bytes >= huge) {  // fresh pages are zero
+            const std::size_t whole = (bytes + huge - 1) / huge * huge;
+            void* mapped = mmap(nullptr, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+            if (mapped == MAP_FAILED) throw std::bad_alloc();
+            madvise(mapped, whole, MADV_HUGEPAGE);
+            data_ = {static_cast<T*>(mapped), Free{whole}};
+            return;
+        }
 #endif
+        const std::size_t whole = (bytes + line - 1) / line * line;
+        data_ = {static_cast<T*>(std::aligned_alloc(line, whole)), Free{0}};
+        if (!data_) throw std::bad_alloc();
         std::memset(static_cast<void*>(data_.get()), 0, whole);
     }
 
@@ -50,7 +56,16 @@ class Pages {
 
   private:
     struct Free {
-        void operator()(T* p) const { std::free(p); }
+        std::size_t mapped = 0;  // bytes; 0: from the heap
+        void operator()(T* p) const {
+#if defined(__linux__)
+            if (mapped != 0) {
+                munmap(p, mapped);
+                return;
+            }
+#endif
+            std::free(p);
+        }
     };
     std::unique_ptr<T, Free> data_;
     std::size_t size_ = 0;

@@ -1,10 +1,11 @@
 #pragma once
-// Codes with their rows, brought together by a key: the first pass of every join and of collapsing equal codes.
+// Codes with their rows, brought together by a key: the first pass of every join and of collapsing equal
+// codes.
 //
-// The key of a table is the bits under its mask. Rows are scattered by the first bits of a hash of the key into
-// partitions small enough for the cache, where later bits of the same hash split them further. A multiplicative hash
-// and not the bits themselves: it costs one multiplication for any mask, and skewed bits spread evenly. Unequal keys
-// may share a hash, so whoever reads a partition compares the key itself.
+// The key of a table is the bits under its mask. Rows are scattered by the first bits of a hash of the key
+// into partitions small enough for the cache, where later bits of the same hash split them further. A hash
+// and not the bits themselves: it costs two multiplications for any mask, and skewed bits spread evenly.
+// Unequal keys may share a hash, so whoever reads a partition compares the key itself.
 //
 // Inside a partition entries stand in the order of their rows, whatever the number of threads.
 #include <algorithm>
@@ -18,7 +19,9 @@
 
 #include "cpu.hpp"
 #include "hamming.hpp"
+#include "pages.hpp"
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace neardup {
 
@@ -66,10 +69,12 @@ template <int halves>
 KERNEL inline std::uint64_t key_hash(const Entry<halves>& entry, const Mask& mask) {
     std::uint64_t hash = (entry.low() & mask[0]) * 0x9E3779B97F4A7C15u;
     if constexpr (halves == 4) hash += (entry.high() & mask[1]) * 0xD1B54A32D192ED03u;
-    return hash;
+    // One multiplication alone crowds some masks sevenfold into a few buckets (16 bits from bit 16, for one).
+    return (hash ^ hash >> 32) * 0xD6E8FEB86659FD93u;
 }
 
-// Rows of one column of codes; those with a nonzero `skip` do not take part (no `skip` at all: every row does).
+// Rows of one column of codes; those with a nonzero `skip` do not take part (no `skip` at all: every row
+// does).
 struct RowSet {
     Codes codes;
     std::span<const std::uint8_t> skip;
@@ -85,28 +90,30 @@ class Partitions {
     Partitions(std::span<const RowSet> sets, int bits, unsigned threads)
         : sets_(sets.begin(), sets.end()), bits_(bits), threads_(threads) {
         std::size_t rows = 0;
-        for (const RowSet& set : sets_) {
-            const std::size_t size = set.codes.size() / words;
+        for (std::size_t set = 0; set < sets_.size(); ++set) {
+            const std::size_t size = sets_[set].codes.size() / words;
             // One slice of each set for each thread.
             for (unsigned t = 0; t < threads; ++t) {
                 const std::size_t from = size * t / threads, to = size * (t + 1) / threads;
-                if (from < to) slices_.push_back({&set - sets.data(), from, to, rows + from});
+                if (from < to) slices_.push_back({set, from, to, rows + from});
             }
             rows += size;
         }
-        entries_ = std::make_unique_for_overwrite<Item[]>(rows);
+        entries_ = Pages<Lines>(rows / together + 1);
         starts_.resize(size() + 1);
     }
 
     std::size_t size() const { return std::size_t{1} << bits_; }
-    std::span<Item> operator[](std::size_t i) { return {&entries_[starts_[i]], starts_[i + 1] - starts_[i]}; }
+    std::span<Item> operator[](std::size_t i) {
+        return {entries_[0].item.data() + starts_[i], starts_[i + 1] - starts_[i]};
+    }
 
     // Groups all rows by the bits under this mask. Two sequential passes over the codes.
     void scatter(const Mask& mask) {
         std::vector<std::vector<std::uint32_t>> places(slices_.size());
         in_parallel(slices_.size(), threads_, 1, [&](std::size_t s, std::size_t) {
             places[s].assign(size(), 0);
-            each_entry(slices_[s], [&, counts = places[s].data(), shift = 63 - bits_](const Item& item)
+            each_entry(slices_[s], [&, mask, counts = places[s].data(), shift = 63 - bits_](const Item& item)
                                        KERNEL { ++counts[key_hash(item, mask) >> 1 >> shift]; });
         });
         std::uint32_t place = 0;
@@ -119,22 +126,52 @@ class Partitions {
             }
         }
         starts_[size()] = place;
-        in_parallel(slices_.size(), threads_, 1, [&](std::size_t s, std::size_t) {
-            each_entry(slices_[s],
-                       [&, to = entries_.get(), next = places[s].data(), shift = 63 - bits_](const Item& item)
-                           KERNEL { to[next[key_hash(item, mask) >> 1 >> shift]++] = item; });
-        });
+        in_parallel(slices_.size(), threads_, 1,
+                    [&](std::size_t s, std::size_t) { write(slices_[s], mask, places[s]); });
     }
 
   private:
     struct Slice {
-        std::ptrdiff_t set;
-        std::size_t from, to, row;
+        std::size_t set, from, to, row;
     };
+
+    // Sixteen entries fill whole cache lines at every width.
+    static constexpr std::uint32_t together = 16;
+    struct alignas(64) Lines {
+        std::array<Item, together> item;
+    };
+
+    // Puts the entries of a slice in their places, from `next` on. They wait in lines of their own until
+    // these are full and go out past the caches: a third of the time that writing them one by one takes.
+    void write(const Slice& slice, const Mask& mask, std::vector<std::uint32_t>& next) {
+        const std::vector<std::uint32_t> start = next;
+        const auto waiting = std::make_unique_for_overwrite<Lines[]>(size());
+        Item* to = entries_[0].item.data();
+        const auto spill = [&, to](std::size_t p, std::uint32_t end) {
+            const std::uint32_t line = (end - 1) / together * together;
+            for (std::uint32_t i = std::max(start[p], line); i < end; ++i)
+                to[i] = waiting[p].item[i % together];
+        };
+        each_entry(slice, [&, mask, to, lines = waiting.get(), place = next.data(), from = start.data(),
+                           shift = 63 - bits_](const Item& item) KERNEL {
+            const std::size_t p = key_hash(item, mask) >> 1 >> shift;
+            const std::uint32_t i = place[p]++;
+            lines[p].item[i % together] = item;
+            if (i % together != together - 1) return;
+            // The first lines of a slice may hold another slice's entries too.
+            if (i + 1 - from[p] < together)
+                spill(p, i + 1);
+            else
+                stream_copy<sizeof(Lines)>(to + (i + 1 - together), &lines[p]);
+        });
+        for (std::size_t p = 0; p < size(); ++p)
+            if (next[p] % together != 0 && next[p] > start[p]) spill(p, next[p]);
+        stream_done();
+    }
 
     template <class Body>
     void each_entry(const Slice& slice, Body body) const {
-        const RowSet& set = sets_[static_cast<std::size_t>(slice.set)];
+        const RowSet& set = sets_[slice.set];
         const std::uint64_t* codes = set.codes.data();
         const std::uint8_t* skip = set.skip.empty() ? nullptr : set.skip.data();
         on_best_cpu([=] KERNEL {
@@ -152,7 +189,7 @@ class Partitions {
     int bits_;
     unsigned threads_;
     std::vector<Slice> slices_;
-    std::unique_ptr<Item[]> entries_;
+    Pages<Lines> entries_;
     std::vector<std::uint32_t> starts_;
 };
 

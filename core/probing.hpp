@@ -98,6 +98,33 @@ struct Batch {
     Code permuted_code(std::size_t i) const { return {permuted[0][i], permuted[1][i]}; }
 };
 
+// Turns suspects into hits. `difference(suspect, out)` gives the distance and, if that is within the radius, the bits that
+// differ; `alive(hit)` may refuse one in mode first. Suspects come in probe order, so in mode first the first one
+// confirmed settles its query; others from the same bucket stay, for the lowest row is wanted.
+template <class Difference, class Alive>
+KERNEL inline void confirm(Batch& batch, std::span<const Claim> claims, std::size_t table, unsigned radius,
+                           Mode mode, Difference difference, Alive alive) {
+    std::uint32_t settling = ~0u;  // the probe whose bucket has just settled its query
+    for (const Suspect& suspect : batch.suspects) {
+        const Probe& probe = batch.probes[suspect.probe];
+        if (mode == Mode::first && batch.done[probe.query] && settling != suspect.probe) continue;
+        Code differing;
+        const unsigned distance = difference(suspect, differing);
+        if (distance > radius) continue;
+        bool elsewhere = !claims[table](differing);
+        for (std::size_t earlier = 0; earlier < table; ++earlier) elsewhere |= claims[earlier](differing);
+        if (elsewhere) continue;
+        Hit hit{probe.query, static_cast<std::uint8_t>(distance), suspect.position,
+                batch.code(probe.query) ^ differing};
+        if (mode == Mode::first) {
+            if (!alive(hit)) continue;
+            batch.done[probe.query] = 1;
+            settling = suspect.probe;
+        }
+        batch.hits.push_back(hit);
+    }
+}
+
 // Lists probes flip_sets[from, to) of every query still open. With a presence map, one word per header whose bits say
 // which values of the next `extra` key bits occur, a probe that can meet nothing is left out.
 void list_probes(const Shape& shape, const Pages<std::uint64_t>& presence, Batch& batch, std::size_t from,

@@ -43,7 +43,7 @@ KERNEL inline void make_keys(const float* costs, unsigned header_bits, std::uint
 
 // Probe 0 is the query's own header, probe i its i-th flip set.
 class VolatileProber : public Prober {
-public:
+  public:
     VolatileProber(const Volatility& volatility, std::size_t first, std::size_t sets)
         : volatility_(volatility), first_(first), sets_(sets) {}
 
@@ -71,7 +71,7 @@ public:
         batch.asked = static_cast<std::size_t>(out - batch.probes.data());
     }
 
-protected:
+  protected:
     // Sets 1 to sets_ of every query that is still open, at batch.flips[query * (sets_ + 1)]; set 0 is empty.
     virtual void find_flips(const Layout& layout, Batch& batch) = 0;
 
@@ -81,11 +81,11 @@ protected:
 };
 
 class TemplateProber final : public VolatileProber {
-public:
+  public:
     TemplateProber(const Volatility& volatility, std::size_t first, std::span<const Step> steps)
         : VolatileProber(volatility, first, steps.size()), steps_(steps) {}
 
-private:
+  private:
     void find_flips(const Layout& layout, Batch& batch) override {
         const unsigned bits = layout.bits(), header = layout.header_bits();
         on_best_cpu([&, bits, header] KERNEL {
@@ -123,11 +123,11 @@ private:
 };
 
 class HeapProber final : public VolatileProber {
-public:
+  public:
     HeapProber(const Volatility& volatility, std::size_t first, std::size_t sets, unsigned radius)
         : VolatileProber(volatility, first, sets), radius_(radius) {}
 
-private:
+  private:
     void find_flips(const Layout& layout, Batch& batch) override {
         const unsigned bits = layout.bits(), header = layout.header_bits();
         std::array<std::uint8_t, 32> ranking;
@@ -162,15 +162,16 @@ private:
 
 }  // namespace
 
-Psm::Psm(unsigned bits, unsigned radius, std::span<const std::uint64_t> codes, unsigned header_bits, unsigned threads)
+Psm::Psm(unsigned bits, unsigned radius, std::span<const std::uint64_t> codes, unsigned header_bits,
+         unsigned threads)
     : header_bits_(header_bits != 0 ? header_bits : header_for(bits, codes.size() / (bits > 64 ? 2 : 1))),
       tables_(Design{bits, radius, {{all_ones(bits), radius, false}}, header_bits_}, codes, {}, threads) {
     if (header_bits_ > 32) throw std::invalid_argument("a header has at most 32 bits");
     if (radius > most_flips) throw std::invalid_argument("the radius is at most 16 here");
 }
 
-Hits Psm::search(std::span<const std::uint64_t> queries, const Volatility& volatility, std::span<const Step> steps,
-                 const Request& request) const {
+Hits Psm::search(std::span<const std::uint64_t> queries, const Volatility& volatility,
+                 std::span<const Step> steps, const Request& request) const {
     if (tables_.codes() == 0) return {};
     return search_batches(queries, tables_.design().words(), request, [&](Batch& batch, std::size_t first) {
         TemplateProber prober(volatility, first, steps);

@@ -21,21 +21,22 @@ struct Volatility {
 };
 
 class Psm {
-public:
+  public:
     // A header of `header_bits` bits; 0: floor(log2(codes)).
-    Psm(unsigned bits, unsigned radius, std::span<const std::uint64_t> codes, unsigned header_bits, unsigned threads);
+    Psm(unsigned bits, unsigned radius, std::span<const std::uint64_t> codes, unsigned header_bits,
+        unsigned threads);
 
     const Tables& tables() const { return tables_; }
     unsigned header_bits() const { return header_bits_; }
 
     // With a template every query flips the same ranks in the same order: fast, and almost as good.
-    Hits search(std::span<const std::uint64_t> queries, const Volatility& volatility, std::span<const Step> steps,
-                const Request& request) const;
+    Hits search(std::span<const std::uint64_t> queries, const Volatility& volatility,
+                std::span<const Step> steps, const Request& request) const;
     // Without, each query's `flips` likeliest sets are found in exact order from its own costs.
     Hits search(std::span<const std::uint64_t> queries, const Volatility& volatility, std::size_t flips,
                 const Request& request) const;
 
-private:
+  private:
     unsigned header_bits_;
     Tables tables_;
 };

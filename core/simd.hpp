@@ -1,15 +1,21 @@
 #pragma once
-// Vector helpers that the compiler would not find by itself, for kernels that are told their CPU level:
+// Small named operations that no plain loop expresses, each with a portable form that gives the same answer. Some need to
+// be told their CPU level:
 //
 //     on_best_level([=]<Cpu level>() KERNEL { ... near_lanes<level>(...) ... });
 //
-// Each has a portable form with the same answer. Only GCC lets an inlined body use the instructions of the function it
+// Only GCC lets an inlined body use the instructions of the function it
 // is inlined into, so other compilers take the portable form at every level.
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
 
 #include "cpu.hpp"
+
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 namespace neardup {
 
@@ -88,5 +94,26 @@ KERNEL inline std::uint32_t near_lanes(const std::uint32_t* values, std::size_t 
     return near_lanes_portable<level>(values, count, query, reach);
 }
 #endif
+
+// Copies `size` bytes, a multiple of 64, between places aligned to 64, past the caches: what is written
+// will not be read soon, and the lines it replaces need not be fetched first. Call stream_done before
+// another thread reads.
+template <std::size_t size>
+KERNEL inline void stream_copy(void* to, const void* from) {
+    static_assert(size % 64 == 0);
+#if defined(__x86_64__)
+    for (std::size_t i = 0; i < size / 16; ++i)
+        _mm_stream_si128(static_cast<__m128i*>(to) + i,
+                         _mm_load_si128(static_cast<const __m128i*>(from) + i));
+#else
+    std::memcpy(to, from, size);
+#endif
+}
+
+inline void stream_done() {
+#if defined(__x86_64__)
+    _mm_sfence();
+#endif
+}
 
 }  // namespace neardup

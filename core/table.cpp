@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 
 #include "simd.hpp"
 
@@ -52,7 +53,13 @@ void Table::Part::add(const Code& permuted) {
     table_.low_[next_] = static_cast<std::uint32_t>(permuted[0]) & layout.low_mask();
     const std::size_t high = layout.high_bytes();
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(permuted.data()) + 4;
-    std::copy_n(bytes, high, table_.high_.data() + next_ * high);
+    std::uint8_t* to = table_.high_.data() + next_ * high;
+    switch (high) {  // a copy of known length is one instruction
+        case 0: break;
+        case 1: *to = *bytes; break;
+        case 2: std::memcpy(to, bytes, 2); break;
+        default: std::copy_n(bytes, high, to);
+    }
     if (table_.shape_.has_presence())
         table_.presence_[header] |= std::uint64_t{1} << (layout.header(top, Shape::extra) & 63);
     ++next_;

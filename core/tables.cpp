@@ -69,37 +69,29 @@ void Tables::search(Batch& batch, const Request& request, Prober& prober, std::i
     resolve(batch, request, base, dead);
 }
 
-// Suspects come in probe order, so in mode first the first one confirmed settles its query; others from the same
-// bucket stay, for the lowest row is wanted.
 void Tables::confirm(Batch& batch, std::size_t z, const Request& request, std::int64_t base,
                      const Tombstones* dead) const {
     const Table& table = tables_[z];
-    on_best_cpu([&, z] KERNEL {
-        std::uint32_t settling = ~0u;  // the probe whose bucket has just settled its query
-        for (const Suspect& suspect : batch.suspects) {
-            const Probe& probe = batch.probes[suspect.probe];
-            if (request.mode == Mode::first && batch.done[probe.query] && settling != suspect.probe) continue;
-            const Code permuted = table.difference(batch, suspect);
-            const unsigned distance = bits_in(permuted);
-            if (distance > design_.radius) continue;
-            const Code difference = table.layout().restore(permuted);
-            bool elsewhere = !claims_[z](difference);
-            for (std::size_t earlier = 0; earlier < z; ++earlier) elsewhere |= claims_[earlier](difference);
-            if (elsewhere) continue;
-            Hit hit{probe.query, static_cast<std::uint8_t>(distance), suspect.position,
-                    batch.code(probe.query) ^ difference};
-            if (z > 0) hit.position = ~0u;
-            if (request.mode == Mode::first) {
-                if (dead != nullptr) {
-                    if (z > 0) hit.position = tables_[0].find(tables_[0].layout().permute(hit.code));
-                    if (!any_alive(rows_.of(hit.position), base, dead)) continue;
-                }
-                batch.done[probe.query] = 1;
-                settling = suspect.probe;
-            }
-            batch.hits.push_back(hit);
-        }
+    const Table& home = tables_[0];
+    const std::size_t before = batch.hits.size();
+    on_best_cpu([&] KERNEL {
+        const unsigned radius = design_.radius;
+        neardup::confirm(
+            batch, claims_, z, radius, request.mode,
+            [&](const Suspect& suspect, Code& differing) KERNEL {
+                const Code permuted = table.difference(batch, suspect);
+                const unsigned distance = bits_in(permuted);
+                if (distance <= radius) differing = table.layout().restore(permuted);
+                return distance;
+            },
+            [&](const Hit& hit) {
+                if (dead == nullptr) return true;
+                const auto code = z == 0 ? hit.position : home.find(home.layout().permute(hit.code));
+                return any_alive(rows_.of(code), base, dead);
+            });
     });
+    if (z > 0)
+        for (std::size_t i = before; i < batch.hits.size(); ++i) batch.hits[i].position = ~0u;
 }
 
 // A hit in a later table knows its code but not its place in the first table, whose order the rows are in. Each step
@@ -123,14 +115,20 @@ void Tables::resolve(Batch& batch, const Request& request, std::int64_t base, co
     for (const Hit& hit : batch.hits) emit(batch, hit, rows_.of(hit.position), request, base, dead);
 }
 
-void Tables::each(const std::function<void(const Code&, std::uint32_t)>& visit) const {
+void Tables::append(std::vector<std::uint64_t>& codes, std::vector<std::uint32_t>& rows, std::int64_t base,
+                    std::uint32_t shift, const Tombstones& dead) const {
     const Table& home = tables_[0];
     const std::size_t headers = std::size_t{1} << home.layout().header_bits();
     for (std::size_t h = 0; h < headers; ++h) {
-        const auto [start, end] = home.bucket(static_cast<std::uint32_t>(h));
+        const auto header = static_cast<std::uint32_t>(h);
+        const auto [start, end] = home.bucket(header);
         for (std::uint32_t x = start; x < end; ++x) {
-            const Code code = home.layout().restore(home.entry(x, static_cast<std::uint32_t>(h)));
-            for (const std::uint32_t row : rows_.of(x)) visit(code, row);
+            const Code code = home.layout().restore(home.entry(x, header));
+            for (const std::uint32_t row : rows_.of(x)) {
+                if (dead.has(static_cast<std::size_t>(base + row))) continue;
+                codes.insert(codes.end(), code.begin(), code.begin() + design_.words());
+                rows.push_back(shift + row);
+            }
         }
     }
 }

@@ -66,8 +66,10 @@ class Tables {
     // One batch: adds to batch.found, marks batch.done. Rows get `base` added; dead ones do not exist.
     void search(Batch& batch, const Request& request, Prober& prober, std::int64_t base = 0,
                 const Tombstones* dead = nullptr) const;
-    // Every stored code with its row, in no special order.
-    void each(const std::function<void(const Code&, std::uint32_t)>& visit) const;
+    // Adds every code with its row, plus `shift`, to the columns, in no special order. Dead ones (by row plus `base`) are
+    // left out.
+    void append(std::vector<std::uint64_t>& codes, std::vector<std::uint32_t>& rows, std::int64_t base,
+                std::uint32_t shift, const Tombstones& dead) const;
 
   private:
     void confirm(Batch& batch, std::size_t table, const Request& request, std::int64_t base,

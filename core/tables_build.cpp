@@ -1,8 +1,10 @@
 // Building the tables of a set of codes: radix partition by header, then each part in cache.
 #include <algorithm>
 #include <bit>
+#include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <utility>
 
 #include "parallel.hpp"
 #include "tables.hpp"
@@ -11,18 +13,12 @@ namespace neardup {
 
 namespace {
 
-// A permuted code on its way into a table; `row` counts in the first table only.
+// A permuted code on its way into the first table.
 template <unsigned W>
 struct Entry {
     std::array<std::uint64_t, W> code;
     std::uint32_t row;
 
-    Code full() const {
-        if constexpr (W == 1)
-            return {code[0], 0};
-        else
-            return code;
-    }
     // Most significant word first.
     bool operator<(const Entry& other) const {
         for (unsigned w = W; w-- > 0;)
@@ -31,25 +27,32 @@ struct Entry {
     }
 };
 
-// Parts small enough to sort in cache, whole groups of four buckets each.
+template <unsigned W>
+Code widened(const std::uint64_t* words) {
+    if constexpr (W == 1)
+        return {words[0], 0};
+    else
+        return {words[0], words[1]};
+}
+
+// Parts small enough to order in cache, whole groups of four buckets each.
 unsigned part_bits_for(unsigned header_bits, std::size_t codes) {
     const auto wanted = static_cast<unsigned>(std::bit_width(codes >> 13));
     return std::min({wanted, 12u, header_bits > 2 ? header_bits - 2 : 0u});
 }
 
-// Entries of all codes, permuted, part by part, in order of row within a part.
-template <unsigned W>
-struct Parts {
-    Pages<Entry<W>> entries;
+// Permuted codes, part by part; in order of row within a part. Kept from table to table: fresh memory is slow.
+struct Parted {
+    Pages<std::uint64_t> codes;
+    Pages<std::uint32_t> rows;  // for the first table
     std::vector<std::size_t> starts;
 };
 
 template <unsigned W>
-Parts<W> partition(const Layout& layout, unsigned part_bits, std::span<const std::uint64_t> codes,
-                   std::span<const std::uint32_t> rows, unsigned threads) {
+void partition(Parted& out, const Layout& layout, unsigned part_bits, std::span<const std::uint64_t> codes,
+               bool with_rows, std::span<const std::uint32_t> numbers, unsigned threads) {
     const std::size_t count = codes.size() / W, parts = std::size_t{1} << part_bits;
-    const unsigned slices = std::max(1u, threads);
-    const auto shift = layout.header_bits() - part_bits;
+    const unsigned slices = std::max(1u, threads), shift = layout.header_bits() - part_bits;
     // Each slice of rows is permuted twice, to count and to place: cheaper than keeping the permuted codes.
     const auto walk = [&](std::size_t slice, auto visit) {
         const auto columns = std::make_unique<Columns>(), permuted = std::make_unique<Columns>();
@@ -67,7 +70,9 @@ Parts<W> partition(const Layout& layout, unsigned part_bits, std::span<const std
     in_parallel(slices, threads, 1, [&](std::size_t slice, std::size_t) {
         walk(slice, [&](std::size_t, std::size_t part, const Columns&, std::size_t) { ++next[slice][part]; });
     });
-    Parts<W> out{Pages<Entry<W>>(count), std::vector<std::size_t>(parts + 1)};
+    if (out.codes.size() < count * W) out.codes = Pages<std::uint64_t>(count * W);
+    if (with_rows && out.rows.size() < count) out.rows = Pages<std::uint32_t>(count);
+    out.starts.assign(parts + 1, 0);
     std::size_t at = 0;
     for (std::size_t part = 0; part < parts; ++part) {
         out.starts[part] = at;
@@ -76,96 +81,92 @@ Parts<W> partition(const Layout& layout, unsigned part_bits, std::span<const std
     out.starts[parts] = at;
     in_parallel(slices, threads, 1, [&](std::size_t slice, std::size_t) {
         walk(slice, [&](std::size_t row, std::size_t part, const Columns& permuted, std::size_t i) {
-            Entry<W>& entry = out.entries[next[slice][part]++];
-            for (unsigned w = 0; w < W; ++w) entry.code[w] = permuted[w][i];
-            entry.row = rows.empty() ? static_cast<std::uint32_t>(row) : rows[row];
+            const std::size_t to = next[slice][part]++;
+            for (unsigned w = 0; w < W; ++w) out.codes[to * W + w] = permuted[w][i];
+            if (with_rows) out.rows[to] = numbers.empty() ? static_cast<std::uint32_t>(row) : numbers[row];
         });
     });
-    return out;
 }
 
-// Orders the entries of one part by header, keeping the order of those with the same.
-template <unsigned W>
-void order_by_header(const Layout& layout, unsigned part_bits, std::span<Entry<W>> entries,
-                     std::vector<Entry<W>>& scratch, std::vector<std::uint32_t>& next) {
+// Takes part p's codes to `place(position, code's number in Parted)` in order of header, keeping the order of those with
+// the same.
+template <unsigned W, class Place>
+void order_by_header(const Parted& parted, const Layout& layout, unsigned part_bits, std::size_t p,
+                     std::vector<std::uint32_t>& next, Place place) {
     const std::size_t buckets = std::size_t{1} << (layout.header_bits() - part_bits);
-    const auto bucket = [&](const Entry<W>& e) { return layout.header(e.code[W - 1]) & (buckets - 1); };
+    const auto bucket = [&](std::size_t i) {
+        return layout.header(parted.codes[i * W + W - 1]) & (buckets - 1);
+    };
     next.assign(buckets + 1, 0);
-    for (const auto& e : entries) ++next[bucket(e) + 1];
+    for (std::size_t i = parted.starts[p]; i < parted.starts[p + 1]; ++i) ++next[bucket(i) + 1];
     std::partial_sum(next.begin(), next.end(), next.begin());
-    scratch.assign(entries.begin(), entries.end());
-    for (const auto& e : scratch) entries[next[bucket(e)]++] = e;
-}
-
-template <unsigned W>
-void sort_buckets(const Layout& layout, std::span<Entry<W>> entries) {
-    for (std::size_t i = 0; i < entries.size();) {
-        const auto header = layout.header(entries[i].code[W - 1]);
-        std::size_t end = i + 1;
-        while (end < entries.size() && layout.header(entries[end].code[W - 1]) == header) ++end;
-        if (end - i > 1)
-            std::sort(entries.begin() + static_cast<std::ptrdiff_t>(i),
-                      entries.begin() + static_cast<std::ptrdiff_t>(end));
-        i = end;
-    }
+    for (std::size_t i = parted.starts[p]; i < parted.starts[p + 1]; ++i) place(next[bucket(i)]++, i);
 }
 
 struct Groups {
     std::vector<std::uint32_t> codes, sizes, members;
 };
 
-// The first table finds equal codes, which meet in a bucket, and so fixes the order of codes and rows.
+// The first table finds equal codes, which meet in a bucket, and so fixes the order of codes and rows. Returns the
+// distinct codes in that order.
 template <unsigned W>
-Pages<std::uint64_t> build_home(Table& table, Rows& rows, const Shape& shape,
+Pages<std::uint64_t> build_home(Table& table, Rows& rows, Parted& parted, const Shape& shape,
                                 std::span<const std::uint64_t> codes, std::span<const std::uint32_t> numbers,
                                 unsigned threads) {
     const Layout& layout = shape.layout();
     const unsigned part_bits = part_bits_for(layout.header_bits(), codes.size() / W);
-    auto [entries, starts] = partition<W>(layout, part_bits, codes, numbers, threads);
-    const std::size_t parts = starts.size() - 1;
-    const auto part_of = [&](std::size_t p) {
-        return std::span<Entry<W>>(entries.data() + starts[p], starts[p + 1] - starts[p]);
-    };
+    partition<W>(parted, layout, part_bits, codes, true, numbers, threads);
+    const std::size_t parts = parted.starts.size() - 1;
     std::vector<std::size_t> first(parts + 1);
     in_parallel(parts, threads, 4, [&](std::size_t begin, std::size_t end) {
-        std::vector<Entry<W>> scratch;
+        std::vector<Entry<W>> entries;
         std::vector<std::uint32_t> next;
         for (std::size_t p = begin; p < end; ++p) {
-            const auto part = part_of(p);
-            order_by_header<W>(layout, part_bits, part, scratch, next);
-            sort_buckets<W>(layout, part);
-            std::size_t unique = 0;
-            for (std::size_t i = 0; i < part.size(); ++i)
-                unique += i == 0 || part[i].code != part[i - 1].code;
-            first[p + 1] = unique;
+            const std::size_t start = parted.starts[p], size = parted.starts[p + 1] - start;
+            entries.resize(size);
+            order_by_header<W>(parted, layout, part_bits, p, next, [&](std::size_t to, std::size_t i) {
+                for (unsigned w = 0; w < W; ++w) entries[to].code[w] = parted.codes[i * W + w];
+                entries[to].row = parted.rows[i];
+            });
+            // `next` now holds where each bucket ends.
+            for (std::size_t b = 0, at = 0; at < size; at = next[b++])
+                if (next[b] - at > 1)
+                    std::sort(entries.begin() + static_cast<std::ptrdiff_t>(at), entries.begin() + next[b]);
+            for (std::size_t i = 0; i < size; ++i) {
+                for (unsigned w = 0; w < W; ++w) parted.codes[(start + i) * W + w] = entries[i].code[w];
+                parted.rows[start + i] = entries[i].row;
+                first[p + 1] += i == 0 || entries[i].code != entries[i - 1].code;
+            }
         }
     });
     std::partial_sum(first.begin(), first.end(), first.begin());
-    const std::size_t unique = first[parts];
-    table = Table(shape, unique);
-    rows = Rows(unique);
-    Pages<std::uint64_t> out(unique * W);
+    const std::size_t distinct = first[parts];
+    table = Table(shape, distinct);
+    rows = Rows(distinct);
+    Pages<std::uint64_t> out(distinct * W);
     std::vector<Table::Part> writers;
     for (std::size_t p = 0; p < parts; ++p)
         writers.emplace_back(table, part_bits, p, static_cast<std::uint32_t>(first[p]));
     std::vector<Groups> groups(parts);
     in_parallel(parts, threads, 4, [&](std::size_t begin, std::size_t end) {
+        const auto equal = [&](std::size_t i, std::size_t j) {
+            return std::equal(&parted.codes[i * W], &parted.codes[i * W] + W, &parted.codes[j * W]);
+        };
         for (std::size_t p = begin; p < end; ++p) {
-            const auto part = part_of(p);
             std::size_t code = first[p];
-            for (std::size_t i = 0; i < part.size(); ++code) {
+            for (std::size_t i = parted.starts[p]; i < parted.starts[p + 1]; ++code) {
                 std::size_t last = i + 1;
-                while (last < part.size() && part[last].code == part[i].code) ++last;
+                while (last < parted.starts[p + 1] && equal(last, i)) ++last;
                 const auto at = static_cast<std::uint32_t>(code);
-                writers[p].add(part[i].full());
-                rows.set(at, part[i].row);
+                const Code permuted = widened<W>(&parted.codes[i * W]), restored = layout.restore(permuted);
+                writers[p].add(permuted);
+                rows.set(at, parted.rows[i]);
+                for (unsigned w = 0; w < W; ++w) out[code * W + w] = restored[w];
                 if (last - i > 1) {
                     groups[p].codes.push_back(at);
                     groups[p].sizes.push_back(static_cast<std::uint32_t>(last - i));
-                    for (std::size_t j = i; j < last; ++j) groups[p].members.push_back(part[j].row);
+                    groups[p].members.insert(groups[p].members.end(), &parted.rows[i], &parted.rows[last]);
                 }
-                const Code restored = layout.restore(part[i].full());
-                for (unsigned w = 0; w < W; ++w) out[code * W + w] = restored[w];
                 i = last;
             }
             writers[p].finish();
@@ -177,22 +178,25 @@ Pages<std::uint64_t> build_home(Table& table, Rows& rows, const Shape& shape,
 }
 
 template <unsigned W>
-Table build_table(const Shape& shape, std::span<const std::uint64_t> codes, unsigned threads) {
+Table build_table(Parted& parted, const Shape& shape, std::span<const std::uint64_t> codes,
+                  unsigned threads) {
     const Layout& layout = shape.layout();
     const unsigned part_bits = part_bits_for(layout.header_bits(), codes.size() / W);
-    auto [entries, starts] = partition<W>(layout, part_bits, codes, {}, threads);
-    const std::size_t parts = starts.size() - 1;
+    partition<W>(parted, layout, part_bits, codes, false, {}, threads);
+    const std::size_t parts = parted.starts.size() - 1;
     Table table(shape, codes.size() / W);
     std::vector<Table::Part> writers;
     for (std::size_t p = 0; p < parts; ++p)
-        writers.emplace_back(table, part_bits, p, static_cast<std::uint32_t>(starts[p]));
+        writers.emplace_back(table, part_bits, p, static_cast<std::uint32_t>(parted.starts[p]));
     in_parallel(parts, threads, 4, [&](std::size_t begin, std::size_t end) {
-        std::vector<Entry<W>> scratch;
+        std::vector<std::uint64_t> ordered;
         std::vector<std::uint32_t> next;
         for (std::size_t p = begin; p < end; ++p) {
-            const std::span<Entry<W>> part(entries.data() + starts[p], starts[p + 1] - starts[p]);
-            order_by_header<W>(layout, part_bits, part, scratch, next);
-            for (const auto& entry : part) writers[p].add(entry.full());
+            ordered.resize((parted.starts[p + 1] - parted.starts[p]) * W);
+            order_by_header<W>(parted, layout, part_bits, p, next, [&](std::size_t to, std::size_t i) {
+                for (unsigned w = 0; w < W; ++w) ordered[to * W + w] = parted.codes[i * W + w];
+            });
+            for (std::size_t i = 0; i < ordered.size(); i += W) writers[p].add(widened<W>(&ordered[i]));
             writers[p].finish();
         }
     });
@@ -209,10 +213,11 @@ void build(const Design& design, std::span<const std::uint64_t> codes, std::span
         return Shape(design.bits, key.mask, std::min(key.flips, design.radius), wanted, key.lists_flips);
     };
     tables.resize(design.keys.size());
-    const auto unique =
-        build_home<W>(tables[0], rows, shape(design.keys[0], codes.size() / W), codes, numbers, threads);
+    Parted parted;
+    const auto distinct = build_home<W>(tables[0], rows, parted, shape(design.keys[0], codes.size() / W),
+                                        codes, numbers, threads);
     for (std::size_t z = 1; z < tables.size(); ++z)
-        tables[z] = build_table<W>(shape(design.keys[z], rows.codes()), unique.span(), threads);
+        tables[z] = build_table<W>(parted, shape(design.keys[z], rows.codes()), distinct.span(), threads);
 }
 
 }  // namespace

@@ -5,9 +5,9 @@
 
 namespace neardup {
 
-namespace {
-
 #include "unicode_tables.inc"
+
+namespace {
 
 template <class Index>
 std::uint16_t at(const Index* index, const std::uint16_t* blocks, char32_t c) {
@@ -43,8 +43,6 @@ char32_t composite(char32_t a, char32_t b) {
 }
 
 }  // namespace
-
-Properties properties(char32_t c) { return {at(kPropertiesIndex, kPropertiesBlock, c)}; }
 
 std::span<const std::uint32_t> case_folded(char32_t c) { return pooled(at(kFoldIndex, kFoldBlock, c)); }
 
@@ -88,34 +86,6 @@ void compose_nfkc(std::vector<char32_t>& text) {
         }
         text.push_back(c);
     }
-}
-
-Decoded decode_utf8(const char* p, const char* end) {
-    const auto byte = [p](unsigned i) { return static_cast<unsigned char>(p[i]); };
-    const unsigned lead = byte(0);
-    if (lead < 0x80) return {lead, 1, false};
-    unsigned length, low = 0x80, high = 0xBF;
-    if (lead >= 0xC2 && lead <= 0xDF) {
-        length = 2;
-    } else if (lead >= 0xE0 && lead <= 0xEF) {
-        length = 3;
-        if (lead == 0xE0) low = 0xA0;   // no overlong forms
-        if (lead == 0xED) high = 0x9F;  // no surrogates
-    } else if (lead >= 0xF0 && lead <= 0xF4) {
-        length = 4;
-        if (lead == 0xF0) low = 0x90;
-        if (lead == 0xF4) high = 0x8F;
-    } else {
-        return {kReplacement, 1, true};
-    }
-    char32_t c = lead & (0x7Fu >> length);
-    for (unsigned i = 1; i < length; ++i) {
-        if (p + i >= end || byte(i) < low || byte(i) > high) return {kReplacement, i, true};
-        c = c << 6 | (byte(i) & 0x3F);
-        low = 0x80;
-        high = 0xBF;
-    }
-    return {c, length, false};
 }
 
 }  // namespace neardup

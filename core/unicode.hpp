@@ -22,7 +22,12 @@ struct Properties {
 
 constexpr char32_t kReplacement = 0xFFFD;
 
-Properties properties(char32_t c);
+extern const std::uint8_t kPropertiesIndex[];
+extern const std::uint16_t kPropertiesBlock[];
+inline Properties properties(char32_t c) {
+    return {kPropertiesBlock[kPropertiesIndex[c >> 7] * 128u + (c & 127u)]};
+}
+
 std::span<const std::uint32_t> case_folded(char32_t c);      // only for code points that fold
 std::span<const std::uint32_t> without_accents(char32_t c);  // only for code points with accents
 
@@ -38,7 +43,33 @@ struct Decoded {
     unsigned bytes;
     bool replaced;
 };
-Decoded decode_utf8(const char* p, const char* end);
+inline Decoded decode_utf8(const char* p, const char* end) {
+    const auto byte = [p](unsigned i) { return static_cast<unsigned char>(p[i]); };
+    const unsigned lead = byte(0);
+    if (lead < 0x80) return {lead, 1, false};
+    unsigned length, low = 0x80, high = 0xBF;
+    if (lead >= 0xC2 && lead <= 0xDF) {
+        length = 2;
+    } else if (lead >= 0xE0 && lead <= 0xEF) {
+        length = 3;
+        if (lead == 0xE0) low = 0xA0;   // no overlong forms
+        if (lead == 0xED) high = 0x9F;  // no surrogates
+    } else if (lead >= 0xF0 && lead <= 0xF4) {
+        length = 4;
+        if (lead == 0xF0) low = 0x90;
+        if (lead == 0xF4) high = 0x8F;
+    } else {
+        return {kReplacement, 1, true};
+    }
+    char32_t c = lead & (0x7Fu >> length);
+    for (unsigned i = 1; i < length; ++i) {
+        if (p + i >= end || byte(i) < low || byte(i) > high) return {kReplacement, i, true};
+        c = c << 6 | (byte(i) & 0x3F);
+        low = 0x80;
+        high = 0xBF;
+    }
+    return {c, length, false};
+}
 
 // Writes 1 to 4 bytes and returns how many.
 inline unsigned encode_utf8(char32_t c, char* out) {

@@ -7,7 +7,8 @@
 
 namespace neardup {
 
-// Rows start alone. A root is always the smallest row below it, so labels do not depend on the order of the pairs.
+// Rows start alone. A root is always the smallest row below it, so labels do not depend on the order of the
+// pairs.
 class UnionFind {
   public:
     explicit UnionFind(std::size_t rows) : parent_(rows) {

@@ -32,12 +32,12 @@ Children children(const RankSet& set, unsigned width);
 
 // Gives sets one by one. `costs` are by rank: ascending, not negative, at most 256 of them; they must outlive this.
 class FlipOrder {
-public:
+  public:
     void start(std::span<const float> costs, unsigned radius);
     // False when every set has been given.
     bool next(RankSet& set);
 
-private:
+  private:
     void push(RankSet set);
 
     std::span<const float> costs_;

@@ -1,12 +1,12 @@
 #pragma once
 // The pairs of one partition of one table, a bounded number at a time.
 //
-// Buckets of the partition are small as a rule, and every pair in a bucket is tried on folded codes, lanes at a time.
-// A large bucket is many codes that agree on the key. Up to `worth_sorting` trying all pairs is still the fastest way;
-// above it, the bits that still vary are dealt into radius + 1 blocks of about equal spread: a pair within the radius
-// agrees on one of them, so the bucket is sorted by each block in turn and only runs of equal blocks are tried, split
-// again if they are larger still. Worst case O(m^2 / lanes) for m codes that no block tells apart; it all happens in
-// place.
+// Buckets of the partition are small as a rule, and every pair in a bucket is tried on folded codes, lanes
+// at a time. A large bucket is many codes that agree on the key. Up to `worth_sorting` trying all pairs is
+// still the fastest way; above it, the bits that still vary are dealt into radius + 1 blocks of about equal
+// spread: a pair within the radius agrees on one of them, so the bucket is sorted by each block in turn and
+// only runs of equal blocks are tried, split again if they are larger still. Worst case O(m^2 / lanes) for
+// m codes that no block tells apart; it all happens in place.
 //
 // A pair is reported by the first table, and inside a split bucket by the first block, on which it agrees.
 #include "partition.hpp"
@@ -96,7 +96,8 @@ class Walk {
         found.push_back({a.row, b.row, static_cast<std::uint8_t>(differing)});
     }
 
-    // Item a against items [from, to), whose folds are folds[0], folds[1]...; whole lanes are read, past the end too.
+    // Item a against items [from, to), whose folds are folds[0], folds[1]...; whole lanes are read, past
+    // the end too.
     template <int lanes>
     KERNEL void try_lanes(const Item& a, std::uint32_t fold, const Item* items, const std::uint32_t* folds,
                           std::size_t count) {
@@ -132,8 +133,8 @@ class Walk {
         }
     }
 
-    // How many codes are worth sorting by radius + 1 blocks, inside `level` such sorts: more at each level, because
-    // what the last one did not tell apart the next one may not either.
+    // How many codes are worth sorting by radius + 1 blocks, inside `level` such sorts: more at each level,
+    // because what the last one did not tell apart the next one may not either.
     std::size_t worth_sorting(std::size_t level) const {
         return (static_cast<std::size_t>(rules_->radius) + 1) * 2048 << 2 * level;
     }

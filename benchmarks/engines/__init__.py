@@ -1,7 +1,7 @@
 """The engines a benchmark can run, one module each, all with the same few names:
 
 PACKAGES      the distributions whose versions a result records
-INCLUDES      work -> what the measured time holds, in a few words
+INCLUDES      work -> what the measured time holds, in a few words; "work option" where an option changes it
 prepare       (work, texts, threads, **options) -> a callable without arguments, which is what gets measured
               and returns the fingerprints
 shape         (fingerprints) -> (documents, values each), to see that the work was done

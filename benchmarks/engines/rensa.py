@@ -1,6 +1,7 @@
 """rensa: its R-MinHash matrix over shingles made in Python, and its kernel alone over ready shingles.
 
-Its faster `rho` sketch is left out: at a Jaccard of .8 (1,000 tokens each) it estimates .42.
+Its faster `rho` sketch is left out: on the pairs of agreement.py the share of its equal places is off by .24 from
+exact Jaccard on average (.027 for the plain sketch), so it is not the same work.
 """
 
 from __future__ import annotations

@@ -23,6 +23,7 @@ __all__ = [
     "Method",
     "Mode",
     "Searcher",
+    "check_codes",
     "check_radius",
     "rows_and_words",
     "to_codes",
@@ -164,12 +165,14 @@ def to_codes(words: NDArray[np.uint64], bits: int = 64, scheme: str | None = Non
     return Codes(scheme or f"bare{bits}", np.zeros(len(words), dtype=bool), bits, words)
 
 
-def rows_and_words(codes: Codes, bits: int) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
-    """The rows that are not empty (None when no row is empty) and their codes as contiguous uint64[m, words].
+def check_codes(codes: Codes, bits: int) -> NDArray[np.uint64]:
+    """The codes of all rows, empty ones too, as contiguous uint64[n, words]; any width from 1 to 128 bits.
 
-    Raises DataError when the codes are not of this width or hold bits beyond it.
+    Raises DataError when they are not of this width or hold bits beyond it.
     """
     words = codes.codes
+    if not 1 <= bits <= 128:
+        raise ConfigError(f"codes have from 1 to 128 bits, not {bits}")
     if codes.bits != bits:
         raise DataError(f"codes of {codes.bits} bits met a search made for {bits}")
     shape = (len(codes), (bits + 63) // 64)
@@ -177,7 +180,14 @@ def rows_and_words(codes: Codes, bits: int) -> tuple[NDArray[np.int64] | None, N
         raise DataError(f"{bits}-bit codes must be uint64{list(shape)}, not {words.dtype}{list(words.shape)}")
     if bits % 64 and words.size and int(words[:, -1].max()) >> (bits % 64):
         raise DataError(f"some codes have bits beyond the {bits} they should have")
+    return np.ascontiguousarray(words)
+
+
+def rows_and_words(codes: Codes, bits: int) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
+    """The rows that are not empty (None when no row is empty) and their codes, checked as check_codes
+    does."""
+    words = check_codes(codes, bits)
     if not codes.empty.any():
-        return None, np.ascontiguousarray(words)
+        return None, words
     rows = np.flatnonzero(~codes.empty)
     return rows, np.ascontiguousarray(words[rows])

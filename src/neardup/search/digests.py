@@ -49,7 +49,7 @@ def write_digests(path: str | os.PathLike[str], digests: Digests, rows: ArrayLik
     The file appears under its name only when it is whole.
     """
     numbers = np.arange(len(digests)) if rows is None else np.asarray(rows)
-    if numbers.shape != (len(digests),) or numbers.dtype.kind not in "iu":
+    if numbers.shape != (len(digests),) or (numbers.size and numbers.dtype.kind not in "iu"):
         raise DataError("rows must be one whole number for each digest")
     width = digests.digests.shape[1]
     if not 1 <= width <= _MOST_BYTES:
@@ -129,7 +129,7 @@ class DigestFile:
         if digests.scheme != self.scheme:
             raise SchemeError(self.scheme, digests.scheme)
         if digests.digests.shape[1] != self._digests.shape[1]:
-            raise DataError(f"these digests have {digests.digests.shape[1]} bytes, not {self._digests.shape[1]}")
+            raise DataError(f"these digests are not of {self._digests.shape[1]} bytes")
         first, last = _core.find_digests(self._digests, np.ascontiguousarray(digests.digests), threads)
         counts = np.where(digests.empty, 0, last - first)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])

@@ -1,0 +1,148 @@
+#include "live.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace neardup {
+
+namespace {
+
+constexpr std::size_t smallest_tail = std::size_t{1} << 14, tail_share = 16, alike = 4;
+constexpr std::size_t rows_at_once = std::size_t{1} << 14;  // how long readers may have to wait for a writer
+
+std::size_t tail_capacity(std::int64_t rows) {
+    return std::max(smallest_tail,
+                    static_cast<std::size_t>(rows) / tail_share / smallest_tail * smallest_tail);
+}
+
+}  // namespace
+
+LiveTables::LiveTables(const Design& design) : design_(design) {
+    design_.check();
+    tail_ = std::make_unique<Tail>(design_, smallest_tail);
+}
+
+std::shared_lock<std::shared_mutex> LiveTables::reading() const {
+    const std::lock_guard gate(gate_);
+    return std::shared_lock(lock_);
+}
+
+std::unique_lock<std::shared_mutex> LiveTables::writing() const {
+    const std::lock_guard gate(gate_);
+    return std::unique_lock(lock_);
+}
+
+// Reads what only the writer, who is here, may change: no lock is needed, and readers go on.
+LiveTables::Segment LiveTables::merged(std::size_t count, bool with_tail, unsigned threads) const {
+    const std::size_t first = segments_.size() - count;
+    const std::int64_t base = count == 0 ? tail_base_ : segments_[first].base;
+    std::vector<std::uint64_t> codes;
+    std::vector<std::uint32_t> rows;
+    std::size_t most = with_tail ? tail_->size() : 0;
+    for (std::size_t i = first; i < segments_.size(); ++i) most += segments_[i].tables->rows();
+    codes.reserve(most * design_.words());
+    rows.reserve(most);
+    const auto shift = [&](std::int64_t of) { return static_cast<std::uint32_t>(of - base); };
+    for (std::size_t i = first; i < segments_.size(); ++i)
+        segments_[i].tables->append(codes, rows, segments_[i].base, shift(segments_[i].base), dead_);
+    if (with_tail) tail_->append(codes, rows, tail_base_, shift(tail_base_), dead_);
+    return {std::make_shared<const Tables>(design_, codes, rows, threads), base};
+}
+
+void LiveTables::flush(unsigned threads) {
+    if (tail_->size() == 0) return;
+    // How many segments the new one takes in: those of about its size, once they are enough; then again with the result.
+    std::size_t taken = 0, size = tail_->size(), run = 1, total = size;
+    for (std::size_t i = segments_.size(); i-- > 0;) {
+        const std::size_t rows = segments_[i].tables->rows();
+        const auto span = static_cast<std::uint64_t>(tail_base_ - segments_[i].base) + tail_->size();
+        if (rows > 2 * size || span >= 0xFFFFFFFFu) break;
+        total += rows;
+        if (++run == alike) {
+            taken = segments_.size() - i;
+            size = total;
+            run = 1;
+        }
+    }
+    Segment segment = merged(taken, true, threads);
+    const std::int64_t next_base = tail_base_ + static_cast<std::int64_t>(tail_->size());
+    auto tail = std::make_unique<Tail>(design_, tail_capacity(next_base));
+    std::vector<Segment> gone;
+    {
+        const auto lock = writing();
+        gone.assign(segments_.end() - static_cast<std::ptrdiff_t>(taken), segments_.end());
+        segments_.resize(segments_.size() - taken);
+        segments_.push_back(std::move(segment));
+        std::swap(tail_, tail);
+        tail_base_ = next_base;
+    }  // what was replaced is freed out here
+}
+
+std::int64_t LiveTables::add(std::span<const std::uint64_t> codes, unsigned threads) {
+    const std::lock_guard writer(writer_);
+    const unsigned words = design_.words();
+    const std::int64_t first = tail_base_ + static_cast<std::int64_t>(tail_->size());
+    for (std::size_t at = 0; at < codes.size();) {
+        if (tail_->room() == 0) flush(threads);
+        const std::size_t rows = std::min({tail_->room(), (codes.size() - at) / words, rows_at_once});
+        const auto lock = writing();
+        tail_->add(codes.subspan(at, rows * words));
+        at += rows * words;
+    }
+    return first;
+}
+
+std::size_t LiveTables::remove(std::span<const std::int64_t> rows) {
+    const std::lock_guard writer(writer_);
+    const std::int64_t end = tail_base_ + static_cast<std::int64_t>(tail_->size());
+    for (const std::int64_t row : rows)
+        if (row < 0 || row >= end) throw std::invalid_argument("there is no such row");
+    const auto lock = writing();
+    std::size_t removed = 0;
+    for (const std::int64_t row : rows) removed += dead_.add(static_cast<std::size_t>(row));
+    return removed;
+}
+
+void LiveTables::compact(unsigned threads) {
+    const std::lock_guard writer(writer_);
+    const std::int64_t next_base = tail_base_ + static_cast<std::int64_t>(tail_->size());
+    const std::int64_t base = segments_.empty() ? tail_base_ : segments_.front().base;
+    if (next_base - base >= 0xFFFFFFFF) throw std::invalid_argument("too many rows for one segment");
+    Segment segment = merged(segments_.size(), true, threads);
+    std::vector<Segment> all;
+    auto tail = std::make_unique<Tail>(design_, tail_capacity(next_base));
+    if (segment.tables->rows() != 0) all.push_back(std::move(segment));
+    const auto lock = writing();
+    std::swap(segments_, all);
+    std::swap(tail_, tail);
+    tail_base_ = next_base;
+}
+
+Hits LiveTables::search(std::span<const std::uint64_t> queries, const Request& request) const {
+    const auto lock = reading();
+    return search_batches(queries, design_.words(), request, [&](Batch& batch, std::size_t) {
+        Prober prober;
+        for (const Segment& segment : segments_)
+            if (segment.tables->codes() != 0)
+                segment.tables->search(batch, request, prober, segment.base, &dead_);
+        tail_->search(batch, request, tail_base_, &dead_);
+    });
+}
+
+LiveTables::State LiveTables::state() const {
+    const auto lock = reading();
+    State state{tail_base_ + static_cast<std::int64_t>(tail_->size()),
+                dead_.count(),
+                tail_->size(),
+                tail_->bytes(),
+                0,
+                {}};
+    for (const Segment& segment : segments_) {
+        state.segments.push_back(static_cast<std::int64_t>(segment.tables->rows()));
+        state.bytes += segment.tables->bytes();
+        state.row_bytes += segment.tables->row_bytes();
+    }
+    return state;
+}
+
+}  // namespace neardup

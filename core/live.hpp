@@ -1,0 +1,67 @@
+#pragma once
+// Tables that grow: codes are searchable as soon as they are added, and removed ones are never found again.
+//
+// New codes go to a mutable tail of at most a sixteenth of the index. A full tail becomes a segment of immutable tables,
+// and four segments of about the same size become one, so there are few of them and a code is rebuilt rarely. When this
+// happens depends on the number of rows alone, not on how they were batched.
+//
+// Readers share a lock that writers take only to put codes into the tail or to swap segments, never while building; a
+// search sees one state from beginning to end.
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <span>
+#include <vector>
+
+#include "tables.hpp"
+#include "tail.hpp"
+
+namespace neardup {
+
+class LiveTables {
+  public:
+    explicit LiveTables(const Design& design);
+
+    const Design& design() const { return design_; }
+
+    // Returns the row of the first; the others follow. One writer at a time; others wait.
+    std::int64_t add(std::span<const std::uint64_t> codes, unsigned threads);
+    // Returns how many of these rows were alive. Rows that never were are an error.
+    std::size_t remove(std::span<const std::int64_t> rows);
+    // Merges everything into one segment, without the removed rows.
+    void compact(unsigned threads);
+
+    Hits search(std::span<const std::uint64_t> queries, const Request& request) const;
+
+    struct State {
+        std::int64_t rows;
+        std::size_t removed, tail, bytes, row_bytes;
+        std::vector<std::int64_t> segments;  // rows of each
+    };
+    State state() const;
+
+  private:
+    struct Segment {
+        std::shared_ptr<const Tables> tables;
+        std::int64_t base;
+    };
+    // Writers that wait go before readers that come later, or a stream of searches could keep them out for ever.
+    std::shared_lock<std::shared_mutex> reading() const;
+    std::unique_lock<std::shared_mutex> writing() const;
+
+    // The last `count` segments, and the tail if asked, as one segment.
+    Segment merged(std::size_t count, bool with_tail, unsigned threads) const;
+    void flush(unsigned threads);
+
+    Design design_;
+    std::vector<Segment> segments_;
+    std::unique_ptr<Tail> tail_;
+    std::int64_t tail_base_ = 0;
+    Tombstones dead_;
+    std::mutex writer_;
+    mutable std::mutex gate_;
+    mutable std::shared_mutex lock_;
+};
+
+}  // namespace neardup

@@ -1,0 +1,60 @@
+"""neardup plan: which search design to use."""
+
+from __future__ import annotations
+
+import click
+
+__all__ = ["plan"]
+
+
+@click.command()
+@click.option("--documents", type=float, required=True, help="How many codes are stored, for example 8e9.")
+@click.option("--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True)
+@click.option("--radius", type=int, default=3, show_default=True, help="Largest distance, inclusive.")
+@click.option("--memory", help="What one machine may use, for example 64GB.")
+@click.option("--recall", type=float, default=0.95, show_default=True, help="The least that is good enough.")
+@click.option("--queries", type=float, help="How many will be asked in all, if that is known.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--no-measure", is_flag=True, help="Predict for a typical machine at once, without measuring.")
+def plan(
+    documents: float,
+    bits: str,
+    radius: int,
+    memory: str | None,
+    recall: float,
+    queries: float | None,
+    as_json: bool,
+    no_measure: bool,
+) -> None:
+    """Recommend a search design: predicted memory, build time and speed of each, best first."""
+    from neardup.errors import ConfigError
+    from neardup.planning import plan as make
+    from neardup.planning.machine import REFERENCE
+
+    try:
+        made = make(
+            documents,
+            bits=int(bits),
+            radius=radius,
+            memory=memory,
+            recall=recall,
+            queries=queries,
+            machine=REFERENCE if no_measure else None,
+        )
+    except ConfigError as error:
+        raise click.UsageError(str(error)) from None
+    if as_json:
+        click.echo(made.to_json())
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    head, *rows = made.rows()
+    table = Table(title=made.title, title_justify="left")
+    for i, name in enumerate(head):
+        table.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    console.print(table)
+    console.print(made.why, markup=False, highlight=False)

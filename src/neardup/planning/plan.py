@@ -1,0 +1,182 @@
+"""plan(): every way to search so many codes, with its predicted memory, build time and speed, best first."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+from neardup.errors import ConfigError
+from neardup.planning.machine import Machine
+from neardup.planning.measure import measure
+from neardup.planning.options import Option, Task, options
+
+__all__ = ["Plan", "parse_size", "plan"]
+
+PER_METHOD = 4  # options of one method that a plan shows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Options for one task, best first: by queries a second for each shard or, when the number of queries is
+    known, by the time building and asking take on all shards."""
+
+    documents: int
+    bits: int
+    radius: int
+    memory_bytes: int | None
+    queries: int | None
+    measured: bool
+    options: tuple[Option, ...]
+
+    @property
+    def best(self) -> Option:
+        """The option to take."""
+        return self.options[0]
+
+    @property
+    def why(self) -> str:
+        """Why the best option is the best, in one sentence."""
+        best = self.best
+        head = f"{best.design}: {best.why}"
+        smaller = [
+            o
+            for o in self.options[1:]
+            if _total_bytes(o) < 0.9 * _total_bytes(best) and not o.batch and o.method != "scan"
+        ]
+        if not smaller or best.batch:
+            return head + "."
+        other = smaller[0]
+        less = _total_bytes(best) / _total_bytes(other)
+        slower = best.queries_per_second / best.shards / (other.queries_per_second / other.shards)
+        return f"{head}; {other.design} needs {less:.1f} times less memory and is {slower:.1f} times slower."
+
+    @property
+    def title(self) -> str:
+        """What was asked, in one line."""
+        limit = f", {_bytes_text(self.memory_bytes)} a shard" if self.memory_bytes else ""
+        source = "measured on this machine" if self.measured else "typical machine, nothing was measured"
+        codes = f"{_count_text(self.documents)} codes of {self.bits} bits"
+        return f"{codes}, radius {self.radius}{limit} ({source})"
+
+    def to_json(self) -> str:
+        """The plan as JSON: the task, and the options best first."""
+        return json.dumps({**asdict(self), "why": self.why}, indent=2)
+
+    def rows(self) -> Sequence[tuple[str, ...]]:
+        """The table that people read: a heading, then one row for each option."""
+        head = ("design", "tables", "t", "k", "shards", "memory", "build", "queries/s", "first/s", "recall")
+        return [head] + [
+            (
+                o.design,
+                str(o.tables) if o.tables else "-",
+                str(o.header_bits) if o.header_bits else "-",
+                str(o.flip_sets) if o.flip_sets else "-",
+                str(o.shards),
+                _bytes_text(o.memory_bytes),
+                _seconds_text(o.build_seconds),
+                _count_text(o.queries_per_second),
+                _count_text(o.first_per_second),
+                "exact" if o.exact else f"{o.recall:g}",
+            )
+            for o in self.options
+        ]
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = [
+            row[0].ljust(widths[0])
+            + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+            for row in rows
+        ]
+        return "\n".join([self.title, "", *lines, "", self.why])
+
+
+def plan(
+    documents: float,
+    *,
+    bits: int = 64,
+    radius: int = 3,
+    memory: str | float | None = None,
+    recall: float = 0.95,
+    queries: float | None = None,
+    matched: float = 0.5,
+    machine: Machine | None = None,
+) -> Plan:
+    """Recommend a search design: method, tables, header bits t, flip sets k and shards, with predicted costs.
+
+    `memory` is what one machine or process may use ("64GB", "512MiB" or bytes); more shards are planned where
+    that is too little. `recall` is the least that is good enough (1 leaves PSM out); `queries` is how many
+    will be asked in all, if that is known, and `matched` the share of them with a neighbour. The costs of
+    this machine are measured once in a few seconds and kept in memory; pass `machine` to use others.
+    """
+    count = int(documents)
+    if count < 1:
+        raise ConfigError(f"a plan needs at least one document, got {documents}")
+    if bits not in (32, 64, 128):
+        raise ConfigError(f"codes have 32, 64 or 128 bits, got {bits}")
+    if not 0 <= radius <= bits // 4:
+        raise ConfigError(f"plans are for radius 0 to {bits // 4} at {bits} bits, got {radius}")
+    if not 0 < recall <= 1 or not 0 <= matched <= 1:
+        raise ConfigError("recall and matched are shares, between 0 and 1")
+    limit = None if memory is None else parse_size(memory)
+    asked = None if queries is None else max(1, int(queries))
+    machine = machine or measure()
+
+    def machine_seconds(option: Option) -> float:
+        if asked is None:
+            return option.shards / option.queries_per_second
+        return option.shards * (option.build_seconds + asked / option.queries_per_second)
+
+    found = options(Task(count, bits, radius, limit, recall, asked, matched), machine)
+    found.sort(key=lambda option: (machine_seconds(option), option.memory_bytes))
+    return Plan(count, bits, radius, limit, asked, machine.measured, tuple(_worth_showing(found)))
+
+
+def _worth_showing(ranked: list[Option]) -> Iterator[Option]:
+    """Leave out an option when better ones of its method need no more memory, or are many."""
+    kept: list[Option] = []
+    for option in ranked:
+        same = [k for k in kept if k.method == option.method]
+        if len(same) < PER_METHOD and all(_total_bytes(k) > _total_bytes(option) for k in same):
+            kept.append(option)
+            yield option
+
+
+def _total_bytes(option: Option) -> int:
+    return option.memory_bytes * option.shards
+
+
+_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+_UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+
+def parse_size(size: str | float) -> int:
+    """Bytes of "64GB", "512MiB", "1.5 TB" or a number; GB is a thousand million, GiB is 2**30."""
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)\s*([kmgt]i?)?b?\s*", str(size).lower())
+    if match is None or float(match[1]) * _UNITS[match[2] or ""] < 1:
+        raise ConfigError(f"{size!r} is not an amount of memory; write for example 64GB or 512MiB")
+    return int(float(match[1]) * _UNITS[match[2] or ""])
+
+
+def _bytes_text(count: float) -> str:
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}" if count < 1000 * size else f"{count / size:,.0f} {unit}"
+    return f"{count:.0f} B"
+
+
+def _count_text(count: float) -> str:
+    for unit, size in (("B", 1e9), ("M", 1e6), ("K", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g}{unit}"
+    return f"{count:.3g}"
+
+
+def _seconds_text(seconds: float) -> str:
+    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds:.2g} s" if seconds else "-"

@@ -1,0 +1,52 @@
+"""What many tests share: the real corpora, and every CPU level this machine has."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+from neardup import _core
+
+settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("default")
+
+LEVELS = [level for level in _core.Cpu if level.value <= _core.best_cpu().value]
+
+
+@pytest.fixture(params=LEVELS, ids=lambda level: level.name)
+def cpu(request: pytest.FixtureRequest) -> Iterator[_core.Cpu]:
+    """Runs the test once at each level."""
+    _core.force_cpu(request.param)
+    yield request.param
+    _core.force_cpu(_core.best_cpu())
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The labelled corpora: NEARDUP_DATA, or shared data beside the checkout."""
+    folder = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
+    if not folder.is_dir():
+        if os.environ.get("CI") == "true":
+            pytest.fail(f"no labelled corpora at {folder}; set NEARDUP_DATA")
+        pytest.skip(f"no labelled corpora at {folder}; set NEARDUP_DATA")
+    return folder
+
+
+@pytest.fixture(scope="session")
+def udhr(data: Path) -> list[str]:
+    """One declaration in 380 languages."""
+    with gzip.open(data / "udhr_multilingual" / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        return [json.loads(line)["text"] for line in file]
+
+
+@pytest.fixture(scope="session")
+def manuals(data: Path) -> list[str]:
+    """1,319 pages of real documentation."""
+    with gzip.open(data / "k8s_docs_rev" / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        return [json.loads(line)["text"] for line in file]

@@ -1,0 +1,149 @@
+"""Normalising and tokenising against the naive twin, on every script and on hostile input."""
+
+import random
+import unicodedata
+
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+
+import neardup as nd
+from neardup import _core
+
+SETTINGS = [
+    {},
+    {"nfkc": False},
+    {"casefold": False},
+    {"accents": "strip"},
+    {"digits": "fold"},
+    {"punctuation": "keep"},
+    {"nfkc": False, "casefold": False, "punctuation": "keep"},
+    {"accents": "strip", "digits": "fold", "punctuation": "keep"},
+]
+
+
+def known_to_the_tables(c: str) -> bool:
+    """Code points assigned later than the tables behave by another Unicode version in the twin."""
+    return unicodedata.unidata_version == _core.unicode_version or unicodedata.category(c) != "Cn"
+
+
+ANY = st.text(
+    st.one_of(
+        st.characters(codec=None).filter(known_to_the_tables),
+        st.characters(min_codepoint=0x300, max_codepoint=0x36F),
+        st.sampled_from(
+            "aAéÉßİıΣς_0٣३½ﬁＡ가각ᄀ\u11a8\u1161かがカﾞ\u3099ไม่क्षि\u00ad\u200d.,!? \n\t\x00\ufffd\ud800"
+        ),
+    ),
+    max_size=40,
+)
+
+
+@pytest.mark.parametrize("steps", SETTINGS, ids=str)
+def test_tokens_equal_the_naive_twin_in_all_languages(udhr, steps):
+    texts = udhr if not steps else udhr[::5]
+    assert nd.tokens(texts, nd.Normalize(**steps)) == [reference.tokens(text, **steps) for text in texts]
+
+
+@pytest.mark.parametrize("steps", SETTINGS, ids=str)
+@given(text=ANY)
+def test_tokens_equal_the_naive_twin_on_any_text(steps, text):
+    assert nd.tokens([text], nd.Normalize(**steps)) == [reference.tokens(text, **steps)]
+
+
+def test_random_code_points_at_every_level(cpu):
+    rng = random.Random(7)
+    pools = [
+        (0, 0x7F),
+        (0, 0x10FFFF),
+        (0x300, 0x36F),
+        (0x1100, 0x11FF),
+        (0xAC00, 0xD7A3),
+        (0x900, 0x97F),
+        (0x20, 0x7E),
+    ]
+    texts = []
+    for _ in range(600):
+        picks = (chr(rng.randint(*rng.choice(pools))) for _ in range(rng.randrange(120)))
+        texts.append("".join(c for c in picks if known_to_the_tables(c)))
+    assert nd.tokens(texts) == [reference.tokens(text) for text in texts]
+
+
+@given(st.binary(max_size=60))
+def test_ill_formed_utf8_is_replaced_as_python_does(data):
+    assert nd.tokens([data]) == [reference.tokens(data.decode("utf-8", "replace"))]
+
+
+@given(st.lists(st.binary(max_size=30), max_size=5))
+def test_ill_formed_utf8_is_counted(rows):
+    expected = sum(
+        row.decode("utf-8", "replace").count("\ufffd") - row.count(b"\xef\xbf\xbd") for row in rows
+    )
+    assert nd.Words().extract(rows).replaced == expected
+
+
+def test_lone_surrogates_are_counted():
+    assert nd.Words().extract(["a\ud800b", "fine", "\udfff"]).replaced == 2
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n\t", []),
+        ("Straße STRASSE", ["strasse", "strasse"]),
+        ("naïve cafe\u0301", ["naïve", "café"]),
+        ("soft\u00adhyphen", ["softhyphen"]),
+        ("हिन्दी भाषा", ["हिन्दी", "भाषा"]),
+        ("漢字とkana", ["漢", "字", "と", "kana"]),
+        ("ภาษาไทย", list("ภาษาไทย")),
+        ("ﬁne ２０２４", ["fine", "2024"]),
+        ("don't stop_me", ["don", "t", "stop_me"]),
+        ("a\x00b", ["a", "b"]),
+    ],
+)
+def test_worked_examples(text, expected):
+    assert nd.tokens([text]) == [expected]
+
+
+def test_digits_fold_to_one_zero():
+    assert nd.normalize(["Visitor 9,999 of ٣٤ pages2"], nd.Normalize(digits="fold")) == [
+        "visitor 0 0 of 0 pages0"
+    ]
+
+
+def test_stop_words_and_stems():
+    how = nd.Normalize(stopwords=("en",), stem="english")
+    assert nd.tokens(["The runners crossed two bridges"], how) == [["runner", "cross", "bridg"]]
+    words = nd.Words(normalize=how)
+    same = nd.Words().extract(["runner cross bridg"])
+    assert words.extract(["The runners crossed two bridges"]).hashes.tolist() == same.hashes.tolist()
+    only_stops = nd.Words(normalize=nd.Normalize(stopwords=("en",))).extract(["the cat and the hat"])
+    assert only_stops.hashes.tolist() == nd.Words().extract(["cat hat"]).hashes.tolist()
+
+
+@pytest.mark.parametrize(
+    "bad", [{"accents": "no"}, {"stopwords": ("xx",)}, {"stem": "klingon"}, {"digits": 3}]
+)
+def test_wrong_settings_say_what_is_known(bad):
+    with pytest.raises(nd.ConfigError):
+        nd.tokens(["x"], nd.Normalize(**bad))
+
+
+def test_a_million_combining_marks_do_not_stall():
+    marks = "".join(chr(0x316 if i % 2 else 0x300) for i in range(300_000))
+    text = "e" + marks + " end"
+    assert nd.tokens([text])[0][-1] == "end"
+
+
+@pytest.mark.slow
+def test_a_hundred_megabyte_text():
+    text = "lorem ipsum Dolor sit, amet 42 \u00e9t\u00e9 " * 2_900_000
+    assert len(text.encode()) > 100_000_000
+    features = nd.Shingles(5).extract([text])
+    assert features.hashes.tolist() == nd.Shingles(5).extract([text[: 36 * 20]]).hashes.tolist()
+    codes = nd.fingerprint([text], nd.Words(weights="count"), nd.Simhash())
+    assert (
+        codes.codes.tolist() == nd.Simhash().compute(nd.Words(weights="count").extract([text])).codes.tolist()
+    )
