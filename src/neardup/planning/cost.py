@@ -57,6 +57,11 @@ def _probe_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> 
     return machine.per_probe + machine.per_read * (bounds + bucket) + machine.per_line * lines
 
 
+def _built_ns(machine: Machine, codes: float) -> float:
+    """One table: each code is written and read at random twice on its way to its bucket."""
+    return codes * (machine.per_built + 2 * machine.access_ns(8.0 * codes))
+
+
 def tables_cost(
     machine: Machine, design: Design, codes: float, header_bits: int, *, kind: str, matched: float = 0.5
 ) -> Cost:
@@ -70,7 +75,7 @@ def tables_cost(
         presence = table.flips > 0 and table.key_bits >= header + PRESENCE_BITS
         words = 2.0**header
         total_bytes += codes * _kept_bytes(design.bits, header) + 2 * words + (8 * words if presence else 0)
-        build += machine.per_built * codes * (1.2 if presence else 1.0)
+        build += _built_ns(machine, codes) * (1.2 if presence else 1.0)
         ns, asked = machine.per_table, 0.0
         for flips in range(table.flips + 1):
             sets = comb(header, flips)
@@ -167,7 +172,7 @@ def psm_cost(
     early = 0.35 * flips
     return Cost(
         bytes=codes * _kept_bytes(bits, header) + 2 * 2.0**header,
-        build=machine.per_built * codes * machine.build_factor("psm", codes) * NANO,
+        build=_built_ns(machine, codes) * machine.build_factor("psm", codes) * NANO,
         all=(fixed + probe + flips) * machine.query_factor("psm", codes) * NANO,
         first=(fixed + probe + matched * early + (1 - matched) * flips)
         * machine.query_factor("psm first", codes)
