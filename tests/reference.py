@@ -50,7 +50,9 @@ def is_accent(c: str) -> bool:
 
 @cache
 def without_accents(c: str) -> str:
-    return unicodedata.normalize("NFC", "".join(x for x in unicodedata.normalize("NFD", c) if not is_accent(x)))
+    return unicodedata.normalize(
+        "NFC", "".join(x for x in unicodedata.normalize("NFD", c) if not is_accent(x))
+    )
 
 
 def normal_text(text: str, nfkc=True, casefold=True, accents="keep", digits="keep", **_: object) -> str:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import math
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import fields
 from pathlib import Path
@@ -13,7 +11,6 @@ from statistics import NormalDist
 from typing import Any
 
 import numpy as np
-import pytest
 
 from neardup import _core
 from neardup.features import Features
@@ -46,8 +43,11 @@ def as_bytes(answer: Any) -> Any:
         return answer.dtype, answer.shape, answer.tobytes()
     if isinstance(answer, tuple):
         return tuple(as_bytes(part) for part in answer)
-    return {field.name: as_bytes(value) if isinstance(value, np.ndarray) else value
-            for field in fields(answer) for value in [getattr(answer, field.name)]}
+    return {
+        field.name: as_bytes(value) if isinstance(value, np.ndarray) else value
+        for field in fields(answer)
+        for value in [getattr(answer, field.name)]
+    }
 
 
 def features_of(rows: Sequence[dict[int, float] | set[int]], scheme: str = "test") -> Features:
@@ -174,28 +174,6 @@ def independent(hashes: set[int], values: int, seed: int) -> list[int]:
 def known_answers() -> Any:
     """The worked examples of the papers and slides, errata applied."""
     return json.loads((Path(__file__).parent / "fixtures" / "known_answers.json").read_text())
-
-
-def data_folder() -> Path:
-    """The labelled corpora; without them the test is skipped, but never in CI."""
-    root = Path(__file__).resolve().parent.parent
-    folder = Path(os.environ.get("NEARDUP_DATA", root.parent / "shared" / "data"))
-    if not folder.is_dir():
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"no corpora in {folder}: set NEARDUP_DATA")
-        pytest.skip(f"no corpora in {folder}: set NEARDUP_DATA")
-    return folder
-
-
-def real_texts(name: str, count: int) -> dict[str, str]:
-    texts = {}
-    with gzip.open(data_folder() / name / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
-        for line in lines:
-            document = json.loads(line)
-            texts[document["id"]] = document["text"]
-            if len(texts) == count:
-                break
-    return texts
 
 
 def word_shingles(text: str, width: int = 5) -> set[int]:

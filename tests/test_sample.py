@@ -99,9 +99,7 @@ def test_clusters(truth: dict[str, tuple[str, str]]) -> None:
     assert counts["template"] == 24 and all(counts[kind] >= 10 for kind in COPIES)
 
 
-def test_copies_are_close(
-    truth: dict[str, tuple[str, str]], jaccards: dict[tuple[str, str], float]
-) -> None:
+def test_copies_are_close(truth: dict[str, tuple[str, str]], jaccards: dict[tuple[str, str], float]) -> None:
     by_kind = defaultdict(list)
     for (a, b), jaccard in jaccards.items():
         kinds = {truth[a][1], truth[b][1]}

@@ -2,6 +2,7 @@
 
 from neardup.documents import Document
 from neardup.errors import ConfigError, DataError, FormatError, MissingExtra, NeardupError, SchemeError
+from neardup.explain import Explanation, explain
 from neardup.features import (
     Characters,
     Common,
@@ -35,6 +36,7 @@ __all__ = [
     "Digests",
     "Document",
     "Exact",
+    "Explanation",
     "Features",
     "FormatError",
     "Idf",
@@ -55,6 +57,7 @@ __all__ = [
     "Words",
     "__version__",
     "digest",
+    "explain",
     "fingerprint",
     "normalize",
     "tokens",

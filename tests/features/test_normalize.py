@@ -32,7 +32,9 @@ ANY = st.text(
     st.one_of(
         st.characters(codec=None).filter(known_to_the_tables),
         st.characters(min_codepoint=0x300, max_codepoint=0x36F),
-        st.sampled_from("aAéÉßİıΣς_0٣३½ﬁＡ가각ᄀ\u11a8\u1161かがカﾞ\u3099ไม่क्षि\u00ad\u200d.,!? \n\t\x00\ufffd\ud800"),
+        st.sampled_from(
+            "aAéÉßİıΣς_0٣३½ﬁＡ가각ᄀ\u11a8\u1161かがカﾞ\u3099ไม่क्षि\u00ad\u200d.,!? \n\t\x00\ufffd\ud800"
+        ),
     ),
     max_size=40,
 )
@@ -52,7 +54,15 @@ def test_tokens_equal_the_naive_twin_on_any_text(steps, text):
 
 def test_random_code_points_at_every_level(cpu):
     rng = random.Random(7)
-    pools = [(0, 0x7F), (0, 0x10FFFF), (0x300, 0x36F), (0x1100, 0x11FF), (0xAC00, 0xD7A3), (0x900, 0x97F), (0x20, 0x7E)]
+    pools = [
+        (0, 0x7F),
+        (0, 0x10FFFF),
+        (0x300, 0x36F),
+        (0x1100, 0x11FF),
+        (0xAC00, 0xD7A3),
+        (0x900, 0x97F),
+        (0x20, 0x7E),
+    ]
     texts = []
     for _ in range(600):
         picks = (chr(rng.randint(*rng.choice(pools))) for _ in range(rng.randrange(120)))
@@ -67,7 +77,9 @@ def test_ill_formed_utf8_is_replaced_as_python_does(data):
 
 @given(st.lists(st.binary(max_size=30), max_size=5))
 def test_ill_formed_utf8_is_counted(rows):
-    expected = sum(row.decode("utf-8", "replace").count("\ufffd") - row.count(b"\xef\xbf\xbd") for row in rows)
+    expected = sum(
+        row.decode("utf-8", "replace").count("\ufffd") - row.count(b"\xef\xbf\xbd") for row in rows
+    )
     assert nd.Words().extract(rows).replaced == expected
 
 
@@ -96,7 +108,9 @@ def test_worked_examples(text, expected):
 
 
 def test_digits_fold_to_one_zero():
-    assert nd.normalize(["Visitor 9,999 of ٣٤ pages2"], nd.Normalize(digits="fold")) == ["visitor 0 0 of 0 pages0"]
+    assert nd.normalize(["Visitor 9,999 of ٣٤ pages2"], nd.Normalize(digits="fold")) == [
+        "visitor 0 0 of 0 pages0"
+    ]
 
 
 def test_stop_words_and_stems():
@@ -109,7 +123,9 @@ def test_stop_words_and_stems():
     assert only_stops.hashes.tolist() == nd.Words().extract(["cat hat"]).hashes.tolist()
 
 
-@pytest.mark.parametrize("bad", [{"accents": "no"}, {"stopwords": ("xx",)}, {"stem": "klingon"}, {"digits": 3}])
+@pytest.mark.parametrize(
+    "bad", [{"accents": "no"}, {"stopwords": ("xx",)}, {"stem": "klingon"}, {"digits": 3}]
+)
 def test_wrong_settings_say_what_is_known(bad):
     with pytest.raises(nd.ConfigError):
         nd.tokens(["x"], nd.Normalize(**bad))
@@ -128,4 +144,6 @@ def test_a_hundred_megabyte_text():
     features = nd.Shingles(5).extract([text])
     assert features.hashes.tolist() == nd.Shingles(5).extract([text[: 36 * 20]]).hashes.tolist()
     codes = nd.fingerprint([text], nd.Words(weights="count"), nd.Simhash())
-    assert codes.codes.tolist() == nd.Simhash().compute(nd.Words(weights="count").extract([text])).codes.tolist()
+    assert (
+        codes.codes.tolist() == nd.Simhash().compute(nd.Words(weights="count").extract([text])).codes.tolist()
+    )

@@ -74,7 +74,7 @@ def test_seeds() -> None:
     assert Seed(255).identifier == "00000000000000ff"
     hidden = Seed(255, secret=True)
     assert hidden.identifier == Seed(255, secret=True).identifier != Seed(256, secret=True).identifier
-    assert hidden.identifier.startswith("secret-") and "ff" != hidden.identifier[-2:]
+    assert hidden.identifier.startswith("secret-") and hidden.identifier[-2:] != "ff"
     assert repr(hidden) == f"Seed({hidden.identifier})"
     fresh = Seed.secret_random()
     assert fresh.secret and fresh != Seed.secret_random() and str(fresh.value) not in repr(fresh)

@@ -1,6 +1,7 @@
 """Golden fingerprints: bytes that may change only together with a scheme's version.
 
-`python tests/fingerprints/test_golden.py` writes the fixture anew; do so on purpose, never to make a test pass.
+`python tests/fingerprints/test_golden.py` writes the fixture anew; do so on purpose, never to make a test
+pass.
 """
 
 from __future__ import annotations

@@ -51,8 +51,14 @@ def test_gaussian_equals_its_twin(rows: list[dict[int, float]], bits: int, tie: 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 127, 128, 129, 255, 256, 257, 1000])
 def test_rows_of_every_length(size: int) -> None:
     rng = np.random.default_rng(size)
-    row = {int(h): float(w) for h, w in zip(rng.integers(0, 2**64, size, dtype=np.uint64),
-                                             rng.normal(size=size).astype(np.float32), strict=True)}
+    row = {
+        int(h): float(w)
+        for h, w in zip(
+            rng.integers(0, 2**64, size, dtype=np.uint64),
+            rng.normal(size=size).astype(np.float32),
+            strict=True,
+        )
+    }
     check([row, {}, row], 128, "ge", gaussian=False)
 
 
@@ -69,6 +75,7 @@ def test_largest_weights_do_not_overflow() -> None:
 
 
 @given(st.dictionaries(HASHES, st.floats(-100, 100, width=32), min_size=2, max_size=40), st.randoms())
+@settings(deadline=None)
 def test_order_of_features_never_matters(row: dict[int, float], random: object) -> None:
     ordered = reference.features_of([row])
     mixed = list(row.items())

@@ -128,7 +128,7 @@ def test_equal_codes_are_groups() -> None:
     codes = np.concatenate([np.repeat(uniform(rng, 1, 64), 100_000, axis=0), uniform(rng, 10, 64)])
     tables = build(covering(64, 3, 6), codes)
     assert (tables.rows, tables.codes) == (100_010, 11)
-    query, row, distance, size = tables.search(codes[[5, 100_003]], expand=False)
+    query, row, distance, size = tables.search_groups(codes[[5, 100_003]])
     assert query.tolist() == [0, 1] and row.tolist() == [0, 100_003]
     assert distance.tolist() == [0, 0] and size.tolist() == [100_000, 1]
     assert tables.search(codes[:1])[1].tolist() == list(range(100_000))

@@ -49,7 +49,7 @@ def write_digests(path: str | os.PathLike[str], digests: Digests, rows: ArrayLik
     The file appears under its name only when it is whole.
     """
     numbers = np.arange(len(digests)) if rows is None else np.asarray(rows)
-    if numbers.shape != (len(digests),) or numbers.dtype.kind not in "iu":
+    if numbers.shape != (len(digests),) or (numbers.size and numbers.dtype.kind not in "iu"):
         raise DataError("rows must be one whole number for each digest")
     width = digests.digests.shape[1]
     if not 1 <= width <= _MOST_BYTES:

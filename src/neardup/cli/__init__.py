@@ -1,0 +1,63 @@
+"""The `neardup` command: one file per subcommand; each parses, calls the library and prints."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from neardup import __version__
+from neardup.errors import NeardupError
+
+__all__ = ["main"]
+
+COMMANDS = ("explain", "fingerprint", "plan")
+
+
+class LazyGroup(click.Group):
+    """Imports a subcommand when it is asked for, so that `neardup --help` is quick."""
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        if name not in COMMANDS:
+            return None
+        command = getattr(importlib.import_module(f"neardup.cli.{name}"), name)
+        assert isinstance(command, click.Command)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="neardup")
+def cli() -> None:
+    """Find, explain and remove duplicate and near-duplicate documents."""
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command. Exit codes: 0 done, 1 something in the data or the files was wrong, 2 wrong usage."""
+    try:
+        cli.main(args=arguments, standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Exit as exit:
+        sys.exit(exit.exit_code)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(2 if isinstance(error, click.UsageError) else 1)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        # Whoever read our output has gone; what remains in the buffer must not raise again at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except NeardupError as error:
+        click.echo(f"neardup: {error}", err=True)
+        sys.exit(1)
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        click.echo(f"neardup: {name}{error.strerror or error}", err=True)
+        sys.exit(1)

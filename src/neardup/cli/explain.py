@@ -1,0 +1,135 @@
+"""`neardup explain`: why two files are, or are not, near-duplicates."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+import neardup as nd
+from neardup.cli.inputs import read_text
+from neardup.explain import Explanation
+
+__all__ = ["explain"]
+
+
+@click.command()
+@click.argument("left")
+@click.argument("right")
+@click.option(
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    default=0.8,
+    show_default=True,
+    help="Least Jaccard similarity.",
+)
+@click.option(
+    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Of a shingle, in words."
+)
+@click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
+@click.option(
+    "--samples", type=click.IntRange(0, 100), default=5, show_default=True, help="Shingles to show."
+)
+@click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
+def explain(
+    left: str, right: str, threshold: float, width: int, fold_digits: bool, samples: int, as_json: bool
+) -> None:
+    """Compare the texts of two files by every measure, and show what they share and where they differ."""
+    from neardup.explain import explain as compare
+
+    how = nd.Normalize(digits="fold" if fold_digits else "keep")
+    found = compare(
+        read_text(left), read_text(right), threshold=threshold, width=width, normalize=how, samples=samples
+    )
+    if as_json:
+        click.echo(json.dumps(found.to_json(), ensure_ascii=False))
+    else:
+        _show(found, left, right)
+
+
+def _show(found: Explanation, left: str, right: str) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console(highlight=False)
+    colour = {"different": "yellow", "empty": "red"}.get(found.verdict, "green")
+    console.print(Text.assemble((found.verdict, f"bold {colour}"), "  ", _reason(found)))
+    console.print()
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    shared, only_left, only_right = found.shingles
+    table.add_row(
+        "Jaccard",
+        f"{found.jaccard:.3f}",
+        f"{shared} of {shared + only_left + only_right} word {found.width}-shingles shared",
+    )
+    table.add_row("contained", f"{found.containment[0]:.3f}", f"of the {found.tokens[0]} words of {left}")
+    table.add_row("", f"{found.containment[1]:.3f}", f"of the {found.tokens[1]} words of {right}")
+    table.add_row("cosine", f"{found.cosine:.3f}", "of word counts")
+    if found.edit is not None:
+        table.add_row("edit", f"{found.edit:.3f}", "words kept by an insert/delete alignment")
+    table.add_row("MinHash", f"{found.minhash:.3f}", "Jaccard as 128 values estimate it")
+    table.add_row("simhash", f"{found.simhash_distance}", f"of 64 bits differ: {_bits(found.flipped_bits)}")
+    table.add_row("", "", f"weakest bits of {left}: {_bits(found.weakest_bits)}")
+    table.add_row("1-bit MinHash", f"{found.bit_distance}", "of 64 bits differ")
+    console.print(table)
+    for title, sample, style in (
+        ("shared", found.shared, "green"),
+        (f"only in {left}", found.only_left, "red"),
+        (f"only in {right}", found.only_right, "cyan"),
+    ):
+        if sample:
+            console.print(Text(f"\n{title}", style="bold"))
+            for shingle in sample:
+                console.print(Text(f"  {shingle}", style=style))
+    if found.diff is not None:
+        console.print(Text("\ndifferences", style="bold"), Text(f"(-{left} +{right})", style="dim"))
+        console.print(_diff(found.diff))
+    elif not found.tokens[0] or not found.tokens[1]:
+        pass
+    else:
+        console.print(
+            Text(
+                "\nNo word-by-word view: the texts are too long, or type: pip install 'neardup[edit]'",
+                style="dim",
+            )
+        )
+
+
+def _reason(found: Explanation) -> str:
+    if found.verdict == "empty":
+        return "a text without words has no fingerprint and equals nothing"
+    if found.verdict == "identical":
+        return "the two files hold the same bytes"
+    if found.verdict == "same words":
+        return "only case, white space, punctuation or the like differ"
+    sign = ">=" if found.duplicate else "<"
+    return f"Jaccard {found.jaccard:.3f} {sign} threshold {found.threshold:g}"
+
+
+def _bits(bits: tuple[int, ...]) -> str:
+    shown = " ".join(map(str, bits[:12]))
+    return shown + (" ..." if len(bits) > 12 else "") if bits else "none"
+
+
+def _diff(parts: tuple[tuple[str, str], ...], around: int = 8) -> object:
+    """The changes, each with a few words of what stays the same around it."""
+    from rich.text import Text
+
+    text = Text("  ")
+    for number, (kind, words) in enumerate(parts):
+        if kind != "same":
+            style, sign = ("red", "-") if kind == "left" else ("cyan", "+")
+            text.append(f"[{sign}{words}]", style=f"bold {style}").append(" ")
+            continue
+        split = words.split(" ")
+        first, last = number == 0, number == len(parts) - 1
+        if len(split) > 2 * around + 1:
+            head = [] if first else split[:around]
+            tail = [] if last else split[-around:]
+            split = [*head, "…", *tail]
+        text.append(" ".join(split) + " ", style="dim")
+    return text
