@@ -26,7 +26,6 @@ from benchmarks.search.machine import describe, memory_bound, release_freed_memo
 from benchmarks.search.ours import Live
 
 from neardup.planning.machine import best_seconds
-from neardup.search.designs import compact, covering
 
 HERE = Path(__file__).parent
 Case = dict[str, Any]
@@ -135,7 +134,7 @@ def join_case(case: Case, work: data.Workload, radius: int) -> Case:
 
 def add_case(case: Case, work: data.Workload, radius: int) -> Case:
     """Add all codes in batches, searching after each tenth of them; what was added by then must be found."""
-    live = Live(covering(64, radius, 6) if case["engine"] == "live-fast" else compact(64, radius, 2))
+    live = Live(case["engine"], radius)
     size, adding, asking, asked = len(work.codes), 0.0, 0.0, 0
     row_of = np.full(size, -1, dtype=np.int64)
     row_of[work.planted] = np.arange(0, 2 * len(work.planted), 2)

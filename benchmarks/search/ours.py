@@ -14,56 +14,51 @@ from neardup import _core
 from neardup.planning.cost import Cost, psm_cost, tables_cost
 from neardup.planning.machine import Machine
 from neardup.search.base import to_codes
-from neardup.search.designs import Design, compact, covering, manku
+from neardup.search.hamming import BPHS, Compact, Covering, TableMethod
 from neardup.search.join import Join
+from neardup.search.live import LiveSearcher
+from neardup.search.scan import Scan as ScanMethod
 
 __all__ = ["Live", "join", "ours", "predicted"]
 
 
-def _keys(design: Design) -> tuple[Words, NDArray[np.uint8]]:
-    masks = np.array([[table.mask] for table in design.tables], dtype=np.uint64)
-    return masks, np.array([table.flips for table in design.tables], dtype=np.uint8)
-
-
 class Tables:
-    """A table design held in memory."""
+    """An exact method, its codes held in memory."""
 
-    def __init__(self, codes: Words, design: Design, threads: int) -> None:
-        self.tables = _core.HammingTables(
-            codes, design.bits, design.radius, *_keys(design), threads=threads
-        )
-        self.design = design
-        self.bytes, self.row_bytes = self.tables.bytes, self.tables.row_bytes
+    def __init__(self, codes: Words, method: TableMethod, threads: int) -> None:
+        self.searcher, self.design = method.index(to_codes(codes), threads=threads), method.design
+        self.bytes, self.row_bytes = self.searcher.bytes, self.searcher.row_bytes
         # Two reads a probe, of a bucket's bounds and of the bucket; one for each presence word asked.
         self.reads = sum(
             table.probes(header) + 1 if table.flips else 2
-            for table, header in zip(design.tables, self.tables.header_bits, strict=True)
+            for table, header in zip(self.design.tables, self.searcher.tables.header_bits, strict=True)
         )
 
     def search(
         self, queries: Words, margins: NDArray[np.float32], *, first: bool, threads: int
     ) -> tuple[Rows, Rows]:
-        mode = _core.Mode.first if first else _core.Mode.all
-        query, row, _ = self.tables.search(queries, mode, threads=threads)
-        return query, row
+        hits = self.searcher.search(to_codes(queries), mode="first" if first else "all", threads=threads)
+        return hits.query, hits.row
 
 
 class Live:
-    """A design whose tables grow while they are searched."""
+    """A method whose tables grow while they are searched."""
 
-    def __init__(self, design: Design) -> None:
-        self.tables = _core.LiveTables(design.bits, design.radius, *_keys(design))
+    def __init__(self, name: str, radius: int) -> None:
+        self.searcher = LiveSearcher(
+            Covering(radius=radius, tables=6) if name == "live-fast" else Compact(radius=radius)
+        )
 
     def add(self, codes: Words) -> None:
-        self.tables.add(codes)
+        self.searcher.add(to_codes(codes))
 
     def search(self, queries: Words) -> tuple[Rows, Rows]:
-        query, row, _ = self.tables.search(queries)
-        return query, row
+        hits = self.searcher.search(to_codes(queries))
+        return hits.query, hits.row
 
     @property
     def bytes(self) -> int:
-        return int(self.tables.state()[4])
+        return self.searcher.state().bytes
 
 
 class Psm:
@@ -130,20 +125,20 @@ class Scan:
     row_bytes = 0
 
     def __init__(self, codes: Words, radius: int) -> None:
-        self.codes, self.radius, self.bytes = codes, radius, codes.nbytes
+        self.searcher, self.bytes = ScanMethod(radius=radius).index(to_codes(codes)), codes.nbytes
 
     def search(
         self, queries: Words, margins: NDArray[np.float32], *, first: bool, threads: int
     ) -> tuple[Rows, Rows]:
-        query, row, _ = _core.scan(self.codes, queries, 64, self.radius, first, threads)
-        return query, row
+        hits = self.searcher.search(to_codes(queries), mode="first" if first else "all", threads=threads)
+        return hits.query, hits.row
 
 
 def ours(radius: int) -> dict[str, Callable[[Words, int], Engine]]:
     """Our searchers by name."""
 
-    def tables(design: Design) -> Callable[[Words, int], Engine]:
-        return lambda codes, threads: Tables(codes, design, threads)
+    def tables(method: TableMethod) -> Callable[[Words, int], Engine]:
+        return lambda codes, threads: Tables(codes, method, threads)
 
     def missing(name: str) -> Callable[[Words, int], Engine]:
         def build(codes: Words, threads: int) -> Engine:
@@ -152,10 +147,10 @@ def ours(radius: int) -> dict[str, Callable[[Words, int], Engine]]:
         return build
 
     return {
-        "fast": tables(covering(64, radius, 6)),
-        "compact": tables(compact(64, radius, 2)),
-        "bphs-4": tables(manku(4)),
-        "bphs-10": tables(manku(10)),
+        "fast": tables(Covering(radius=radius, tables=6)),
+        "compact": tables(Compact(radius=radius)),
+        "bphs-4": tables(BPHS(tables=4)),
+        "bphs-10": tables(BPHS(tables=10)),
         "psm": lambda codes, threads: Psm(codes, radius, threads, heap=False),
         "psm-heap": lambda codes, threads: Psm(codes, radius, threads, heap=True),
         "bphs-4-binary": missing("binary search"),
@@ -171,7 +166,7 @@ def predicted(machine: Machine, engine: Engine, name: str, codes: int) -> Cost:
         return psm_cost(machine, 64, codes, engine.table.header_bits, engine.sets)
     if not isinstance(engine, Tables):
         raise NotRun(f"no prediction for {name}")
-    return tables_cost(machine, engine.design, codes, max(engine.tables.header_bits), kind=kind)
+    return tables_cost(machine, engine.design, codes, kind=kind)
 
 
 def join(codes: Words, radius: int) -> Words:

@@ -4,7 +4,7 @@ shards."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log2
 
 from neardup.planning.cost import (
@@ -181,7 +181,8 @@ def _tables(task: Task, machine: Machine) -> Iterator[Option]:
         else:
             met = design.candidates(task.codes / fit.shards, fit.header_bits)
             why = f"exact with one probe in each of {count} tables, about {met:,.0f} candidates a query"
-        yield _option(kind, design.name, fit, why, tables=count)
+        shown = replace(fit, header_bits=min(fit.header_bits, max(design.key_bits)))
+        yield _option(kind, design.name, shown, why, tables=count)
 
 
 def _psm(task: Task, machine: Machine) -> Iterator[Option]:
