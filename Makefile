@@ -2,34 +2,78 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-SOURCES := $(wildcard core/*) CMakeLists.txt pyproject.toml
+BENCH ?= benchmarks/.venv
+SANITIZED ?= .venv-sanitize
+CORE := $(wildcard core/*)
 TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
+# Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
+INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
 
 .PHONY: demo build test quick lint format bench sanitize clean
+.DELETE_ON_ERROR:
 
-$(BIN)/python:
+$(VENV)/.tools: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
-
-$(VENV)/.tools: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet $(TOOLS)
 	touch $@
 
-# Editable and incremental: only the core is ever rebuilt.
-$(VENV)/.installed: $(SOURCES) | $(VENV)/.tools
-	$(BIN)/python -m pip install --quiet --no-build-isolation -Cbuild-dir=build/$(notdir $(VENV)) \
-	    -Ccmake.define.NEARDUP_STRICT=ON --editable .
+$(VENV)/.installed: $(VENV)/.tools $(CORE) CMakeLists.txt
+	$(BIN)/python -m $(call INSTALL,$(VENV)) --editable .
 	touch $@
 
-$(VENV)/.test: $(VENV)/.installed pyproject.toml
-	$(BIN)/python -m pip install --quiet --no-build-isolation -Cbuild-dir=build/$(notdir $(VENV)) \
-	    -Ccmake.define.NEARDUP_STRICT=ON --editable '.[test]'
+$(VENV)/.test: $(VENV)/.installed
+	$(BIN)/python -m $(call INSTALL,$(VENV)) --editable '.[test]'
+	touch $@
+
+$(VENV)/.lint: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet "ruff>=0.6" "mypy>=1.11" "clang-format>=18"
 	touch $@
 
 build: $(VENV)/.installed
+
+demo: $(VENV)/.installed
+	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest
 
 quick: $(VENV)/.test
 	$(BIN)/python -m pytest -m "not slow"
+
+lint: $(VENV)/.lint
+	$(BIN)/ruff check src tests tools benchmarks examples
+	$(BIN)/ruff format --check src tests tools benchmarks examples
+	$(BIN)/mypy
+	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*.hpp
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix src tests tools benchmarks examples
+	$(BIN)/ruff format src tests tools benchmarks examples
+	$(BIN)/clang-format -i core/*.cpp core/*.hpp
+
+# Rivals live in an environment of their own: they bring hundreds of megabytes and pin each other's versions.
+$(BENCH)/.installed: benchmarks/requirements.txt benchmarks/requirements-search.txt $(CORE) CMakeLists.txt pyproject.toml
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --upgrade pip
+	$(BENCH)/bin/python -m pip install --quiet $(TOOLS)
+	$(BENCH)/bin/python -m pip install --quiet -r benchmarks/requirements.txt -r benchmarks/requirements-search.txt
+	$(BENCH)/bin/python -m $(call INSTALL,$(BENCH)) --editable '.[all]'
+	touch $@
+
+bench: $(BENCH)/.installed
+	$(BENCH)/bin/python benchmarks/run.py --check
+	$(BENCH)/bin/python benchmarks/search.py
+	$(BENCH)/bin/python benchmarks/table.py
+
+# The kernels' tests once more under the address and undefined-behaviour sanitizers.
+sanitize: $(VENV)/.tools
+	$(PYTHON) -m venv $(SANITIZED)
+	$(SANITIZED)/bin/python -m pip install --quiet $(TOOLS) numpy click rich pytest hypothesis xxhash pyarrow rapidfuzz stopwordsiso PyStemmer
+	$(SANITIZED)/bin/python -m $(call INSTALL,$(SANITIZED)) -Ccmake.define.NEARDUP_SANITIZE=ON --no-deps --editable .
+	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
+	ASAN_OPTIONS=detect_leaks=0 HYPOTHESIS_MAX_EXAMPLES=20 \
+	    $(SANITIZED)/bin/python -m pytest -q -x -m "not slow and not process" tests/features tests/fingerprints tests/search tests/test_hash.py tests/test_similarity.py
+
+clean:
+	rm -rf build dist $(VENV) $(SANITIZED) $(BENCH)

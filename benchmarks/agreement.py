@@ -30,9 +30,7 @@ def tokens(text: str) -> list[str]:
     """Words by the project's definition, the slow way: runs of letters, digits, marks and underscores."""
     text = unicodedata.normalize("NFKC", text).casefold()
     spaced = UNSPACED.sub(lambda match: f" {match[0]} ", text)
-    return "".join(
-        c if c == "_" or unicodedata.category(c)[0] in "LNM" else " " for c in spaced
-    ).split()
+    return "".join(c if c == "_" or unicodedata.category(c)[0] in "LNM" else " " for c in spaced).split()
 
 
 def shingles(words: list[str]) -> set[tuple[str, ...]]:

@@ -1,8 +1,8 @@
 """Run the text benchmarks: every engine on every case, each in a process of its own.
 
-    python benchmarks/run.py                          all cases, best of 3, result kept in benchmarks/results/
-    python benchmarks/run.py --check                  and fail unless the ratios of cases.toml hold
-    python benchmarks/run.py --megabytes 20 --repeat 1 --engines ours,gaoya      a quick look, not kept
+python benchmarks/run.py                          all cases, best of 3, result kept in benchmarks/results/
+python benchmarks/run.py --check                  and fail unless the ratios of cases.toml hold
+python benchmarks/run.py --megabytes 20 --repeat 1 --engines ours,gaoya      a quick look, not kept
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ def main() -> int:
     size = asked.megabytes or plan["corpus"]["megabytes"]
     where = machine.describe()
     if float(str(where["load"])) > 0.5:
-        print(f"The machine is busy (load {where['load']}): wall times, and so the ratio of threads, may be off.")
+        print(
+            f"The machine is busy (load {where['load']}): wall times, and so the ratio of threads, may be off."
+        )
     rows: list[Json] = []
     failures: list[str] = []
     works: dict[str, set[str]] = {}

@@ -1,6 +1,6 @@
 """Make docs/benchmarks.md of the newest result of each suite in benchmarks/results/.
 
-    python benchmarks/table.py
+python benchmarks/table.py
 """
 
 from __future__ import annotations

@@ -33,10 +33,14 @@ def highest(mask: int, count: int) -> int:
 
 
 def first_in_probe_order(
-    codes: NDArray[np.uint64], query: Sequence[int], radius: int, tables: Sequence[tuple[int, int]], header: int
+    codes: NDArray[np.uint64],
+    query: Sequence[int],
+    radius: int,
+    tables: Sequence[tuple[int, int]],
+    header: int,
 ) -> tuple[int, int] | None:
-    """(row, distance) of the first hit: table by table, flip set by flip set, lowest row within a bucket. Tables
-    whose key has at least six bits after its header settle on those bits too (the presence map)."""
+    """(row, distance) of the first hit: table by table, flip set by flip set, lowest row within a bucket.
+    Tables whose key has at least six bits after its header settle on those bits too (the presence map)."""
     numbers = [as_int(code) for code in codes]
     asked = as_int(query)
     for mask, flips in tables:
@@ -63,7 +67,9 @@ def uniform(rng: np.random.Generator, count: int, bits: int) -> NDArray[np.uint6
     return codes & np.uint64(2**32 - 1) if bits == 32 else codes
 
 
-def neighbours(rng: np.random.Generator, codes: NDArray[np.uint64], bits: int, most: int) -> NDArray[np.uint64]:
+def neighbours(
+    rng: np.random.Generator, codes: NDArray[np.uint64], bits: int, most: int
+) -> NDArray[np.uint64]:
     """Each code with up to `most` of its bits flipped."""
     out = codes.copy()
     for row in range(len(out)):
@@ -72,19 +78,23 @@ def neighbours(rng: np.random.Generator, codes: NDArray[np.uint64], bits: int, m
     return out
 
 
-def clustered(rng: np.random.Generator, count: int, bits: int, centres: int, spread: int) -> NDArray[np.uint64]:
+def clustered(
+    rng: np.random.Generator, count: int, bits: int, centres: int, spread: int
+) -> NDArray[np.uint64]:
     """Codes around a few centres, many of them equal."""
     return neighbours(rng, uniform(rng, centres, bits)[rng.integers(0, centres, count)], bits, spread)
 
 
 def flip_sets(costs: Sequence[float], radius: int) -> list[tuple[int, ...]]:
-    """Every non-empty set of at most `radius` places, cheapest first; ties: fewer places, then lexicographic."""
+    """Every non-empty set of at most `radius` places, cheapest first; ties: fewer places, then
+    lexicographic."""
     sets = [s for size in range(1, radius + 1) for s in combinations(range(len(costs)), size)]
     return sorted(sets, key=lambda s: (sum(costs[i] for i in s), len(s), s))
 
 
 def children(ranks: tuple[int, ...], width: int) -> list[tuple[int, ...]]:
-    """Algorithm 2 as the errata have it: ranks count from 1; the left child, then the right, as far as they exist."""
+    """Algorithm 2 as the errata have it: ranks count from 1; the left child, then the right, as far as they
+    exist."""
     out = []
     if ranks[-1] < width:
         out.append((*ranks[:-1], ranks[-1] + 1))

@@ -21,6 +21,7 @@ from neardup.features import (
 )
 from neardup.fingerprints import BitMinHash, Codes, Digests, Exact, MinHash, Simhash, Sketches
 from neardup.fused import digest, fingerprint
+from neardup.search.scan import Scan
 from neardup.seeds import DEFAULT_SEED, Seed
 
 __version__ = "0.1.0"
@@ -46,6 +47,7 @@ __all__ = [
     "NeardupError",
     "Normalize",
     "Phrases",
+    "Scan",
     "SchemeError",
     "Seed",
     "Sentences",

@@ -211,7 +211,7 @@ def test_idf_is_frozen_saved_and_versioned(tmp_path):
 
 def test_common_features_go_but_never_all():
     words = nd.Words()
-    common = nd.Common.fit(["menu home text%d" % i for i in range(50)], words, share=0.5)
+    common = nd.Common.fit([f"menu home text{i}" for i in range(50)], words, share=0.5)
     features = nd.Words(common=common).extract(["menu home story", "menu home"])
     story = reference.word_hash("story", SEED)
     assert features.row(0)[0].tolist() == [story]

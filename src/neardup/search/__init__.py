@@ -1,1 +1,3 @@
 """Fingerprints to candidates. Knows no text."""
+
+__all__: list[str] = []

@@ -79,9 +79,7 @@ class Candidates:
         return len(self.left)
 
     @classmethod
-    def of(
-        cls, left: NDArray[np.int64], right: NDArray[np.int64], distance: NDArray[np.uint8]
-    ) -> Candidates:
+    def of(cls, left: NDArray[np.int64], right: NDArray[np.int64], distance: NDArray[np.uint8]) -> Candidates:
         """Candidates from pairs in any order, turned either way, repeated or not; no row may meet itself."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         if np.any(low == high):

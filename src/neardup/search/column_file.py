@@ -142,9 +142,7 @@ class ColumnFile:
         self.header = Header(magic, flags, bits, count, parameter, text, tuple(entries))
         self._index = {column.name: index for index, column in enumerate(entries)}
         # All sizes are known to fit the file, so the mapping holds every byte used from here on.
-        self._bytes: NDArray[np.uint8] = np.frombuffer(
-            mmap.mmap(self._fd, 0, prot=mmap.PROT_READ), np.uint8
-        )
+        self._bytes: NDArray[np.uint8] = np.frombuffer(mmap.mmap(self._fd, 0, prot=mmap.PROT_READ), np.uint8)
         if xxh3(self._bytes[at:], _TABLE_SEED) != sums:
             raise self.damage("a checksum table that fits its checksum", "a damaged one")
         every = self._bytes[at:].view("<u8").astype(np.uint64, copy=False)

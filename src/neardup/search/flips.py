@@ -79,7 +79,9 @@ class TemplateFlips:
 def _costs(queries: Codes) -> NDArray[np.float32]:
     """The margins of queries that are not empty."""
     if queries.margins is None:
-        raise DataError("PSM needs margins, the votes behind each bit; these codes have none: use BPHS instead")
+        raise DataError(
+            "PSM needs margins, the votes behind each bit; these codes have none: use BPHS instead"
+        )
     margins = queries.margins
     if margins.dtype != np.float32 or margins.shape != (len(queries), queries.bits):
         raise DataError(f"margins must be float32[{len(queries)}, {queries.bits}]")

@@ -1,4 +1,5 @@
-"""Exact search in tables: a code is stored under a key in each, and a query asks for its own keys and their flips.
+"""Exact search in tables: a code is stored under a key in each, and a query asks for its own keys and their
+flips.
 
 BPHS       blocks of bits, keyed on every choice of some of them
 Covering   longer keys for the same number of tables; the fastest
@@ -61,7 +62,8 @@ class TableMethod(ABC):
         return self._keyed(codes, [[0] for _ in self.design.tables])
 
     def probes(self, codes: Codes) -> Keyed:
-        """The keys each query asks for, in probe order: table by table, without flips, then with more and more."""
+        """The keys each query asks for, in probe order: table by table, without flips, then with more and
+        more."""
         flips = []
         for table in self.design.tables:
             places = range(min(table.key_bits, 64))
@@ -89,7 +91,8 @@ class TableMethod(ABC):
         return TableSearcher(codes.scheme, self.bits, len(codes), tables)
 
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
-        """All pairs of rows within the radius, equal codes too, all in memory; `Join` streams them and is faster."""
+        """All pairs of rows within the radius, equal codes too, all in memory; `Join` streams them and is
+        faster."""
         hits = self.index(codes, threads=threads).search(codes, threads=threads)
         ahead = hits.query < hits.row
         return Candidates(hits.query[ahead], hits.row[ahead], hits.distance[ahead])
@@ -118,15 +121,15 @@ class TableSearcher:
         return self.tables.row_bytes
 
     def search(self, queries: Codes, *, mode: Mode = "all", threads: int = 1) -> Hits:
-        """The stored rows within the radius of each query, by query and row; `first`: one at most, the first in
-        probe order. A stored code finds itself."""
+        """The stored rows within the radius of each query, by query and row; `first`: one at most, the first
+        in probe order. A stored code finds itself."""
         asked, words = self._asked(queries)
         query, row, distance = self.tables.search(words, _core.Mode[mode], threads)
         return Hits(query if asked is None else asked[query], row, distance)
 
     def search_groups(self, queries: Codes, *, threads: int = 1) -> tuple[Hits, NDArray[np.int64]]:
-        """Distinct codes instead of rows: the lowest row of each, and how many rows have it. A query that meets
-        100,000 equal codes gets one line."""
+        """Distinct codes instead of rows: the lowest row of each, and how many rows have it. A query that
+        meets 100,000 equal codes gets one line."""
         asked, words = self._asked(queries)
         query, row, distance, size = self.tables.search_groups(words, threads)
         return Hits(query if asked is None else asked[query], row, distance), size
@@ -140,12 +143,11 @@ class TableSearcher:
 
 @dataclass(frozen=True)
 class BPHS(TableMethod):
-    """Block-permuted Hamming search (Manku, Jain, Das Sarma 2007): codes are cut into `blocks`, and each choice of
-    `chosen` of them keys a table.
+    """Block-permuted Hamming search (Manku, Jain, Das Sarma 2007): codes are cut into `blocks`, and each
+    choice of `chosen` of them keys a table.
 
-    `tables` names one of the paper's designs for 64 bits and radius 3: 4, 10, 16 or 20. Otherwise `blocks` (default
-    radius + 2) and `chosen` (default blocks - radius, the most that is safe) say it.
-    """
+    `tables` names one of the paper's designs for 64 bits and radius 3: 4, 10, 16 or 20. Otherwise `blocks`
+    (default radius + 2) and `chosen` (default blocks - radius, the most that is safe) say it."""
 
     radius: int = 3
     tables: int | None = None
@@ -158,7 +160,9 @@ class BPHS(TableMethod):
         if self.tables is not None and (self.blocks is not None or self.chosen is not None):
             raise ConfigError("give either tables, or blocks and chosen")
         if self.tables is not None and (self.bits, self.radius) != (64, 3):
-            raise ConfigError("the paper's table numbers are for 64 bits and radius 3: give blocks and chosen")
+            raise ConfigError(
+                "the paper's table numbers are for 64 bits and radius 3: give blocks and chosen"
+            )
         _ = self.design
 
     @cached_property
@@ -167,13 +171,15 @@ class BPHS(TableMethod):
         if self.tables is not None:
             return manku(self.tables)
         blocks = self.radius + 2 if self.blocks is None else self.blocks
-        return bphs(self.bits, self.radius, blocks, blocks - self.radius if self.chosen is None else self.chosen)
+        return bphs(
+            self.bits, self.radius, blocks, blocks - self.radius if self.chosen is None else self.chosen
+        )
 
 
 @dataclass(frozen=True)
 class Covering(TableMethod):
-    """Tables from covering designs: the longest keys for their number. 64 bits and radius 3 have 6 (21-bit keys), 8, 11
-    and 14 tables; the default is the fewest with keys of 20 bits."""
+    """Tables from covering designs: the longest keys for their number. 64 bits and radius 3 have 6 (21-bit
+    keys), 8, 11 and 14 tables; the default is the fewest with keys of 20 bits."""
 
     radius: int = 3
     tables: int | None = None
@@ -190,15 +196,17 @@ class Covering(TableMethod):
             return covering(self.bits, self.radius, self.tables)
         sizes = covering_sizes(self.bits, self.radius)
         if not sizes:
-            raise ConfigError(f"no covering design for {self.bits} bits and radius {self.radius}: use Compact")
+            raise ConfigError(
+                f"no covering design for {self.bits} bits and radius {self.radius}: use Compact"
+            )
         enough = [tables for tables, key in sizes.items() if key >= COMFORTABLE_KEY]
         return covering(self.bits, self.radius, min(enough, default=max(sizes)))
 
 
 @dataclass(frozen=True)
 class Compact(TableMethod):
-    """Few tables over large parts of the code, asked with flips; a map of what is present answers most flips without
-    touching a table. The default is two tables, or three from radius 6 on."""
+    """Few tables over large parts of the code, asked with flips; a map of what is present answers most flips
+    without touching a table. The default is two tables, or three from radius 6 on."""
 
     radius: int = 3
     tables: int | None = None

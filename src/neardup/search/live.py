@@ -19,8 +19,8 @@ __all__ = ["LiveSearcher", "LiveState"]
 
 @dataclass(frozen=True)
 class LiveState:
-    """What a live index holds: `rows` given out, `removed` among them, rows still in the `tail`, and in each segment;
-    `bytes` of the tables and `row_bytes` of the map from codes to rows."""
+    """What a live index holds: `rows` given out, `removed` among them, rows still in the `tail`, and in each
+    segment; `bytes` of the tables and `row_bytes` of the map from codes to rows."""
 
     rows: int
     removed: int
@@ -33,10 +33,9 @@ class LiveState:
 class LiveSearcher:
     """Stored codes that may change while they are searched, from any number of threads.
 
-    Rows are numbered as they come, from 0, and never anew. A search sees one state of the index from its beginning to its
-    end; codes become visible in order, so a search during an add may see the first part of it. `method` is an exact one;
-    Compact adds fastest.
-    """
+    Rows are numbered as they come, from 0, and never anew. A search sees one state of the index from its
+    beginning to its end; codes become visible in order, so a search during an add may see the first part of
+    it. `method` is an exact one; Compact adds fastest."""
 
     def __init__(self, method: TableMethod | None = None) -> None:
         self.method = Compact() if method is None else method
@@ -75,14 +74,15 @@ class LiveSearcher:
             raise DataError(f"cannot remove rows that were never added (there are {len(self)})") from error
 
     def search(self, queries: Codes, *, mode: Mode = "all", threads: int = 1) -> Hits:
-        """The rows within the radius of each query. `first` asks the oldest segment first and the tail last; in each, it
-        is the first in probe order."""
+        """The rows within the radius of each query. `first` asks the oldest segment first and the tail last;
+        in each, it is the first in probe order."""
         asked, words = self._asked(queries)
         query, row, distance = self._tables.search(words, _core.Mode[mode], threads)
         return Hits(query if asked is None else asked[query], row, distance)
 
     def compact(self, *, threads: int = 1) -> None:
-        """Merge everything into one segment and forget the codes of removed rows: the fastest and smallest state."""
+        """Merge everything into one segment and forget the codes of removed rows: the fastest and smallest
+        state."""
         self._tables.compact(threads)
 
     def state(self) -> LiveState:

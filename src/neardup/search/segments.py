@@ -32,8 +32,6 @@ __all__ = [
 ]
 
 
-
-
 class Chunk(NamedTuple):
     """Some codes of a stored set, ascending, and their row numbers: uint64[n, words] and int64[n]."""
 

@@ -1,0 +1,64 @@
+"""The public names are a list; adding one is a decision."""
+
+import subprocess
+import sys
+
+import neardup
+
+PUBLIC = [
+    "BitMinHash",
+    "Characters",
+    "Codes",
+    "Common",
+    "ConfigError",
+    "DEFAULT_SEED",
+    "DataError",
+    "Digests",
+    "Document",
+    "Exact",
+    "Explanation",
+    "Features",
+    "FormatError",
+    "Idf",
+    "MinHash",
+    "MissingExtra",
+    "Modulo",
+    "NeardupError",
+    "Normalize",
+    "Phrases",
+    "Scan",
+    "SchemeError",
+    "Seed",
+    "Sentences",
+    "Shingles",
+    "Simhash",
+    "Sketches",
+    "Smallest",
+    "Winnow",
+    "Words",
+    "__version__",
+    "digest",
+    "explain",
+    "fingerprint",
+    "normalize",
+    "tokens",
+]
+
+
+def test_public_names():
+    assert sorted(neardup.__all__) == sorted(PUBLIC)
+    assert all(hasattr(neardup, name) for name in PUBLIC)
+
+
+def test_import_needs_numpy_alone():
+    """Nothing but numpy, the standard library and ourselves is loaded."""
+    script = """
+import sys
+before = {name.split(".")[0] for name in sys.modules}
+import numpy
+import neardup
+loaded = {name.split(".")[0] for name in sys.modules} - before - set(sys.stdlib_module_names)
+print(sorted(name for name in loaded if not name.startswith("_")))
+"""
+    out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True).stdout
+    assert out.strip() == "['neardup', 'numpy']"
