@@ -1,3 +1,5 @@
+#include <nanobind/stl/optional.h>
+
 #include "bind.hpp"
 #include "live.hpp"
 #include "psm.hpp"
@@ -19,6 +21,12 @@ std::span<const std::uint64_t> codes_of(const Matrix<std::uint64_t>& codes, unsi
     return out;
 }
 
+std::span<const std::uint32_t> rows_of(const std::optional<Column<std::uint32_t>>& rows, std::size_t codes) {
+    if (!rows) return {};
+    if (rows->shape(0) != codes) throw nb::value_error("one row number per code");
+    return view(*rows);
+}
+
 Design design_of(unsigned bits, unsigned radius, const Matrix<std::uint64_t>& masks,
                  const Column<std::uint8_t>& flips, unsigned header_bits) {
     Design design{bits, radius, {}, header_bits};
@@ -35,11 +43,19 @@ Design design_of(unsigned bits, unsigned radius, const Matrix<std::uint64_t>& ma
     return design;
 }
 
-nb::tuple columns(Hits&& hits, bool expand) {
-    auto query = to_numpy(std::move(hits.query)), row = to_numpy(std::move(hits.row));
-    auto distance = to_numpy(std::move(hits.distance));
-    if (expand) return nb::make_tuple(query, row, distance);
-    return nb::make_tuple(query, row, distance, to_numpy(std::move(hits.size)));
+template <class T>
+using Numbers = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
+using HitColumns = std::tuple<Numbers<std::int64_t>, Numbers<std::int64_t>, Numbers<std::uint8_t>>;
+using GroupColumns =
+    std::tuple<Numbers<std::int64_t>, Numbers<std::int64_t>, Numbers<std::uint8_t>, Numbers<std::int64_t>>;
+
+HitColumns columns(Hits&& hits) {
+    return {to_numpy(std::move(hits.query)), to_numpy(std::move(hits.row)),
+            to_numpy(std::move(hits.distance))};
+}
+GroupColumns group_columns(Hits&& hits) {
+    return {to_numpy(std::move(hits.query)), to_numpy(std::move(hits.row)),
+            to_numpy(std::move(hits.distance)), to_numpy(std::move(hits.size))};
 }
 
 std::span<const float> costs_of(const Column<float>& costs) {
@@ -70,8 +86,8 @@ void bind_vosh(nb::module_& module) {
                 offsets.push_back(static_cast<std::int64_t>(ranks.size()));
                 totals.push_back(set.cost);
             }
-            return nb::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(ranks)),
-                                  to_numpy(std::move(totals)));
+            return std::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(ranks)),
+                                   to_numpy(std::move(totals)));
         },
         "costs"_a.noconvert(), "radius"_a, "limit"_a,
         "The cheapest `limit` sets of 1 to `radius` ranks, as (offsets, ranks, cost); costs ascend by rank.");
@@ -123,22 +139,25 @@ void bind_psm(nb::module_& module) {
             const nb::gil_scoped_release release;
             hits = self.search(column, volatility, order, request);
         }
-        return columns(std::move(hits), request.expand);
+        return columns(std::move(hits));
     };
     nb::class_<Psm>(module, "PsmTable",
                     "Codes in one table, searched by their likeliest flips; never changes once built.")
         .def(
             "__init__",
             [](Psm* self, const Matrix<std::uint64_t>& codes, unsigned bits, unsigned radius,
-               unsigned header_bits, unsigned threads) {
+               unsigned header_bits, unsigned threads, const std::optional<Column<std::uint32_t>>& rows) {
                 if (bits != 32 && bits != 64 && bits != 128)
                     throw nb::value_error("codes have 32, 64 or 128 bits");
                 if (header_bits > std::min(bits, 32u)) throw nb::value_error("a header has at most 32 bits");
                 const auto column = codes_of(codes, bits);
+                const auto numbers = rows_of(rows, codes.shape(0));
+                const unsigned most = flips_of(radius);
                 const nb::gil_scoped_release release;
-                new (self) Psm(bits, flips_of(radius), column, header_bits, threads);
+                new (self) Psm(bits, most, column, numbers, header_bits, threads);
             },
-            "codes"_a.noconvert(), "bits"_a, "radius"_a, "header_bits"_a = 0, "threads"_a = 1)
+            "codes"_a.noconvert(), "bits"_a, "radius"_a, "header_bits"_a = 0, "threads"_a = 1,
+            "rows"_a.noconvert() = nb::none())
         .def_prop_ro("rows", [](const Psm& self) { return self.tables().rows(); })
         .def_prop_ro(
             "codes", [](const Psm& self) { return self.tables().codes(); }, "Distinct codes.")
@@ -149,35 +168,35 @@ void bind_psm(nb::module_& module) {
         .def(
             "search_heap",
             [=](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<float>& costs,
-                std::size_t sets, Mode mode, bool expand, unsigned threads) {
+                std::size_t sets, Mode mode, unsigned threads) {
                 if (sets > most_sets) throw nb::value_error("at most 16384 flip sets");
-                return run(self, queries, checked(self, queries, costs), sets, {mode, expand, threads});
+                return run(self, queries, checked(self, queries, costs), sets, {mode, true, threads});
             },
-            "queries"_a.noconvert(), "costs"_a.noconvert(), "sets"_a, "mode"_a = Mode::all, "expand"_a = true,
-            "threads"_a = 1, "Each query flips its own cheapest sets, in exact order.")
+            "queries"_a.noconvert(), "costs"_a.noconvert(), "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
+            "Each query flips its own cheapest sets, in exact order.")
         .def(
             "search_template",
             [=](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<float>& costs,
-                const Column<float>& expected, std::size_t sets, Mode mode, bool expand, unsigned threads) {
+                const Column<float>& expected, std::size_t sets, Mode mode, unsigned threads) {
                 const auto steps = steps_of(self, expected, sets);
                 return run(self, queries, checked(self, queries, costs), std::span<const Step>(steps),
-                           {mode, expand, threads});
+                           {mode, true, threads});
             },
             "queries"_a.noconvert(), "costs"_a.noconvert(), "expected"_a.noconvert(), "sets"_a,
-            "mode"_a = Mode::all, "expand"_a = true, "threads"_a = 1,
+            "mode"_a = Mode::all, "threads"_a = 1,
             "Every query flips the same sets of ranks: the cheapest ones if rank r cost `expected[r]`.")
         .def(
             "search_ranks",
             [=](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<std::uint8_t>& ranks,
-                const Column<float>& expected, std::size_t sets, Mode mode, bool expand, unsigned threads) {
+                const Column<float>& expected, std::size_t sets, Mode mode, unsigned threads) {
                 if (ranks.shape(0) != queries.shape(0) || ranks.shape(1) == 0 || ranks.shape(1) > 256)
                     throw nb::value_error("ranks must be uint8[queries, r] with r from 1 to 256");
                 const auto steps = steps_of(self, expected, sets);
                 return run(self, queries, {{}, view(ranks), ranks.shape(1)}, std::span<const Step>(steps),
-                           {mode, expand, threads});
+                           {mode, true, threads});
             },
             "queries"_a.noconvert(), "ranks"_a.noconvert(), "expected"_a.noconvert(), "sets"_a,
-            "mode"_a = Mode::all, "expand"_a = true, "threads"_a = 1,
+            "mode"_a = Mode::all, "threads"_a = 1,
             "As search_template, from each query's weakest bits: their numbers, weakest first.");
 }
 
@@ -193,12 +212,15 @@ void bind_live(nb::module_& module) {
             "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert())
         .def(
             "add",
-            [](LiveTables& self, const Matrix<std::uint64_t>& codes, unsigned threads) {
+            [](LiveTables& self, const Matrix<std::uint64_t>& codes, const std::optional<Column<bool>>& empty,
+               unsigned threads) {
                 const auto column = codes_of(codes, self.design().bits);
+                if (empty && empty->shape(0) != codes.shape(0)) throw nb::value_error("one flag per code");
                 const nb::gil_scoped_release release;
-                return self.add(column, threads);
+                return self.add(column, empty ? view(*empty) : std::span<const bool>(), threads);
             },
-            "codes"_a.noconvert(), "threads"_a = 1, "Adds codes; returns the row of the first.")
+            "codes"_a.noconvert(), "empty"_a.noconvert() = nb::none(), "threads"_a = 1,
+            "Adds codes; returns the row of the first. Empty ones take a row but are never found.")
         .def(
             "remove",
             [](LiveTables& self, const Column<std::int64_t>& rows) {
@@ -210,18 +232,17 @@ void bind_live(nb::module_& module) {
              "Merges everything into one segment.")
         .def(
             "search",
-            [](const LiveTables& self, const Matrix<std::uint64_t>& queries, Mode mode, bool expand,
-               unsigned threads) {
+            [](const LiveTables& self, const Matrix<std::uint64_t>& queries, Mode mode, unsigned threads) {
                 const auto column = codes_of(queries, self.design().bits);
                 Hits hits;
                 {
                     const nb::gil_scoped_release release;
-                    hits = self.search(column, {mode, expand, threads});
+                    hits = self.search(column, {mode, true, threads});
                 }
-                return columns(std::move(hits), expand);
+                return columns(std::move(hits));
             },
-            "queries"_a.noconvert(), "mode"_a = Mode::all, "expand"_a = true, "threads"_a = 1,
-            "As HammingTables.search; without expand, a code is listed once for each segment that has it.")
+            "queries"_a.noconvert(), "mode"_a = Mode::all, "threads"_a = 1,
+            "As HammingTables.search, over all segments and the tail.")
         .def(
             "state",
             [](const LiveTables& self) {
@@ -230,8 +251,8 @@ void bind_live(nb::module_& module) {
                     const nb::gil_scoped_release release;
                     state = self.state();
                 }
-                return nb::make_tuple(state.rows, state.removed, state.tail, state.segments, state.bytes,
-                                      state.row_bytes);
+                return std::make_tuple(state.rows, state.removed, state.tail, state.segments, state.bytes,
+                                       state.row_bytes);
             },
             "(rows, removed, rows in the tail, rows of each segment, bytes, bytes of the row maps).");
 }
@@ -249,14 +270,16 @@ void bind_search(nb::module_& module) {
             "__init__",
             [](Tables* self, const Matrix<std::uint64_t>& codes, unsigned bits, unsigned radius,
                const Matrix<std::uint64_t>& masks, const Column<std::uint8_t>& flips, unsigned header_bits,
-               unsigned threads) {
+               unsigned threads, const std::optional<Column<std::uint32_t>>& rows) {
                 const Design design = design_of(bits, radius, masks, flips, header_bits);
                 const auto column = codes_of(codes, bits);
+                const auto numbers = rows_of(rows, codes.shape(0));
                 const nb::gil_scoped_release release;
-                new (self) Tables(design, column, {}, threads);
+                new (self) Tables(design, column, numbers, threads);
             },
             "codes"_a.noconvert(), "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert(),
-            "header_bits"_a = 0, "threads"_a = 1)
+            "header_bits"_a = 0, "threads"_a = 1, "rows"_a.noconvert() = nb::none(),
+            "rows: the number of each code's row, when it is not 0, 1, 2, ...")
         .def_prop_ro("rows", &Tables::rows)
         .def_prop_ro("codes", &Tables::codes, "Distinct codes.")
         .def_prop_ro("bytes", &Tables::bytes, "Bytes of the tables, without the row map.")
@@ -264,20 +287,30 @@ void bind_search(nb::module_& module) {
         .def_prop_ro("header_bits", &Tables::header_bits, "Of each table.")
         .def(
             "search",
-            [](const Tables& self, const Matrix<std::uint64_t>& queries, Mode mode, bool expand,
-               unsigned threads) {
+            [](const Tables& self, const Matrix<std::uint64_t>& queries, Mode mode, unsigned threads) {
                 const auto column = codes_of(queries, self.design().bits);
                 Hits hits;
                 {
                     const nb::gil_scoped_release release;
-                    hits = search(self, column, {mode, expand, threads});
+                    hits = search(self, column, {mode, true, threads});
                 }
-                return columns(std::move(hits), expand);
+                return columns(std::move(hits));
             },
-            "queries"_a.noconvert(), "mode"_a = Mode::all, "expand"_a = true, "threads"_a = 1,
-            "(query, row, distance) columns by query, then row; with expand=False one line per distinct "
-            "code, its lowest "
-            "row, and a fourth column: how many rows have it.");
+            "queries"_a.noconvert(), "mode"_a = Mode::all, "threads"_a = 1,
+            "(query, row, distance) columns by query, then row.")
+        .def(
+            "search_groups",
+            [](const Tables& self, const Matrix<std::uint64_t>& queries, unsigned threads) {
+                const auto column = codes_of(queries, self.design().bits);
+                Hits hits;
+                {
+                    const nb::gil_scoped_release release;
+                    hits = search(self, column, {Mode::all, false, threads});
+                }
+                return group_columns(std::move(hits));
+            },
+            "queries"_a.noconvert(), "threads"_a = 1,
+            "One line per distinct code: its lowest row, and in a fourth column how many rows have it.");
 }
 
 }  // namespace neardup

@@ -110,9 +110,7 @@ struct ChunkHeaders {
 }  // namespace
 
 void bind_segments(nb::module_& module) {
-    nb::enum_<Lookup>(module, "Lookup")
-        .value("binary", Lookup::binary)
-        .value("interpolation", Lookup::interpolation);
+    nb::enum_<Seek>(module, "Seek").value("binary", Seek::binary).value("interpolation", Seek::interpolation);
 
     module.def(
         "block_checksums",
@@ -160,18 +158,18 @@ void bind_segments(nb::module_& module) {
 
     module.def(
         "bounds",
-        [](Matrix<std::uint64_t> codes, Matrix<std::uint64_t> values, bool after, Lookup lookup,
+        [](Matrix<std::uint64_t> codes, Matrix<std::uint64_t> values, bool after, Seek seek,
            unsigned threads) {
             const unsigned words = words_in(codes);
             if (words_in(values) != words) throw nb::value_error("codes and values differ in width");
             Positions found;
             {
                 nb::gil_scoped_release free;
-                found = bounds(view(codes), words, view(values), after, lookup, threads);
+                found = bounds(view(codes), words, view(values), after, seek, threads);
             }
             return std::make_tuple(to_numpy(std::move(found.positions)), found.probes);
         },
-        "codes"_a.noconvert(), "values"_a.noconvert(), "after"_a = false, "lookup"_a = Lookup::interpolation,
+        "codes"_a.noconvert(), "values"_a.noconvert(), "after"_a = false, "seek"_a = Seek::interpolation,
         "threads"_a = 1,
         "For each value the first place in ascending codes that is not below it (after: above it), and how "
         "many codes "
@@ -288,14 +286,14 @@ void bind_segments(nb::module_& module) {
         .def(
             "search",
             [](const CompressedBlocks& self, Matrix<std::uint64_t> queries, unsigned prefix, unsigned radius,
-               Lookup lookup, unsigned threads) {
+               Seek seek, unsigned threads) {
                 check_words(queries, self.columns.bits);
                 check_prefix(prefix, self.columns.bits);
                 if (queries.shape(0) > UINT32_MAX) throw nb::value_error("too many queries in one batch");
                 CompressedHits found;
                 {
                     nb::gil_scoped_release free;
-                    found = search_compressed(self.columns, view(queries), prefix, radius, lookup, threads);
+                    found = search_compressed(self.columns, view(queries), prefix, radius, seek, threads);
                 }
                 return std::make_tuple(to_numpy(std::move(found.hits.query)),
                                        to_numpy(std::move(found.hits.position)),
@@ -303,8 +301,7 @@ void bind_segments(nb::module_& module) {
                                        to_numpy(std::move(found.codes), words_of(self.columns.bits)),
                                        found.decoded, found.damaged);
             },
-            "queries"_a.noconvert(), "prefix"_a, "radius"_a, "lookup"_a = Lookup::interpolation,
-            "threads"_a = 1,
+            "queries"_a.noconvert(), "prefix"_a, "radius"_a, "seek"_a = Seek::interpolation, "threads"_a = 1,
             "Query, place, distance and code of all codes that share a query's top prefix bits and lie "
             "within radius; "
             "how many blocks were unpacked; and the number of a damaged block, or -1.");

@@ -1,7 +1,5 @@
 #include "collapse.hpp"
 
-#include <numeric>
-
 #include "partition.hpp"
 
 namespace neardup {
@@ -12,27 +10,41 @@ constexpr std::size_t partition_rows = 16384;
 constexpr std::size_t largest_table = 131072;  // larger partitions are sorted where they lie
 constexpr int longest_probe = 64;              // so are those whose hashes crowd
 
-// Writes, for every entry whose code came before, the row where it came first. Entries come in the order of
-// rows.
+// A repeat is an entry whose code came before; its first half is overwritten with the row where it came
+// first.
 template <int halves>
-void label_sorted(std::span<Entry<halves>> part, std::uint32_t* first) {
-    std::sort(part.begin(), part.end(), [](const auto& a, const auto& b) {
-        return a.half != b.half ? a.half < b.half : a.row < b.row;
-    });
-    for (std::size_t i = 1, start = 0; i < part.size(); ++i) {
-        if (part[i].half != part[start].half)
-            start = i;
-        else
-            first[part[i].row] = part[start].row;
-    }
+Entry<halves> repeat_of(std::uint32_t first, std::uint32_t row) {
+    Entry<halves> repeat{};
+    repeat.half[0] = first;
+    repeat.row = row;
+    return repeat;
 }
 
-// The same with an open table of the codes seen, which must have 2^bits slots, more than there are entries;
-// false when too many hashes fall together. The hash's first `skip_bits` bits are the same for the whole
-// partition.
+// Moves the repeats to the front of the partition and says how many there are.
 template <int halves>
-KERNEL inline bool label_hashed(std::span<const Entry<halves>> part, int skip_bits, int bits,
-                                std::uint32_t* slots, std::uint32_t* first) {
+std::size_t repeats_sorted(std::span<Entry<halves>> part) {
+    const auto before = [](const auto& a, const auto& b) {
+        if (a.low() != b.low()) return a.low() < b.low();
+        return a.high() != b.high() ? a.high() < b.high() : a.row < b.row;
+    };
+    // Most often so many entries are one code, and stand in order already.
+    if (!std::is_sorted(part.begin(), part.end(), before)) std::sort(part.begin(), part.end(), before);
+    std::size_t count = 0;
+    Entry<halves> first = part[0];
+    for (std::size_t i = 1; i < part.size(); ++i) {
+        if (part[i].half != first.half)
+            first = part[i];
+        else
+            part[count++] = repeat_of<halves>(first.row, part[i].row);
+    }
+    return count;
+}
+
+// Finds the repeats with an open table of the codes seen, of 2^bits slots; false when too many hashes fall
+// together. The first `skip_bits` bits of the hash are the same for the whole partition.
+template <int halves>
+KERNEL inline bool repeats_hashed(std::span<const Entry<halves>> part, int skip_bits, int bits,
+                                  std::uint32_t* slots, std::vector<Entry<halves>>& repeats) {
     constexpr std::uint32_t none = ~std::uint32_t{0};
     const std::uint64_t last = (std::uint64_t{1} << bits) - 1;
     std::fill_n(slots, last + 1, none);
@@ -46,7 +58,7 @@ KERNEL inline bool label_hashed(std::span<const Entry<halves>> part, int skip_bi
                 break;
             }
             if (part[seen].low() == part[i].low() && part[seen].high() == part[i].high()) {
-                first[part[i].row] = part[seen].row;
+                repeats.push_back(repeat_of<halves>(part[seen].row, part[i].row));
                 break;
             }
             if (++probe == longest_probe) return false;
@@ -55,18 +67,42 @@ KERNEL inline bool label_hashed(std::span<const Entry<halves>> part, int skip_bi
     return true;
 }
 
+// Groups from repeats: a counting sort by first row. Repeats of one group come in the order of rows.
 template <int halves>
-std::vector<std::uint32_t> first_rows(Codes codes, std::span<const std::uint8_t> skip, unsigned threads) {
+void gather(Partitions<halves>& parts, std::span<const std::size_t> counts, EqualCodes& out) {
+    std::vector<std::uint32_t> place(
+        out.repeats.size());  // size, then place, of the group that begins at a row
+    const auto each_repeat = [&](auto body) {
+        for (std::size_t p = 0; p < parts.size(); ++p)
+            for (const auto& repeat : parts[p].first(counts[p])) body(repeat.half[0], repeat.row);
+    };
+    each_repeat([&](std::uint32_t first, std::uint32_t) { ++place[first]; });
+    for (std::size_t row = 0; row < place.size(); ++row) {
+        if (place[row] == 0) continue;
+        const std::uint32_t size = place[row] + 1;
+        place[row] = static_cast<std::uint32_t>(out.members.size()) + 1;
+        out.members.push_back(static_cast<std::int64_t>(row));
+        out.members.resize(out.members.size() + size - 1);
+        out.offsets.push_back(static_cast<std::int64_t>(out.members.size()));
+    }
+    each_repeat([&](std::uint32_t first, std::uint32_t row) { out.members[place[first]++] = row; });
+}
+
+template <int halves>
+EqualCodes collapse_halves(Codes codes, std::span<const std::uint8_t> skip, unsigned threads) {
     const std::size_t rows = codes.size() / Partitions<halves>::words;
-    std::vector<std::uint32_t> first(rows);
-    std::iota(first.begin(), first.end(), std::uint32_t{0});
+    EqualCodes out;
+    out.repeats.resize(rows);
+    out.offsets.push_back(0);
     const int bits = partition_bits(rows, partition_rows);
     const RowSet set{codes, skip};
     Partitions<halves> parts({&set, 1}, bits, threads);
     parts.scatter({~std::uint64_t{0}, ~std::uint64_t{0}});
+    std::vector<std::size_t> counts(parts.size());
     const std::size_t chunk = std::max<std::size_t>(1, parts.size() / (16 * std::size_t{threads}));
     in_parallel(parts.size(), threads, chunk, [&](std::size_t begin, std::size_t end) {
         std::vector<std::uint32_t> slots;
+        std::vector<Entry<halves>> repeats;
         for (std::size_t p = begin; p < end; ++p) {
             const auto part = parts[p];
             if (part.size() < 2) continue;
@@ -74,54 +110,27 @@ std::vector<std::uint32_t> first_rows(Codes codes, std::span<const std::uint8_t>
             bool done = false;
             if (part.size() <= largest_table) {
                 if (slots.size() >> more == 0) slots.resize(std::size_t{1} << more);
-                done = on_best_cpu([=, to = slots.data(), labels = first.data()] KERNEL {
-                    return label_hashed<halves>(part, bits, more, to, labels);
+                repeats.clear();
+                done = on_best_cpu([=, to = slots.data(), &repeats] KERNEL {
+                    return repeats_hashed<halves>(part, bits, more, to, repeats);
                 });
             }
-            if (!done) label_sorted(part, first.data());
+            if (done) std::copy(repeats.begin(), repeats.end(), part.begin());
+            counts[p] = done ? repeats.size() : repeats_sorted(part);
+            for (const auto& repeat : part.first(counts[p])) out.repeats[repeat.row] = 1;
         }
     });
-    return first;
+    if (std::any_of(counts.begin(), counts.end(), [](std::size_t count) { return count > 0; }))
+        gather(parts, counts, out);
+    return out;
 }
 
 }  // namespace
 
 EqualCodes collapse(Codes codes, std::span<const std::uint8_t> skip, int bits, unsigned threads) {
-    std::vector<std::uint32_t> first = bits == 32   ? first_rows<1>(codes, skip, threads)
-                                       : bits == 64 ? first_rows<2>(codes, skip, threads)
-                                                    : first_rows<4>(codes, skip, threads);
-    const std::size_t rows = first.size();
-    EqualCodes out;
-    out.repeats.resize(rows);
-    std::size_t repeats = 0;
-    for (std::size_t i = 0; i < rows; ++i) repeats += out.repeats[i] = first[i] != i;
-    out.offsets.push_back(0);
-    if (repeats == 0) return out;
-    // Sizes, then places, of the groups, kept at the row where each begins: a counting sort of rows by
-    // first row.
-    std::vector<std::uint32_t> place(rows);
-    for (std::size_t i = 0; i < rows; ++i)
-        if (out.repeats[i]) ++place[first[i]];
-    std::uint32_t next = 0;
-    for (std::size_t i = 0; i < rows; ++i) {
-        if (place[i] == 0) continue;
-        const std::uint32_t size = place[i] + 1;
-        place[i] = next;
-        next += size;
-        out.offsets.push_back(next);
-    }
-    out.members.resize(next);
-    // A first row comes before its repeats, so it marks the start itself and the place moves on from there.
-    for (std::size_t g = 0; g + 1 < out.offsets.size(); ++g)
-        out.members[static_cast<std::size_t>(out.offsets[g])] = -1;
-    for (std::size_t i = 0; i < rows; ++i) {
-        if (!out.repeats[i]) continue;
-        const std::uint32_t head = first[i];
-        auto& start = out.members[place[head]];
-        if (start == -1) start = head;
-        out.members[++place[head]] = static_cast<std::int64_t>(i);
-    }
-    return out;
+    if (bits == 32) return collapse_halves<1>(codes, skip, threads);
+    if (bits == 64) return collapse_halves<2>(codes, skip, threads);
+    return collapse_halves<4>(codes, skip, threads);
 }
 
 }  // namespace neardup

@@ -15,8 +15,8 @@ struct EqualCodes {
     std::vector<std::int64_t> members, offsets;
 };
 
-// Rows with a nonzero `skip` (if given at all) belong to no group and repeat nothing. O(rows) expected; 12
-// bytes a row while it works for 64-bit codes, plus 4 for labels.
+// Rows with a nonzero `skip` (if given at all) belong to no group and repeat nothing. O(rows) expected. For
+// 64-bit codes 12 bytes a row while it works, and 4 more when there are repeats.
 EqualCodes collapse(Codes codes, std::span<const std::uint8_t> skip, int bits, unsigned threads);
 
 }  // namespace neardup

@@ -36,14 +36,14 @@ std::vector<std::uint64_t> leading_as(CodeColumn<Code> codes, unsigned bits) {
 
 // What to do for each possible beginning of a bit string: take `length` bits, then `below` more; `one` is the bit
 // above those, 0 for equal codes.
-struct Step {
+struct DecodeStep {
     std::uint8_t length = 0, below = 0, one = 0;
 };
-using Steps = std::array<Step, 1 << kHuffmanLimit>;
+using DecodeSteps = std::array<DecodeStep, 1 << kHuffmanLimit>;
 
-Steps decoding_steps(std::span<const std::uint8_t> lengths, unsigned bits) {
+DecodeSteps decoding_steps(std::span<const std::uint8_t> lengths, unsigned bits) {
     const auto table = huffman_table(lengths);
-    Steps steps;
+    DecodeSteps steps;
     for (std::size_t i = 0; i < steps.size(); ++i) {
         const bool equal = table[i].symbol == bits;
         steps[i] = {table[i].length, equal ? std::uint8_t{0} : table[i].symbol,
@@ -74,7 +74,7 @@ KERNEL inline Code take(const char* bytes, std::size_t at, unsigned count) {
 // Decodes one block of `count` codes from `bytes` (padded by kPad); false when its bits make no sense. Whatever the
 // bytes hold, no more than limit / 8 + kPad of them are read.
 template <class Code>
-KERNEL inline bool decode(const char* bytes, std::size_t limit, unsigned bits, const Steps& steps,
+KERNEL inline bool decode(const char* bytes, std::size_t limit, unsigned bits, const DecodeSteps& steps,
                           std::size_t count, Code* out) {
     std::size_t at = bits;
     Code code = take<Code>(bytes, 0, bits);
@@ -82,7 +82,7 @@ KERNEL inline bool decode(const char* bytes, std::size_t limit, unsigned bits, c
     for (std::size_t i = 1; i < count; ++i) {
         if (at > limit) return false;
         const std::uint64_t window = peek57(bytes, at);
-        const Step step = steps[window >> (64 - kHuffmanLimit)];
+        const DecodeStep step = steps[window >> (64 - kHuffmanLimit)];
         if (step.length == 0) return false;
         // Two shifts: below may be 0, and a shift by 64 has no meaning.
         Code low = ((window << step.length) >> 1) >> ((63 - step.below) & 63);
@@ -98,7 +98,7 @@ KERNEL inline bool decode(const char* bytes, std::size_t limit, unsigned bits, c
 template <class Code>
 class BlockReader {
   public:
-    BlockReader(const CompressedColumns& columns, const Steps& steps)
+    BlockReader(const CompressedColumns& columns, const DecodeSteps& steps)
         : columns_(columns), steps_(steps), padded_(columns.block + kPad, 0) {}
 
     // The codes of a block; empty when it is damaged.
@@ -126,7 +126,7 @@ class BlockReader {
 
   private:
     const CompressedColumns& columns_;
-    const Steps& steps_;
+    const DecodeSteps& steps_;
     std::vector<char> padded_;
     std::vector<Code> codes_;
     std::size_t held_ = SIZE_MAX;
@@ -145,7 +145,7 @@ DecodedCodes decode_as(const CompressedColumns& columns, std::size_t first, std:
             result.damaged = static_cast<std::int64_t>(i);
             return result;
         }
-    const Steps steps = decoding_steps(columns.lengths, columns.bits);
+    const DecodeSteps steps = decoding_steps(columns.lengths, columns.bits);
     const std::uint64_t origin = start(first);
     result.codes.resize(words * (start(last) - origin));
     std::atomic<std::size_t> damaged{last};
@@ -172,9 +172,9 @@ DecodedCodes decode_as(const CompressedColumns& columns, std::size_t first, std:
 
 template <class Code>
 CompressedHits search_as(const CompressedColumns& columns, CodeColumn<Code> queries, unsigned prefix,
-                         unsigned radius, Lookup lookup, unsigned threads) {
+                         unsigned radius, Seek seek, unsigned threads) {
     constexpr std::size_t words = sizeof(Code) / 8;
-    const Steps steps = decoding_steps(columns.lengths, columns.bits);
+    const DecodeSteps steps = decoding_steps(columns.lengths, columns.bits);
     const CodeColumn<Code> keys{columns.keys};
     // In the order of their codes, neighbours mostly need the block that is unpacked already.
     std::vector<std::uint32_t> order(queries.size());
@@ -192,7 +192,7 @@ CompressedHits search_as(const CompressedColumns& columns, CodeColumn<Code> quer
             const Prefix<Code> range(query, columns.bits, prefix);
             // A key is its block's last code: the first block with a key not below `low` is the first that can hold
             // the prefix, and the first with a key above `high` is the last.
-            for (std::size_t b = bound(keys, range.low, false, lookup, probes); b < keys.size(); ++b) {
+            for (std::size_t b = bound(keys, range.low, false, seek, probes); b < keys.size(); ++b) {
                 const std::span<const Code> codes = reader.read(b);
                 if (b != unpacked) ++part.decoded, unpacked = b;
                 if (codes.empty()) {
@@ -340,9 +340,9 @@ DecodedCodes decode_blocks(const CompressedColumns& columns, std::size_t first, 
 }
 
 CompressedHits search_compressed(const CompressedColumns& columns, std::span<const std::uint64_t> queries,
-                                 unsigned prefix, unsigned radius, Lookup lookup, unsigned threads) {
-    return columns.bits <= 64 ? search_as<Code64>(columns, {queries}, prefix, radius, lookup, threads)
-                              : search_as<Code128>(columns, {queries}, prefix, radius, lookup, threads);
+                                 unsigned prefix, unsigned radius, Seek seek, unsigned threads) {
+    return columns.bits <= 64 ? search_as<Code64>(columns, {queries}, prefix, radius, seek, threads)
+                              : search_as<Code128>(columns, {queries}, prefix, radius, seek, threads);
 }
 
 }  // namespace neardup

@@ -82,6 +82,6 @@ struct CompressedHits {
 
 // All (query, place) that share the top `prefix` bits and are at most `radius` apart; by query, then place.
 CompressedHits search_compressed(const CompressedColumns& columns, std::span<const std::uint64_t> queries,
-                                 unsigned prefix, unsigned radius, Lookup lookup, unsigned threads);
+                                 unsigned prefix, unsigned radius, Seek seek, unsigned threads);
 
 }  // namespace neardup

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <mutex>
+#include <utility>
 
 #include "unionfind.hpp"
 #include "walk.hpp"
@@ -11,7 +12,7 @@ namespace neardup {
 namespace {
 
 constexpr std::size_t partition_rows = 16384;
-constexpr std::size_t pairs_ahead = 65536;  // found in one partition before its reader is waited for
+constexpr std::size_t pairs_ahead = 16384;  // found in one partition before its reader is waited for
 
 std::size_t rows_of(std::span<const RowSet> sets, int bits) {
     std::size_t rows = 0;
@@ -60,26 +61,28 @@ class StreamOf final : public Join::Stream {
         for (;;) {
             while (!wave_.empty()) {
                 Step& step = wave_.front();
-                const auto& found = step.walk->found;
-                if (step.walk->taken < found.size()) return std::span(found).subspan(step.walk->taken);
-                if (step.more) {
-                    step.walk->found.clear();
-                    step.walk->taken = 0;
-                    step.more = step.walk->run(pairs_ahead);
+                if (step.taken < step.found.size()) return std::span(step.found).subspan(step.taken);
+                if (!step.walk) {
+                    wave_.pop_front();
                     continue;
                 }
-                idle_.push_back(std::move(step.walk));
-                wave_.pop_front();
+                step.walk->found.clear();
+                const bool more = step.walk->run(pairs_ahead);
+                std::swap(step.found, step.walk->found);
+                step.taken = 0;
+                if (!more) idle_.push_back(std::move(step.walk));
             }
             if (!next_wave()) return {};
         }
     }
-    void take(std::size_t count) override { wave_.front().walk->taken += count; }
+    void take(std::size_t count) override { wave_.front().taken += count; }
 
   private:
+    // What a partition gave, and where to go on when it has more.
     struct Step {
-        std::unique_ptr<Walk<halves>> walk;  // none while nothing was found
-        bool more = false;
+        std::vector<Found> found;
+        std::size_t taken = 0;
+        std::unique_ptr<Walk<halves>> walk;
     };
 
     // Runs the next few partitions at once; each stops at `pairs_ahead`, so memory stays bounded.
@@ -91,25 +94,27 @@ class StreamOf final : public Join::Stream {
             parts_.scatter(rules_.key);
             partition_ = 0;
         }
-        const std::size_t count = std::min(parts_.size() - partition_, std::size_t{16} * threads_);
+        const std::size_t count = std::min(parts_.size() - partition_, std::size_t{64} * threads_);
         wave_.resize(count);
         std::mutex guard;
         in_parallel(count, threads_, 1, [&](std::size_t i, std::size_t) {
             const auto part = parts_[partition_ + i];
             auto walk = take_walk(guard);
-            // Twice as many buckets as codes, but no more than eight for each value a key can have.
-            const int by_size = static_cast<int>(std::bit_width(part.size()));
+            // Buckets of about eight codes, which one step of lanes tries at once; no more than eight
+            // buckets for each value a key can have.
+            const int by_size = std::max(1, static_cast<int>(std::bit_width(part.size())) - 3);
             const int by_key = std::max(1, key_bits(rules_.key) + 3 - partition_bits_);
             walk->begin(part, rules_, partition_bits_, std::min(by_size, by_key));
             const bool more = walk->run(pairs_ahead);
-            if (more || !walk->found.empty()) {
-                wave_[i] = {std::move(walk), more};
+            // A walk that is done goes on to the next partition, its memory still in cache.
+            wave_[i].found = more ? std::exchange(walk->found, {}) : walk->found;
+            if (more) {
+                wave_[i].walk = std::move(walk);
             } else {
                 const std::lock_guard lock(guard);
                 idle_.push_back(std::move(walk));
             }
         });
-        std::erase_if(wave_, [](const Step& step) { return !step.walk; });
         partition_ += count;
         return true;
     }

@@ -78,7 +78,8 @@ void LiveTables::flush(unsigned threads) {
     }  // what was replaced is freed out here
 }
 
-std::int64_t LiveTables::add(std::span<const std::uint64_t> codes, unsigned threads) {
+std::int64_t LiveTables::add(std::span<const std::uint64_t> codes, std::span<const bool> empty,
+                             unsigned threads) {
     const std::lock_guard writer(writer_);
     const unsigned words = design_.words();
     const std::int64_t first = tail_base_ + static_cast<std::int64_t>(tail_->size());
@@ -86,7 +87,7 @@ std::int64_t LiveTables::add(std::span<const std::uint64_t> codes, unsigned thre
         if (tail_->room() == 0) flush(threads);
         const std::size_t rows = std::min({tail_->room(), (codes.size() - at) / words, rows_at_once});
         const auto lock = writing();
-        tail_->add(codes.subspan(at, rows * words));
+        tail_->add(codes.subspan(at, rows * words), empty.empty() ? empty : empty.subspan(at / words, rows));
         at += rows * words;
     }
     return first;

@@ -25,8 +25,9 @@ class LiveTables {
 
     const Design& design() const { return design_; }
 
-    // Returns the row of the first; the others follow. One writer at a time; others wait.
-    std::int64_t add(std::span<const std::uint64_t> codes, unsigned threads);
+    // Returns the row of the first; the others follow. Rows that are `empty` (none, if there are no flags) get a number
+    // but no place. One writer at a time; others wait.
+    std::int64_t add(std::span<const std::uint64_t> codes, std::span<const bool> empty, unsigned threads);
     // Returns how many of these rows were alive. Rows that never were are an error.
     std::size_t remove(std::span<const std::int64_t> rows);
     // Merges everything into one segment, without the removed rows.

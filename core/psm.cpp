@@ -162,10 +162,10 @@ class HeapProber final : public VolatileProber {
 
 }  // namespace
 
-Psm::Psm(unsigned bits, unsigned radius, std::span<const std::uint64_t> codes, unsigned header_bits,
-         unsigned threads)
+Psm::Psm(unsigned bits, unsigned radius, std::span<const std::uint64_t> codes,
+         std::span<const std::uint32_t> rows, unsigned header_bits, unsigned threads)
     : header_bits_(header_bits != 0 ? header_bits : header_for(bits, codes.size() / (bits > 64 ? 2 : 1))),
-      tables_(Design{bits, radius, {{all_ones(bits), radius, false}}, header_bits_}, codes, {}, threads) {
+      tables_(Design{bits, radius, {{all_ones(bits), radius, false}}, header_bits_}, codes, rows, threads) {
     if (header_bits_ > 32) throw std::invalid_argument("a header has at most 32 bits");
     if (radius > most_flips) throw std::invalid_argument("the radius is at most 16 here");
 }

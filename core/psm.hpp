@@ -23,8 +23,8 @@ struct Volatility {
 class Psm {
   public:
     // A header of `header_bits` bits; 0: floor(log2(codes)).
-    Psm(unsigned bits, unsigned radius, std::span<const std::uint64_t> codes, unsigned header_bits,
-        unsigned threads);
+    Psm(unsigned bits, unsigned radius, std::span<const std::uint64_t> codes,
+        std::span<const std::uint32_t> rows, unsigned header_bits, unsigned threads);
 
     const Tables& tables() const { return tables_; }
     unsigned header_bits() const { return header_bits_; }

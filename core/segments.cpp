@@ -47,14 +47,14 @@ SortedCodes sort_as(CodeColumn<Code> codes, std::span<const std::int64_t> rows) 
 }
 
 template <class Code>
-Positions bounds_as(CodeColumn<Code> codes, CodeColumn<Code> values, bool after, Lookup lookup,
+Positions bounds_as(CodeColumn<Code> codes, CodeColumn<Code> values, bool after, Seek seek,
                     unsigned threads) {
     Positions result{std::vector<std::int64_t>(values.size()), 0};
     std::atomic<std::uint64_t> probes{0};
     in_parallel(values.size(), threads, 4096, [&](std::size_t begin, std::size_t end) {
         std::uint64_t looked = 0;
         for (std::size_t i = begin; i < end; ++i)
-            result.positions[i] = static_cast<std::int64_t>(bound(codes, values[i], after, lookup, looked));
+            result.positions[i] = static_cast<std::int64_t>(bound(codes, values[i], after, seek, looked));
         probes += looked;
     });
     result.probes = probes;
@@ -131,9 +131,9 @@ bool is_ascending(std::span<const std::uint64_t> codes, unsigned words) {
 }
 
 Positions bounds(std::span<const std::uint64_t> codes, unsigned words, std::span<const std::uint64_t> values,
-                 bool after, Lookup lookup, unsigned threads) {
-    return words == 1 ? bounds_as<Code64>({codes}, {values}, after, lookup, threads)
-                      : bounds_as<Code128>({codes}, {values}, after, lookup, threads);
+                 bool after, Seek seek, unsigned threads) {
+    return words == 1 ? bounds_as<Code64>({codes}, {values}, after, seek, threads)
+                      : bounds_as<Code128>({codes}, {values}, after, seek, threads);
 }
 
 PrefixHits search_prefix(std::span<const std::uint64_t> codes, unsigned words,

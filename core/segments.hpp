@@ -58,7 +58,7 @@ SortedCodes sort_codes(std::span<const std::uint64_t> codes, unsigned words,
 // True when no code is below the one before it.
 bool is_ascending(std::span<const std::uint64_t> codes, unsigned words);
 
-enum class Lookup : int { binary = 0, interpolation = 1 };
+enum class Seek : int { binary = 0, interpolation = 1 };
 
 struct Positions {
     std::vector<std::int64_t> positions;
@@ -69,7 +69,7 @@ struct Positions {
 // codes were looked at in all. Interpolation guesses by value and halves when a guess helped little, so it takes
 // about log log n steps on uniform codes and never more than twice those of binary search.
 Positions bounds(std::span<const std::uint64_t> codes, unsigned words, std::span<const std::uint64_t> values,
-                 bool after, Lookup lookup, unsigned threads);
+                 bool after, Seek seek, unsigned threads);
 
 struct PrefixHits {
     std::vector<std::int64_t> query, position;
@@ -134,10 +134,9 @@ KERNEL inline std::size_t interpolation_bound(const Keys& keys, Code value, bool
 }
 
 template <class Keys, class Code>
-KERNEL inline std::size_t bound(const Keys& keys, Code value, bool after, Lookup lookup,
-                                std::uint64_t& probes) {
-    return lookup == Lookup::binary ? binary_bound(keys, value, after, probes)
-                                    : interpolation_bound(keys, value, after, probes);
+KERNEL inline std::size_t bound(const Keys& keys, Code value, bool after, Seek seek, std::uint64_t& probes) {
+    return seek == Seek::binary ? binary_bound(keys, value, after, probes)
+                                : interpolation_bound(keys, value, after, probes);
 }
 
 KERNEL inline unsigned ones(Code64 x) { return static_cast<unsigned>(__builtin_popcountll(x)); }

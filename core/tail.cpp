@@ -9,7 +9,7 @@
 namespace neardup {
 
 Tail::Tail(const Design& design, std::size_t capacity) : design_(design), capacity_(capacity) {
-    // Buckets of 8 on average: one in 250 overflows 16.
+    // Buckets of 4 to 8 when full: at most one in 250 overflows 16.
     const auto wanted = std::max(1u, static_cast<unsigned>(std::bit_width(capacity / 8)));
     for (const Key& key : design.keys) {
         Shape shape(design.bits, key.mask, std::min(key.flips, design.radius), wanted);
@@ -66,7 +66,7 @@ void Tail::Buckets::insert(std::uint32_t header, std::uint32_t low_bits, std::ui
     list.code.push_back(number);
 }
 
-void Tail::add(std::span<const std::uint64_t> codes) {
+void Tail::add(std::span<const std::uint64_t> codes, std::span<const bool> empty) {
     constexpr std::size_t ahead = 16;
     const unsigned words = design_.words();
     if (codes.size() / words > room()) throw std::invalid_argument("no room");
@@ -94,11 +94,12 @@ void Tail::add(std::span<const std::uint64_t> codes) {
                     // The first table knows every code: it tells new ones from those that came before.
                     const auto row = static_cast<std::uint32_t>(next_.size());
                     next_.push_back(none);
+                    number[j] = none;
+                    if (!empty.empty() && empty[at + j]) continue;
                     const std::uint32_t known = table.find(header, low, batch->code(j), codes_);
                     if (known != none) {
                         next_[last_[known]] = row;
                         last_[known] = row;
-                        number[j] = none;
                         continue;
                     }
                     number[j] = static_cast<std::uint32_t>(codes_.size());

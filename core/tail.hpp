@@ -22,7 +22,7 @@ class Tail {
     std::size_t bytes() const;
 
     // At most room() codes.
-    void add(std::span<const std::uint64_t> codes);
+    void add(std::span<const std::uint64_t> codes, std::span<const bool> empty);
     void search(Batch& batch, const Request& request, std::int64_t base, const Tombstones* dead) const;
     void append(std::vector<std::uint64_t>& codes, std::vector<std::uint32_t>& rows, std::int64_t base,
                 std::uint32_t shift, const Tombstones& dead) const;

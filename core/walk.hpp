@@ -38,13 +38,12 @@ class Walk {
     static constexpr std::size_t largest_copy = 131072;  // larger partitions are sorted where they lie
 
     std::vector<Found> found;
-    std::size_t taken = 0;  // of `found`, by the reader
 
     // `skip_bits` of the hash chose the partition; `bits` more choose the bucket.
     void begin(std::span<Item> part, const TableRules& rules, int skip_bits, int bits) {
         rules_ = &rules;
         found.clear();
-        taken = bucket_ = buckets_count_ = 0;
+        bucket_ = buckets_count_ = 0;
         frames_.clear();
         earlier_ = rules.earlier;
         leaf_ = {};
@@ -101,12 +100,22 @@ class Walk {
     template <int lanes>
     KERNEL void try_lanes(const Item& a, std::uint32_t fold, const Item* items, const std::uint32_t* folds,
                           std::size_t count) {
+        const int radius = rules_->radius;
         std::uint32_t least = 64;
         for (int i = 0; i < lanes; ++i)
             least = std::min(least, static_cast<std::uint32_t>(std::popcount(fold ^ folds[i])));
-        if (least > static_cast<std::uint32_t>(rules_->radius)) return;
-        for (std::size_t i = 0; i < std::min<std::size_t>(count, lanes); ++i)
-            if (std::popcount(fold ^ folds[i]) <= rules_->radius) report(a, items[i]);
+        if (least > static_cast<std::uint32_t>(radius)) return;
+        // One byte a lane, so that in crowds the few that are near are found eight lanes at a time.
+        std::array<std::uint8_t, lanes> near;
+        for (int i = 0; i < lanes; ++i) near[i] = std::popcount(fold ^ folds[i]) <= radius;
+        for (std::size_t start = 0; start < lanes; start += 8) {
+            std::uint64_t eight;
+            std::memcpy(&eight, &near[start], 8);
+            for (; eight; eight &= eight - 1) {
+                const std::size_t i = start + static_cast<std::size_t>(std::countr_zero(eight)) / 8;
+                if (i < count) report(a, items[i]);
+            }
+        }
     }
     KERNEL void try_all(const Item& a, std::uint32_t fold, const Item* items, const std::uint32_t* folds,
                         std::size_t count) {

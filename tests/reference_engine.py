@@ -39,8 +39,8 @@ def first_in_probe_order(
     tables: Sequence[tuple[int, int]],
     header: int,
 ) -> tuple[int, int] | None:
-    """(row, distance) of the first hit: table by table, flip set by flip set, lowest row within a bucket. Tables
-    whose key has at least six bits after its header settle on those bits too (the presence map)."""
+    """(row, distance) of the first hit: table by table, flip set by flip set, lowest row within a bucket.
+    Tables whose key has at least six bits after its header settle on those bits too (the presence map)."""
     numbers = [as_int(code) for code in codes]
     asked = as_int(query)
     for mask, flips in tables:
@@ -86,13 +86,15 @@ def clustered(
 
 
 def flip_sets(costs: Sequence[float], radius: int) -> list[tuple[int, ...]]:
-    """Every non-empty set of at most `radius` places, cheapest first; ties: fewer places, then lexicographic."""
+    """Every non-empty set of at most `radius` places, cheapest first; ties: fewer places, then
+    lexicographic."""
     sets = [s for size in range(1, radius + 1) for s in combinations(range(len(costs)), size)]
     return sorted(sets, key=lambda s: (sum(costs[i] for i in s), len(s), s))
 
 
 def children(ranks: tuple[int, ...], width: int) -> list[tuple[int, ...]]:
-    """Algorithm 2 as the errata have it: ranks count from 1; the left child, then the right, as far as they exist."""
+    """Algorithm 2 as the errata have it: ranks count from 1; the left child, then the right, as far as they
+    exist."""
     out = []
     if ranks[-1] < width:
         out.append((*ranks[:-1], ranks[-1] + 1))

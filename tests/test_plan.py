@@ -1,12 +1,21 @@
 import json
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from neardup import _core
 from neardup.cli.plan import plan as command
 from neardup.errors import ConfigError
 from neardup.planning import Plan, measure, plan
-from neardup.planning.cost import batch_cost, flip_sets_needed, psm_cost, row_map_bytes, tables_cost
+from neardup.planning.cost import (
+    batch_cost,
+    flip_sets_needed,
+    native_header_bits,
+    psm_cost,
+    row_map_bytes,
+    tables_cost,
+)
 from neardup.planning.machine import REFERENCE, Machine
 from neardup.planning.plan import parse_size
 from neardup.search.designs import compact, covering, manku
@@ -50,6 +59,23 @@ def test_bytes_follow_the_structure() -> None:
     assert psm.bytes == n * 7
     assert row_map_bytes(1e9) == 4e9
     assert row_map_bytes(8e9) == 64e9
+
+
+@pytest.mark.parametrize("codes", [1, 20, 1000, 60_000, 100_000])
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_headers_and_bytes_are_those_of_the_core(codes: int, bits: int) -> None:
+    words = np.random.default_rng(codes).integers(0, 2**32, (codes, max(1, bits // 64)), dtype=np.uint64)
+    for design in (covering(bits, 3, 6), compact(bits, 3, 2), compact(bits, 3, 3)):
+        masks = [[t.mask >> 64 * w & 2**64 - 1 for w in range(words.shape[1])] for t in design.tables]
+        flips = np.array([t.flips for t in design.tables], dtype=np.uint8)
+        tables = _core.HammingTables(words, bits, 3, np.array(masks, dtype=np.uint64), flips)
+        expected = [
+            min(native_header_bits(bits, codes, flips=t.flips > 0), t.key_bits) for t in design.tables
+        ]
+        assert list(tables.header_bits) == expected
+        if codes > 1000:
+            guess = tables_cost(REFERENCE, design, codes, kind="covering").bytes
+            assert guess == pytest.approx(tables.bytes, rel=0.05)
 
 
 def test_longer_buckets_and_more_tables_cost_more() -> None:

@@ -94,13 +94,13 @@ class Gaoya:
         return np.array(asked), np.array(rows)
 
 
-def simhash_pybind_join(codes: Words, radius: int) -> int:
-    """Pairs that simhash-pybind finds within one set of codes, with as many blocks as it was made for."""
+def simhash_pybind_join(codes: Words, radius: int) -> Words:
+    """Pairs that simhash-pybind finds within one set of codes, with the blocks of the paper's 20 tables."""
     try:
         import simhash
     except ImportError:
         raise NotRun("simhash-pybind is not installed") from None
-    return len(simhash.find_all(codes[:, 0].tolist(), radius + 3, radius))
+    return np.array(list(simhash.find_all(codes[:, 0].tolist(), radius + 3, radius)), dtype=np.uint64)
 
 
 def searchers(radius: int) -> dict[str, Build]:
@@ -114,8 +114,8 @@ def searchers(radius: int) -> dict[str, Build]:
     return found
 
 
-def joiners(radius: int) -> dict[str, Callable[[Words], int]]:
-    """Every engine that finds all pairs within one set; each returns how many."""
+def joiners(radius: int) -> dict[str, Callable[[Words], Words]]:
+    """Every engine that finds all pairs within one set; each returns their codes, uint64[pairs, 2]."""
     from benchmarks.search.ours import join
 
     return {

@@ -29,6 +29,7 @@ def describe() -> dict[str, object]:
         "system": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
         "versions": names,
+        "load": [round(load, 1) for load in os.getloadavg()],
         "commit": _run("git", "rev-parse", "HEAD"),
         "changed": bool(_run("git", "status", "--porcelain", "--untracked-files=no", "--", "src", "core")),
         "access_ns": [[size, round(cost, 2)] for size, cost in measure_access(2**30)],

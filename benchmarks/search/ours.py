@@ -3,35 +3,120 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from time import process_time
 
 import numpy as np
+from benchmarks.search.data import near_pairs
 from benchmarks.search.engines import Engine, NotRun, Rows, Words
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.planning.cost import Cost, tables_cost
+from neardup.planning.cost import Cost, psm_cost, tables_cost
 from neardup.planning.machine import Machine
-from neardup.search.designs import Design, compact, covering, manku
+from neardup.search.base import to_codes
+from neardup.search.hamming import BPHS, Compact, Covering, TableMethod
+from neardup.search.join import Join
+from neardup.search.live import LiveSearcher
+from neardup.search.scan import Scan as ScanMethod
 
-__all__ = ["join", "ours", "predicted"]
+__all__ = ["Live", "join", "ours", "predicted"]
 
 
 class Tables:
-    """A table design held in memory."""
+    """An exact method, its codes held in memory."""
 
-    def __init__(self, codes: Words, design: Design, threads: int) -> None:
-        masks = np.array([[table.mask] for table in design.tables], dtype=np.uint64)
-        flips = np.array([table.flips for table in design.tables], dtype=np.uint8)
-        self.tables = _core.HammingTables(codes, design.bits, design.radius, masks, flips, threads=threads)
-        self.design = design
-        self.bytes, self.row_bytes = self.tables.bytes, self.tables.row_bytes
+    def __init__(self, codes: Words, method: TableMethod, threads: int) -> None:
+        self.searcher, self.design = method.index(to_codes(codes), threads=threads), method.design
+        self.bytes, self.row_bytes = self.searcher.bytes, self.searcher.row_bytes
+        # Two reads a probe, of a bucket's bounds and of the bucket; one for each presence word asked.
+        self.reads = sum(
+            table.probes(header) + 1 if table.flips else 2
+            for table, header in zip(self.design.tables, self.searcher.tables.header_bits, strict=True)
+        )
+
+    def search(
+        self, queries: Words, margins: NDArray[np.float32], *, first: bool, threads: int
+    ) -> tuple[Rows, Rows]:
+        hits = self.searcher.search(to_codes(queries), mode="first" if first else "all", threads=threads)
+        return hits.query, hits.row
+
+
+class Live:
+    """A method whose tables grow while they are searched."""
+
+    def __init__(self, name: str, radius: int) -> None:
+        self.searcher = LiveSearcher(
+            Covering(radius=radius, tables=6) if name == "live-fast" else Compact(radius=radius)
+        )
+
+    def add(self, codes: Words) -> None:
+        self.searcher.add(to_codes(codes))
+
+    def search(self, queries: Words) -> tuple[Rows, Rows]:
+        hits = self.searcher.search(to_codes(queries))
+        return hits.query, hits.row
+
+    @property
+    def bytes(self) -> int:
+        return self.searcher.state().bytes
+
+
+class Psm:
+    """PSM with a header of `header_bits` and the fewest flip sets that reach `recall` on the margins of other
+    real pairs than those asked for."""
+
+    def __init__(self, codes: Words, radius: int, threads: int, *, heap: bool, recall: float = 0.955) -> None:
+        self.heap = heap
+        header = max(1, int(np.log2(len(codes))) - 3)
+        start = process_time()
+        self.table = _core.PsmTable(codes, 64, radius, header, threads)
+        self.build_seconds = process_time() - start  # without the calibration below
+        self.bytes, self.row_bytes = self.table.bytes, self.table.row_bytes
+        pairs, differing, _ = near_pairs(radius)
+        generator = np.random.default_rng(2)
+        columns = generator.permuted(np.tile(np.arange(64), (len(pairs), 1)), axis=1)[:, :header]
+        rows = np.arange(len(pairs))[:, None]
+        sizes, failed = np.abs(pairs)[rows, columns], differing[rows, columns]
+        self.expected = (np.sort(sizes, axis=1) / sizes.mean(axis=1, keepdims=True)).mean(axis=0)
+        self.expected = self.expected.astype(np.float32)
+        self.sets = _sets_needed(sizes, failed, self.expected, differing.sum(axis=1), radius, recall)
+        self.reads = 2 * (self.sets + 1)
 
     def search(
         self, queries: Words, margins: NDArray[np.float32], *, first: bool, threads: int
     ) -> tuple[Rows, Rows]:
         mode = _core.Mode.first if first else _core.Mode.all
-        query, row, _ = self.tables.search(queries, mode, threads=threads)
+        if self.heap:
+            query, row, _ = self.table.search_heap(queries, margins, self.sets, mode, threads=threads)
+        else:
+            query, row, _ = self.table.search_template(
+                queries, margins, self.expected, self.sets, mode, threads=threads
+            )
         return query, row
+
+
+def _sets_needed(
+    sizes: NDArray[np.float32],
+    failed: NDArray[np.bool_],
+    expected: NDArray[np.float32],
+    distances: NDArray[np.int64],
+    radius: int,
+    recall: float,
+) -> int:
+    """The fewest flip sets that find a share `recall` of the pairs, each distance counting equally."""
+    offsets, ranks, _ = _core.vosh(expected, radius, 4096)
+    place = {tuple(ranks[offsets[i] : offsets[i + 1]].tolist()): i + 1 for i in range(len(offsets) - 1)}
+    order = np.argsort(np.argsort(sizes, axis=1), axis=1)
+    needed = np.array(
+        [
+            0 if not f.any() else place.get(tuple(sorted(r[f].tolist())), 10**6)
+            for r, f in zip(order, failed, strict=True)
+        ]
+    )
+    for sets in range(1, 4097):
+        if np.mean([np.mean(needed[distances == d] <= sets) for d in range(1, radius + 1)]) >= recall:
+            return sets
+    return 4096
 
 
 class Scan:
@@ -40,20 +125,20 @@ class Scan:
     row_bytes = 0
 
     def __init__(self, codes: Words, radius: int) -> None:
-        self.codes, self.radius, self.bytes = codes, radius, codes.nbytes
+        self.searcher, self.bytes = ScanMethod(radius=radius).index(to_codes(codes)), codes.nbytes
 
     def search(
         self, queries: Words, margins: NDArray[np.float32], *, first: bool, threads: int
     ) -> tuple[Rows, Rows]:
-        query, row, _ = _core.scan(self.codes, queries, 64, self.radius, first, threads)
-        return query, row
+        hits = self.searcher.search(to_codes(queries), mode="first" if first else "all", threads=threads)
+        return hits.query, hits.row
 
 
 def ours(radius: int) -> dict[str, Callable[[Words, int], Engine]]:
     """Our searchers by name."""
 
-    def tables(design: Design) -> Callable[[Words, int], Engine]:
-        return lambda codes, threads: Tables(codes, design, threads)
+    def tables(method: TableMethod) -> Callable[[Words, int], Engine]:
+        return lambda codes, threads: Tables(codes, method, threads)
 
     def missing(name: str) -> Callable[[Words, int], Engine]:
         def build(codes: Words, threads: int) -> Engine:
@@ -62,12 +147,12 @@ def ours(radius: int) -> dict[str, Callable[[Words, int], Engine]]:
         return build
 
     return {
-        "fast": tables(covering(64, radius, 6)),
-        "compact": tables(compact(64, radius, 2)),
-        "bphs-4": tables(manku(4)),
-        "bphs-10": tables(manku(10)),
-        "psm": missing("psm"),
-        "psm-heap": missing("psm-heap"),
+        "fast": tables(Covering(radius=radius, tables=6)),
+        "compact": tables(Compact(radius=radius)),
+        "bphs-4": tables(BPHS(tables=4)),
+        "bphs-10": tables(BPHS(tables=10)),
+        "psm": lambda codes, threads: Psm(codes, radius, threads, heap=False),
+        "psm-heap": lambda codes, threads: Psm(codes, radius, threads, heap=True),
         "bphs-4-binary": missing("binary search"),
         "bphs-10-binary": missing("binary search"),
         "scan": lambda codes, threads: Scan(codes, radius),
@@ -77,11 +162,15 @@ def ours(radius: int) -> dict[str, Callable[[Words, int], Engine]]:
 def predicted(machine: Machine, engine: Engine, name: str, codes: int) -> Cost:
     """What the planner's model says of an engine as it was built."""
     kind = {"fast": "covering", "bphs-4": "bphs", "bphs-10": "bphs"}.get(name, name)
+    if isinstance(engine, Psm):
+        return psm_cost(machine, 64, codes, engine.table.header_bits, engine.sets)
     if not isinstance(engine, Tables):
         raise NotRun(f"no prediction for {name}")
-    return tables_cost(machine, engine.design, codes, max(engine.tables.header_bits), kind=kind)
+    return tables_cost(machine, engine.design, codes, kind=kind)
 
 
-def join(codes: Words, radius: int) -> int:
-    """How many pairs the self-join finds."""
-    raise NotRun("join is not in this version")
+def join(codes: Words, radius: int) -> Words:
+    """The pairs of the self-join, as codes uint64[pairs, 2]."""
+    pairs = Join(radius=radius).within(to_codes(codes))
+    found = [np.stack([left, right], axis=1) for left, right, _ in pairs]
+    return codes[np.concatenate(found), 0] if found else np.empty((0, 2), dtype=np.uint64)

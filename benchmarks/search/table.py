@@ -169,6 +169,12 @@ def main() -> None:
         f"Python {machine['python']}; "
         + ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
         + f"; commit {machine['commit'][:12]}.",
+        *(
+            [f"Others kept the machine busy during this run (load {machine['load'][0]}), so figures for two"
+             " threads say little."]
+            if machine["load"][0] > machine["cores"] / 2
+            else []
+        ),
         "",
         *search_tables(results),
         *section("### Targets", goals(results, cases)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -280,3 +282,39 @@ def test_flips_need_margins() -> None:
         TemplateFlips((1.0, 2.0))(queries, 8, 3, 3)
     with pytest.raises(ValueError):
         TemplateFlips((2.0, 1.0))(queries, 2, 3, 3)
+
+
+MEMORY_TRIAL = """
+import re, sys
+import numpy as np
+from neardup.search.base import to_codes
+from neardup.search.batch import BatchBPHS
+from neardup.search.segment_writer import SegmentWriter
+from neardup.search.stored import SegmentSet
+
+def peak():  # not ru_maxrss, which a child inherits
+    return 1024 * int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1])
+
+rng, path = np.random.default_rng(1), sys.argv[1] + "/a.seg"
+list(BatchBPHS(memory="8MB").search(to_codes(np.zeros(9, np.uint64)), SegmentSet([])))
+start = peak()
+with SegmentWriter(path, "s", 64, memory="32MB") as writer:
+    for i in range(0, 6_000_000, 100_000):
+        writer.add(rng.integers(0, 2**64, 100_000, dtype=np.uint64), np.arange(i, i + 100_000))
+written = peak()
+queries = to_codes(rng.integers(0, 2**64, 50_000, dtype=np.uint64), 64, "s")
+for hits in BatchBPHS(memory="32MB").search(queries, SegmentSet([path])):
+    pass
+print(written - start, peak() - start)
+"""
+
+
+@pytest.mark.slow
+def test_memory_stays_near_its_limit(tmp_path: Path) -> None:
+    """96 MB of codes sorted and searched with 32 MB each, in a process of its own."""
+    run = subprocess.run(
+        [sys.executable, "-c", MEMORY_TRIAL, tmp_path], capture_output=True, text=True, check=True
+    )
+    written, searched = map(int, run.stdout.split())
+    assert 10_000_000 < written < 48_000_000
+    assert searched < 48_000_000

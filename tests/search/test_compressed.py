@@ -142,8 +142,8 @@ def test_a_search_unpacks_few_blocks(tmp_path: Path) -> None:
     codes = np.random.default_rng(2).integers(0, 2**64, 100_000, dtype=np.uint64)
     write_compressed(tmp_path / "a.segz", codes, None, SCHEME, 64)
     blocks = CompressedSegment.open(tmp_path / "a.segz")._blocks
-    for lookup in (_core.Lookup.binary, _core.Lookup.interpolation):
-        *_, decoded, damaged = blocks.search(codes[:1, None], 20, 3, lookup)
+    for seek in (_core.Seek.binary, _core.Seek.interpolation):
+        *_, decoded, damaged = blocks.search(codes[:1, None], 20, 3, seek)
         assert (decoded <= 2, damaged) == (True, -1)
 
 

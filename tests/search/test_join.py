@@ -125,7 +125,7 @@ def test_labels_are_the_union_of_all_pairs(kind, threads):
 def test_batches_are_bounded_and_full():
     words = naive.draw(23, 2_500, 64, "crowded")
     whole = rows_of(Join(8).within(to_codes(words)))
-    assert len(whole) > 200_000  # more than one partition may hold ready
+    assert len(whole) > 100_000  # more than one partition may hold ready
     for batch in (1_000, 65_536, 100_000):
         sizes = [len(left) for left, _, _ in Join(8).within(to_codes(words), batch=batch)]
         assert sum(sizes) == len(whole)

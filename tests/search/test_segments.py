@@ -232,8 +232,8 @@ def test_both_lookups_find_the_same_bound(
     mask = 2**bits - 1
     stored, wanted = sorted(value & mask for value in values), [value & mask for value in asked]
     expected = [sum(code < value or (after and code == value) for code in stored) for value in wanted]
-    for lookup in (_core.Lookup.binary, _core.Lookup.interpolation):
-        got, _ = _core.bounds(from_ints(stored, bits), from_ints(wanted, bits), after, lookup)
+    for seek in (_core.Seek.binary, _core.Seek.interpolation):
+        got, _ = _core.bounds(from_ints(stored, bits), from_ints(wanted, bits), after, seek)
         assert got.tolist() == expected
 
 
@@ -242,8 +242,8 @@ def test_interpolation_looks_at_fewer_codes() -> None:
     rng = np.random.default_rng(1)
     codes = np.sort(rng.integers(0, 2**64, 1 << 20, dtype=np.uint64))[:, None]
     values = rng.integers(0, 2**64, (1000, 1), dtype=np.uint64)
-    binary, probes = _core.bounds(codes, values, lookup=_core.Lookup.binary)
-    guessed, fewer = _core.bounds(codes, values, lookup=_core.Lookup.interpolation)
+    binary, probes = _core.bounds(codes, values, seek=_core.Seek.binary)
+    guessed, fewer = _core.bounds(codes, values, seek=_core.Seek.interpolation)
     assert np.array_equal(binary, guessed)
     assert np.array_equal(binary, np.searchsorted(codes[:, 0], values[:, 0]))
     assert probes >= 20_000 > 2 * fewer

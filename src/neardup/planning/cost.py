@@ -19,7 +19,17 @@ import numpy as np
 from neardup.planning.machine import NANO, Machine
 from neardup.search.designs import Design
 
-__all__ = ["Cost", "batch_cost", "flip_sets_needed", "psm_cost", "row_map_bytes", "scan_cost", "tables_cost"]
+__all__ = [
+    "Cost",
+    "batch_cost",
+    "flip_sets_needed",
+    "native_header_bits",
+    "psm_cost",
+    "row_map_bytes",
+    "scan_cost",
+    "sorting_seconds",
+    "tables_cost",
+]
 
 LINE_CODES = 16  # low words of stored codes in one line of memory
 PRESENCE_BITS = 6  # key bits after the header that a presence word tells apart
@@ -57,20 +67,40 @@ def _probe_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> 
     return machine.per_probe + machine.per_read * (bounds + bucket) + machine.per_line * lines
 
 
+def _built_ns(machine: Machine, codes: float) -> float:
+    """One table: each code is written and read at random twice on its way to its bucket."""
+    return codes * (machine.per_built + 2 * machine.access_ns(8.0 * codes))
+
+
+def native_header_bits(bits: int, codes: float, *, flips: bool) -> int:
+    """The header bits that tables choose for themselves: buckets of 7 to 14 codes, and one bit more where
+    that saves a byte of every code and there is no presence map to double."""
+    wanted = 1 if codes < 14 else int(codes / 7).bit_length() - 1
+    saves = bits > 32 + wanted and (bits - 32 - wanted) % 8 == 1
+    return min(wanted + (saves and not flips), 32)
+
+
 def tables_cost(
-    machine: Machine, design: Design, codes: float, header_bits: int, *, kind: str, matched: float = 0.5
+    machine: Machine,
+    design: Design,
+    codes: float,
+    header_bits: int | None = None,
+    *,
+    kind: str,
+    matched: float = 0.5,
 ) -> Cost:
-    """Of `design` over `codes` codes with headers of at most `header_bits`, when a share `matched` of queries
-    has a neighbour."""
+    """Of `design` over `codes` codes, when a share `matched` of queries has a neighbour. Headers have at most
+    `header_bits`, or what tables choose for themselves."""
     total_bytes, build = 0.0, 0.0
     table_ns: list[float] = []
     count, flipping = len(design.tables), sum(table.flips > 0 for table in design.tables)
     for table in design.tables:
-        header = min(header_bits, table.key_bits, 32)
+        chosen = header_bits or native_header_bits(design.bits, codes, flips=table.flips > 0)
+        header = min(chosen, table.key_bits, 32)
         presence = table.flips > 0 and table.key_bits >= header + PRESENCE_BITS
         words = 2.0**header
         total_bytes += codes * _kept_bytes(design.bits, header) + 2 * words + (8 * words if presence else 0)
-        build += machine.per_built * codes * (1.2 if presence else 1.0)
+        build += _built_ns(machine, codes) * (1.2 if presence else 1.0)
         ns, asked = machine.per_table, 0.0
         for flips in range(table.flips + 1):
             sets = comb(header, flips)
@@ -167,7 +197,7 @@ def psm_cost(
     early = 0.35 * flips
     return Cost(
         bytes=codes * _kept_bytes(bits, header) + 2 * 2.0**header,
-        build=machine.per_built * codes * machine.build_factor("psm", codes) * NANO,
+        build=_built_ns(machine, codes) * machine.build_factor("psm", codes) * NANO,
         all=(fixed + probe + flips) * machine.query_factor("psm", codes) * NANO,
         first=(fixed + probe + matched * early + (1 - matched) * flips)
         * machine.query_factor("psm first", codes)

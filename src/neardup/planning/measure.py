@@ -4,12 +4,14 @@ build."""
 from __future__ import annotations
 
 from functools import lru_cache, partial
+from math import log2
+from time import process_time
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.planning.cost import scan_cost, tables_cost
+from neardup.planning.cost import Cost, psm_cost, scan_cost, tables_cost
 from neardup.planning.machine import Machine, best_seconds, measure_access
 from neardup.search.designs import Design, compact, covering, manku
 
@@ -46,12 +48,16 @@ def measure() -> Machine:
                 (kind, _core.Mode.all, guess.all),
                 (f"{kind} first", _core.Mode.first, guess.first),
             ):
-                taken = best_seconds(partial(tables.native.search, queries, mode)) / ASKED
-                scale.setdefault(name, []).append((size, taken / cost))
+                seconds = best_seconds(partial(tables.native.search, queries, mode)) / ASKED
+                scale.setdefault(name, []).append((size, seconds / cost))
             build.setdefault(kind, []).append((size, tables.seconds / guess.build))
+        taken, guess = _psm(machine, codes, queries[1::2].copy(), generator)
+        for name in ("psm", "psm first"):
+            scale.setdefault(name, []).append((size, taken.all / guess.all))
+        build.setdefault("psm", []).append((size, taken.build / guess.build))
     few = queries[:64]
-    taken = best_seconds(partial(_core.scan, codes, few, 64, RADIUS)) / len(few)
-    scale["scan"] = [(SIZES[-1], taken / scan_cost(machine, 64, SIZES[-1]).all)]
+    seconds = best_seconds(partial(_core.scan, codes, few, 64, RADIUS)) / len(few)
+    scale["scan"] = [(SIZES[-1], seconds / scan_cost(machine, 64, SIZES[-1]).all)]
     return machine.scaled(scale, build)
 
 
@@ -66,6 +72,21 @@ class _Timed:
             self.native = _core.HammingTables(codes, design.bits, design.radius, masks, flips)
 
         self.seconds = best_seconds(build, repeats=1)
+
+
+def _psm(machine: Machine, codes: Words, queries: Words, generator: np.random.Generator) -> tuple[Cost, Cost]:
+    """Measured and predicted cost of PSM with 16 flip sets. The margins are Laplace noise: only their cost
+    counts."""
+    header, sets = int(log2(len(codes))) - 2, 16
+    margins = generator.laplace(size=(len(queries), 64)).astype(np.float32)
+    expected = np.cumsum(1 / np.arange(header, 0, -1)).astype(np.float32)
+    start = process_time()
+    table = _core.PsmTable(codes, 64, RADIUS, header)
+    build = process_time() - start
+    search = partial(table.search_template, queries, np.abs(margins), expected, sets)
+    asked = best_seconds(search) / len(queries)
+    guess = psm_cost(machine, 64, len(codes), header, sets, matched=0.0)
+    return Cost(table.bytes, build, asked, asked), guess
 
 
 def _queries(codes: Words, generator: np.random.Generator) -> Words:

@@ -4,13 +4,14 @@ shards."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, log2
 
 from neardup.planning.cost import (
     Cost,
     batch_cost,
     flip_sets_needed,
+    native_header_bits,
     psm_cost,
     row_map_bytes,
     scan_cost,
@@ -25,6 +26,7 @@ __all__ = ["Option", "Task", "options"]
 MOST_TABLES = 24
 MOST_PROBES = 200_000
 MOST_SHARDS = 4096
+MOST_CODES = 2**32 - 2  # positions in one set of tables are 32-bit numbers
 BATCH = 10_000_000  # queries asked at once of a file, where memory does not say otherwise
 
 
@@ -102,25 +104,31 @@ def _designs(bits: int, radius: int) -> Iterator[tuple[str, Design]]:
 
 
 def _headers(codes: float, bits: int) -> list[int]:
-    """Header bits worth a look: buckets of 16 codes down to half a code."""
+    """Header bits worth a look for PSM: buckets of 16 codes down to half a code."""
     middle = round(log2(max(codes, 2)))
     return sorted({min(max(header, 2), 32, bits) for header in range(middle - 4, middle + 2)})
 
 
-def _best_fit(task: Task, cost_of: Callable[[float, int], Cost]) -> _Fit | None:
-    """The header and shards with the most queries a second for each shard, or None if no number of shards
-    will do."""
+def _best_fit(
+    task: Task, cost_of: Callable[[float, int], Cost], headers: Callable[[float], list[int]]
+) -> _Fit | None:
+    """The header and shards with the most queries a second for each shard, or None if no shards are
+    enough."""
     fits = []
-    for wanted in _headers(task.codes, task.bits):
+    for wanted in headers(task.codes):
         needed = cost_of(task.codes, wanted).bytes + row_map_bytes(task.codes)
         limit = task.memory_bytes or needed
-        shards = max(1, ceil(needed / limit))
-        codes = task.codes / shards
-        for header in _headers(codes, task.bits) if shards > 1 else [wanted]:
-            cost = cost_of(codes, header)
-            total = cost.bytes + row_map_bytes(codes)
-            if total <= limit and shards <= min(MOST_SHARDS, task.codes):
-                fits.append(_Fit(header, shards, cost, total))
+        shards = max(ceil(needed / limit), ceil(task.codes / MOST_CODES))
+        # Smaller shards have shorter headers, which imply fewer bits of a code: a few more may be needed.
+        while shards <= min(MOST_SHARDS, task.codes):
+            codes = task.codes / shards
+            found = [(header, cost_of(codes, header)) for header in headers(codes)]
+            totals = [(header, cost, cost.bytes + row_map_bytes(codes)) for header, cost in found]
+            within = [_Fit(header, shards, cost, total) for header, cost, total in totals if total <= limit]
+            fits += within
+            if within:
+                break
+            shards += 1
     return min(fits, key=lambda fit: (fit.shards * fit.cost.all, fit.bytes), default=None)
 
 
@@ -156,9 +164,14 @@ def _tables(task: Task, machine: Machine) -> Iterator[Option]:
     for kind, design in _designs(task.bits, task.radius):
 
         def cost_of(codes: float, header: int, kind: str = kind, design: Design = design) -> Cost:
-            return tables_cost(machine, design, codes, header, kind=kind, matched=task.matched)
+            return tables_cost(machine, design, codes, kind=kind, matched=task.matched)
 
-        fit = _best_fit(task, cost_of)
+        flips = any(table.flips for table in design.tables)
+
+        def headers(codes: float, flips: bool = flips) -> list[int]:
+            return [native_header_bits(task.bits, codes, flips=flips)]
+
+        fit = _best_fit(task, cost_of, headers)
         if fit is None:
             continue
         count = len(design.tables)
@@ -168,7 +181,8 @@ def _tables(task: Task, machine: Machine) -> Iterator[Option]:
         else:
             met = design.candidates(task.codes / fit.shards, fit.header_bits)
             why = f"exact with one probe in each of {count} tables, about {met:,.0f} candidates a query"
-        yield _option(kind, design.name, fit, why, tables=count)
+        shown = replace(fit, header_bits=min(fit.header_bits, max(design.key_bits)))
+        yield _option(kind, design.name, shown, why, tables=count)
 
 
 def _psm(task: Task, machine: Machine) -> Iterator[Option]:
@@ -178,7 +192,7 @@ def _psm(task: Task, machine: Machine) -> Iterator[Option]:
     def cost_of(codes: float, header: int) -> Cost:
         return psm_cost(machine, task.bits, codes, header, k_for(header), matched=task.matched)
 
-    fit = _best_fit(task, cost_of)
+    fit = _best_fit(task, cost_of, lambda codes: _headers(codes, task.bits))
     if fit is not None:
         k = k_for(fit.header_bits)
         why = f"one copy of the codes; the {k} likeliest flips find {task.recall:.0%}, given the margins"
@@ -208,8 +222,8 @@ def _batch_bphs(task: Task, machine: Machine) -> Option:
     tables = min(sizes, key=lambda count: abs(sizes[count] - log2(BATCH)))
     design = covering(task.bits, task.radius, tables)
     batch, total = _batch(task, 8.0 * tables + task.bits / 8 + 8)
-    header = _headers(batch, task.bits)[-1]
-    online = tables_cost(machine, design, batch, header, kind="covering", matched=0.0)
+    header = native_header_bits(task.bits, batch, flips=False)
+    online = tables_cost(machine, design, batch, kind="covering", matched=0.0)
     cost = batch_cost(machine, task.bits, task.codes, batch, online.all, online.build)
     why = f"tables on {batch:,} queries while the file streams by; memory does not grow with the file"
     fit = _Fit(header, 1, cost, total)

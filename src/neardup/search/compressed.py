@@ -144,21 +144,7 @@ class CompressedSegment:
         self._file.expect(expected)
         self._keys = self._file.column("keys").view(np.uint64).reshape(-1, words_of(self.bits))
         self._starts = self._file.column("starts").view(np.uint64)
-        checksums, seed = self._file.checksums("blocks")
-        try:
-            self._blocks = _core.CompressedBlocks(
-                self.bits,
-                self.block,
-                self._count,
-                self._file.column("lengths"),
-                self._file.unchecked("blocks"),
-                self._keys,
-                self._starts,
-                checksums,
-                seed,
-            )
-        except ValueError as error:
-            raise self._file.damage("columns that fit each other", str(error)) from None
+        self._blocks = self._part(0, blocks, self._file.unchecked("blocks"))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> CompressedSegment:
@@ -205,8 +191,10 @@ class CompressedSegment:
         last = int(np.searchsorted(self._starts, stop, "left"))
         if first < 0:
             raise self._file.damage("a first block that starts at 0", f"{int(self._starts[0])}")
-        codes, damaged = self._blocks.decode(first, last, threads)
-        self._check(damaged)
+        # Read, not mapped: a stream of chunks takes the memory of one.
+        packed = self._file.read("blocks", first * self.block, last * self.block, threads)
+        codes, damaged = self._part(first, last, packed).decode(0, last - first, threads)
+        self._check(damaged, first)
         origin = int(self._starts[first])
         if len(codes) < stop - origin:
             raise self._file.damage(f"{stop} codes", f"{origin + len(codes)}")
@@ -266,6 +254,25 @@ class CompressedSegment:
             return np.arange(start, stop)
         return self._file.read("rows", 8 * start, 8 * stop, threads).view(np.int64)
 
-    def _check(self, damaged: int) -> None:
+    def _part(self, first: int, last: int, blocks: NDArray[np.uint8]) -> _core.CompressedBlocks:
+        """Blocks first to last - 1, whose bytes are at hand, for the core."""
+        checksums, seed = self._file.checksums("blocks")
+        count = self._count if last == len(self._starts) else int(self._starts[last])
+        try:
+            return _core.CompressedBlocks(
+                self.bits,
+                self.block,
+                count,
+                self.lengths,
+                blocks,
+                self._keys[first:last],
+                self._starts[first:last],
+                checksums[first:last],
+                seed + first,
+            )
+        except ValueError as error:
+            raise self._file.damage("columns that fit each other", str(error)) from None
+
+    def _check(self, damaged: int, first: int = 0) -> None:
         if damaged >= 0:
-            raise self._file.damage("blocks as written", f"damage in block {damaged}")
+            raise self._file.damage("blocks as written", f"damage in block {first + damaged}")

@@ -24,7 +24,7 @@ __all__ = ["Join", "PairsBetween", "PairsWithin", "join_design"]
 
 # Nanoseconds a code spends in each table, and with each other code of its bucket: the ratio alone matters
 # here.
-TABLE_COST, MEETING_COST = 13.0, 0.06
+TABLE_COST, MEETING_COST = 15.0, 0.06
 MOST_TABLES, WIDEST_SEARCHED = 60, 8
 
 

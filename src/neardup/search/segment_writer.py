@@ -127,23 +127,25 @@ def merge_segments(
     for source in sources:
         if (source.bits, source.scheme) != (bits, scheme):
             raise SchemeError(f"{scheme} ({bits} bits)", f"{source.scheme} ({source.bits} bits)")
-    limit, width = memory_bytes(memory), 8 * words_of(bits) + 8
-    # A code in memory is in its run, in the joined parts, and in the two columns of the sort.
-    fan_in = max(2, limit // (4 * width * (BLOCK // 8)))
+    limit = memory_bytes(memory)
+    # A code in memory is in its run, in the joined parts, in both sides of the sort and in the chunk before; the
+    # rest is for what the allocator keeps.
+    share = limit // (8 * (8 * words_of(bits) + 8))
+    fan_in = max(2, share // (BLOCK // 8))
     with tempfile.TemporaryDirectory(dir=Path(path).parent, prefix=f".{Path(path).name}.") as folder:
         level: list[StoredCodes] = list(sources)
         made = 0
         while len(level) > fan_in:
             group, level = level[:fan_in], level[fan_in:]
             target = Path(folder, f"{made}.seg")
-            _merge_once(group, target, limit // (4 * width * len(group)), threads)
+            _merge_once(group, target, share // len(group), threads)
             level.append(Segment.open(target))
             made += 1
             for source in group:
                 if source.path.parent == Path(folder):
                     source.close()
                     source.path.unlink()
-        _merge_once(level, path, limit // (4 * width * len(level)), threads)
+        _merge_once(level, path, share // len(level), threads)
         for source in level:
             if source.path.parent == Path(folder):
                 source.close()
@@ -163,7 +165,7 @@ class SegmentWriter:
 
     To be used in a `with`; the file appears when the block ends without an error. Batches are collected,
     sorted, put aside in a temporary folder beside the target, and merged. With 1 GB of memory each code is
-    written twice for up to 40 billion codes of 64 bits; that number grows with the square of the memory.
+    written twice for up to 15 billion codes of 64 bits; that number grows with the square of the memory.
     """
 
     def __init__(
@@ -178,8 +180,8 @@ class SegmentWriter:
         check_radius(0, bits)
         self.path, self.scheme, self.bits = Path(path), scheme, bits
         self._memory, self._threads = memory_bytes(memory), threads
-        # A code takes its place here and, while a run is sorted, two more.
-        room = self._memory // (3 * (8 * words_of(bits) + 8))
+        # A code takes its place here and, while a run is sorted, two more; the rest is the allocator's.
+        room = self._memory // (4 * (8 * words_of(bits) + 8))
         self._codes = np.empty((room, words_of(bits)), np.uint64)
         self._rows = np.empty(room, np.int64)
         self._held = 0

@@ -1,0 +1,223 @@
+"""Exact search in tables: a code is stored under a key in each, and a query asks for its own keys and their
+flips.
+
+BPHS       blocks of bits, keyed on every choice of some of them
+Covering   longer keys for the same number of tables; the fastest
+Compact    two or three tables, asked with flips; the fewest bytes
+
+All return precisely what a scan would, for the radius they are made for.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.errors import ConfigError, SchemeError
+from neardup.fingerprints.base import Codes
+from neardup.search.base import Candidates, Hits, Keyed, Mode, check_codes, check_radius, rows_and_words
+from neardup.search.designs import Design, bphs, compact, covering, covering_sizes, manku
+
+__all__ = ["BPHS", "Compact", "Covering", "TableMethod", "TableSearcher", "design_arrays", "extract_bits"]
+
+COMFORTABLE_KEY = 20
+"""Key bits beyond which more tables rarely pay: millions of codes still meet in buckets of a few."""
+
+
+def design_arrays(design: Design) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+    """Masks uint64[tables, words] and flips uint8[tables], as the core takes a design."""
+    words = (design.bits + 63) // 64
+    masks = [[table.mask >> (64 * w) & (2**64 - 1) for w in range(words)] for table in design.tables]
+    return np.array(masks, np.uint64), np.array([table.flips for table in design.tables], np.uint8)
+
+
+def extract_bits(words: NDArray[np.uint64], mask: int) -> NDArray[np.uint64]:
+    """The bits of each code under the mask, side by side, lowest first; of more than 64 the highest 64."""
+    key = np.zeros(len(words), np.uint64)
+    places = [j for j in range(mask.bit_length()) if mask >> j & 1][-64:]
+    for to, j in enumerate(places):
+        key |= (words[:, j // 64] >> np.uint64(j % 64) & np.uint64(1)) << np.uint64(to)
+    return key
+
+
+class TableMethod(ABC):
+    """What the exact methods share: everything but the design of their tables."""
+
+    radius: int
+    bits: int
+
+    @property
+    @abstractmethod
+    def design(self) -> Design:
+        """The keys and flips of each table."""
+
+    def keys(self, codes: Codes) -> Keyed:
+        """One key a row and table, row by row; empty rows have none."""
+        return self._keyed(codes, [[0] for _ in self.design.tables])
+
+    def probes(self, codes: Codes) -> Keyed:
+        """The keys each query asks for, in probe order: table by table, without flips, then with more and
+        more."""
+        flips = []
+        for table in self.design.tables:
+            places = range(min(table.key_bits, 64))
+            sets = (s for size in range(table.flips + 1) for s in combinations(places, size))
+            flips.append([sum(1 << j for j in chosen) for chosen in sets])
+        return self._keyed(codes, flips)
+
+    def _keyed(self, codes: Codes, flips: list[list[int]]) -> Keyed:
+        rows, words = rows_and_words(codes, self.bits)
+        if rows is None:
+            rows = np.arange(len(words))
+        columns = [
+            extract_bits(words, table.mask)[:, None] ^ np.array(masks, np.uint64)
+            for table, masks in zip(self.design.tables, flips, strict=True)
+        ]
+        table = np.repeat(np.arange(len(flips), dtype=np.int32), [len(masks) for masks in flips])
+        return Keyed(np.repeat(rows, len(table)), np.tile(table, len(rows)), np.hstack(columns).ravel())
+
+    def index(self, codes: Codes, *, threads: int = 1) -> TableSearcher:
+        """The codes in native tables; equal ones are stored once."""
+        rows, words = rows_and_words(codes, self.bits)
+        masks, flips = design_arrays(self.design)
+        numbers = None if rows is None else rows.astype(np.uint32)
+        tables = _core.HammingTables(words, self.bits, self.radius, masks, flips, 0, threads, numbers)
+        return TableSearcher(codes.scheme, self.bits, len(codes), tables)
+
+    def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
+        """All pairs of rows within the radius, equal codes too, all in memory; `Join` streams them and is
+        faster."""
+        hits = self.index(codes, threads=threads).search(codes, threads=threads)
+        ahead = hits.query < hits.row
+        return Candidates(hits.query[ahead], hits.row[ahead], hits.distance[ahead])
+
+
+@dataclass(frozen=True)
+class TableSearcher:
+    """Stored codes in tables, ready to be asked in batches; the more queries a batch has, the faster each."""
+
+    scheme: str
+    bits: int
+    rows: int
+    tables: _core.HammingTables
+
+    def __len__(self) -> int:
+        return self.rows
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of the tables, without the map from codes to rows."""
+        return self.tables.bytes
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of the map from codes to rows."""
+        return self.tables.row_bytes
+
+    def search(self, queries: Codes, *, mode: Mode = "all", threads: int = 1) -> Hits:
+        """The stored rows within the radius of each query, by query and row; `first`: one at most, the first
+        in probe order. A stored code finds itself."""
+        asked, words = self._asked(queries)
+        query, row, distance = self.tables.search(words, _core.Mode[mode], threads)
+        return Hits(query if asked is None else asked[query], row, distance)
+
+    def search_groups(self, queries: Codes, *, threads: int = 1) -> tuple[Hits, NDArray[np.int64]]:
+        """Distinct codes instead of rows: the lowest row of each, and how many rows have it. A query that
+        meets 100,000 equal codes gets one line."""
+        asked, words = self._asked(queries)
+        query, row, distance, size = self.tables.search_groups(words, threads)
+        return Hits(query if asked is None else asked[query], row, distance), size
+
+    def _asked(self, queries: Codes) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
+        if queries.scheme != self.scheme:
+            raise SchemeError(self.scheme, queries.scheme)
+        check_codes(queries, self.bits)
+        return rows_and_words(queries, self.bits)
+
+
+@dataclass(frozen=True)
+class BPHS(TableMethod):
+    """Block-permuted Hamming search (Manku, Jain, Das Sarma 2007): codes are cut into `blocks`, and each
+    choice of `chosen` of them keys a table.
+
+    `tables` names one of the paper's designs for 64 bits and radius 3: 4, 10, 16 or 20. Otherwise `blocks`
+    (default radius + 2) and `chosen` (default blocks - radius, the most that is safe) say it."""
+
+    radius: int = 3
+    tables: int | None = None
+    blocks: int | None = None
+    chosen: int | None = None
+    bits: int = 64
+
+    def __post_init__(self) -> None:
+        check_radius(self.radius, self.bits)
+        if self.tables is not None and (self.blocks is not None or self.chosen is not None):
+            raise ConfigError("give either tables, or blocks and chosen")
+        if self.tables is not None and (self.bits, self.radius) != (64, 3):
+            raise ConfigError(
+                "the paper's table numbers are for 64 bits and radius 3: give blocks and chosen"
+            )
+        _ = self.design
+
+    @cached_property
+    def design(self) -> Design:
+        """A table for each choice of blocks."""
+        if self.tables is not None:
+            return manku(self.tables)
+        blocks = self.radius + 2 if self.blocks is None else self.blocks
+        return bphs(
+            self.bits, self.radius, blocks, blocks - self.radius if self.chosen is None else self.chosen
+        )
+
+
+@dataclass(frozen=True)
+class Covering(TableMethod):
+    """Tables from covering designs: the longest keys for their number. 64 bits and radius 3 have 6 (21-bit
+    keys), 8, 11 and 14 tables; the default is the fewest with keys of 20 bits."""
+
+    radius: int = 3
+    tables: int | None = None
+    bits: int = 64
+
+    def __post_init__(self) -> None:
+        check_radius(self.radius, self.bits)
+        _ = self.design
+
+    @cached_property
+    def design(self) -> Design:
+        """The tables; see neardup.search.designs.covering."""
+        if self.tables is not None:
+            return covering(self.bits, self.radius, self.tables)
+        sizes = covering_sizes(self.bits, self.radius)
+        if not sizes:
+            raise ConfigError(
+                f"no covering design for {self.bits} bits and radius {self.radius}: use Compact"
+            )
+        enough = [tables for tables, key in sizes.items() if key >= COMFORTABLE_KEY]
+        return covering(self.bits, self.radius, min(enough, default=max(sizes)))
+
+
+@dataclass(frozen=True)
+class Compact(TableMethod):
+    """Few tables over large parts of the code, asked with flips; a map of what is present answers most flips
+    without touching a table. The default is two tables, or three from radius 6 on."""
+
+    radius: int = 3
+    tables: int | None = None
+    bits: int = 64
+
+    def __post_init__(self) -> None:
+        check_radius(self.radius, self.bits)
+        _ = self.design
+
+    @cached_property
+    def design(self) -> Design:
+        """One table for each part; see neardup.search.designs.compact."""
+        usual = min(self.radius + 1, 2 if self.radius < 6 else 3)
+        return compact(self.bits, self.radius, usual if self.tables is None else self.tables)
