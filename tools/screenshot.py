@@ -17,7 +17,9 @@ WIDTH = 84
 # Rich's picture loads a font from the network, which a page of documentation should not: any monospaced one will do,
 # since every run of text has its length written down.
 FORMAT = re.sub(r"@font-face \{\{.*?\}\}\s*", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
-FORMAT = FORMAT.replace("Fira Code, monospace", "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace")
+FORMAT = FORMAT.replace(
+    "Fira Code, monospace", "ui-monospace, Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+)
 
 
 def main() -> None:
