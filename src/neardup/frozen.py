@@ -1,7 +1,7 @@
 """The frozen file: a few named columns and facts about them, in one checked file (docs/format.md).
 
-For what is fitted once and then never changes, such as document frequencies. Written to a temporary name and renamed when whole; read only
-if magic, version, sizes and checksum all agree. Nothing in it is ever executed.
+For what is fitted once and then never changes, such as document frequencies. Written to a temporary name and renamed
+when whole; read only if magic, version, sizes and checksum all agree. Nothing in it is ever executed.
 """
 
 from __future__ import annotations
