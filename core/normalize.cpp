@@ -49,6 +49,11 @@ KERNEL inline Marks ascii_block(const char* in, char* out, unsigned char lower) 
 }
 
 const char* end_of_ascii(const char* p, const char* end) {
+    for (; end - p >= 64; p += 64) {
+        std::uint64_t any = 0;
+        for (int i = 0; i < 8; ++i) any |= read64(p + 8 * i);
+        if ((any & kHighBits) != 0) break;
+    }
     while (end - p >= 8 && (read64(p) & kHighBits) == 0) p += 8;
     while (p < end && is_ascii(*p)) ++p;
     return p;
