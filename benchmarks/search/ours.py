@@ -70,6 +70,7 @@ class Psm:
     def __init__(self, codes: Words, radius: int, threads: int, *, heap: bool, recall: float = 0.955) -> None:
         header = max(1, int(np.log2(len(codes))) - 3)
         pairs, differing, _ = near_pairs(radius)
+        pairs, differing = pairs[1::2], differing[1::2]  # queries are made of the others
         generator = np.random.default_rng(2)
         columns = generator.permuted(np.tile(np.arange(64), (len(pairs), 1)), axis=1)[:, :header]
         rows = np.arange(len(pairs))[:, None]
