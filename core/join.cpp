@@ -29,7 +29,7 @@ struct Join::Stream {
     explicit Stream(std::size_t rows) : rows(rows) {}
     virtual ~Stream() = default;
     // Pairs ready to be read, in order; empty at the end. The reader says how many it took.
-    virtual std::span<const Found> ready() = 0;
+    virtual std::span<const Neighbour> ready() = 0;
     virtual void take(std::size_t count) = 0;
 
     std::size_t rows, left_rows = 0;
@@ -57,7 +57,7 @@ class StreamOf final : public Join::Stream {
         partition_ = parts_.size();
     }
 
-    std::span<const Found> ready() override {
+    std::span<const Neighbour> ready() override {
         for (;;) {
             while (!wave_.empty()) {
                 Step& step = wave_.front();
@@ -80,7 +80,7 @@ class StreamOf final : public Join::Stream {
   private:
     // What a partition gave, and where to go on when it has more.
     struct Step {
-        std::vector<Found> found;
+        std::vector<Neighbour> found;
         std::size_t taken = 0;
         std::unique_ptr<Walk<halves>> walk;
     };
@@ -158,7 +158,7 @@ PairColumns Join::next(std::size_t most) {
         const auto found = stream_->ready();
         if (found.empty()) break;
         const std::size_t count = std::min(found.size(), most - out.left.size());
-        for (const Found& pair : found.first(count)) {
+        for (const Neighbour& pair : found.first(count)) {
             out.left.push_back(pair.left);
             out.right.push_back(pair.right - shift);
             out.distance.push_back(pair.distance);
@@ -171,7 +171,7 @@ PairColumns Join::next(std::size_t most) {
 std::vector<std::int64_t> Join::labels() {
     UnionFind lots(stream_->rows);
     for (auto found = stream_->ready(); !found.empty(); found = stream_->ready()) {
-        for (const Found& pair : found) lots.unite(pair.left, pair.right);
+        for (const Neighbour& pair : found) lots.unite(pair.left, pair.right);
         stream_->take(found.size());
     }
     return lots.labels();

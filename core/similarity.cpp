@@ -56,7 +56,7 @@ double square_of(std::span<const float> weights) {
 
 }  // namespace
 
-std::vector<std::int64_t> shared_features(const Rows& left, const Rows& right, PairRows pairs,
+std::vector<std::int64_t> shared_features(const RaggedRows& left, const RaggedRows& right, PairRows pairs,
                                           unsigned threads) {
     std::vector<std::int64_t> out(pairs.left.size());
     in_parallel(out.size(), threads, kPairs, [&](std::size_t begin, std::size_t end) {
@@ -66,7 +66,8 @@ std::vector<std::int64_t> shared_features(const Rows& left, const Rows& right, P
     return out;
 }
 
-Products weighted_products(const Rows& left, const Rows& right, PairRows pairs, unsigned threads) {
+Products weighted_products(const RaggedRows& left, const RaggedRows& right, PairRows pairs,
+                           unsigned threads) {
     const std::size_t count = pairs.left.size();
     Products out{std::vector<double>(count), std::vector<double>(count), std::vector<double>(count),
                  std::vector<double>(count)};

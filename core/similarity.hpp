@@ -8,7 +8,7 @@
 namespace neardup {
 
 // Ragged rows: row i is hashes[offsets[i] .. offsets[i + 1]], its hashes unique and ascending. Weights may be absent.
-struct Rows {
+struct RaggedRows {
     std::span<const std::uint64_t> hashes;
     std::span<const float> weights;
     std::span<const std::int64_t> offsets;
@@ -31,14 +31,14 @@ struct PairRows {
 };
 
 // How many hashes the rows of each pair share.
-std::vector<std::int64_t> shared_features(const Rows& left, const Rows& right, PairRows pairs,
+std::vector<std::int64_t> shared_features(const RaggedRows& left, const RaggedRows& right, PairRows pairs,
                                           unsigned threads);
 
 // Of each pair's weight vectors: dot product, squared lengths, squared distance.
 struct Products {
     std::vector<double> dot, left_square, right_square, distance_square;
 };
-Products weighted_products(const Rows& left, const Rows& right, PairRows pairs, unsigned threads);
+Products weighted_products(const RaggedRows& left, const RaggedRows& right, PairRows pairs, unsigned threads);
 
 // Hamming distances of codes of `words` words each.
 std::vector<std::int32_t> hamming_distances(std::span<const std::uint64_t> left,

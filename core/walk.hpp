@@ -13,7 +13,7 @@
 
 namespace neardup {
 
-struct Found {
+struct Neighbour {
     std::uint32_t left, right;
     std::uint8_t distance;
 };
@@ -37,7 +37,7 @@ class Walk {
         8192;  // codes tried against one at a time, so that they stay in cache
     static constexpr std::size_t largest_copy = 131072;  // larger partitions are sorted where they lie
 
-    std::vector<Found> found;
+    std::vector<Neighbour> found;
 
     // `skip_bits` of the hash chose the partition; `bits` more choose the bucket.
     void begin(std::span<Item> part, const TableRules& rules, int skip_bits, int bits) {

@@ -10,11 +10,11 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 # From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
 LAYERS = [
     ["cli"],
-    ["explain", "planning", "fused"],
+    ["explanation", "planning", "fused"],
     ["similarity", "search"],
     ["fingerprints"],
     ["features"],
-    ["sample", "columns", "documents", "seeds"],
+    ["sample", "frozen", "documents", "seeds"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

@@ -17,7 +17,7 @@ from neardup.planning.cost import (
     tables_cost,
 )
 from neardup.planning.machine import REFERENCE, Machine
-from neardup.planning.plan import parse_size
+from neardup.planning.planner import parse_size
 from neardup.search.designs import compact, covering, manku
 
 

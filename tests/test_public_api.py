@@ -6,11 +6,16 @@ import sys
 import neardup
 
 PUBLIC = [
+    "Adjacent",
+    "BPHS",
     "BitMinHash",
+    "Candidates",
     "Characters",
     "Codes",
     "Common",
+    "Compact",
     "ConfigError",
+    "Covering",
     "DEFAULT_SEED",
     "DataError",
     "Digests",
@@ -19,13 +24,17 @@ PUBLIC = [
     "Explanation",
     "Features",
     "FormatError",
+    "Hits",
     "Idf",
+    "Join",
     "MinHash",
     "MissingExtra",
     "Modulo",
     "NeardupError",
     "Normalize",
+    "PSM",
     "Phrases",
+    "Plan",
     "Scan",
     "SchemeError",
     "Seed",
@@ -41,6 +50,7 @@ PUBLIC = [
     "explain",
     "fingerprint",
     "normalize",
+    "plan",
     "tokens",
 ]
 

@@ -1,8 +1,10 @@
 """neardup finds, explains and removes duplicate and near-duplicate documents."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from neardup.documents import Document
 from neardup.errors import ConfigError, DataError, FormatError, MissingExtra, NeardupError, SchemeError
-from neardup.explain import Explanation, explain
 from neardup.features import (
     Characters,
     Common,
@@ -21,18 +23,50 @@ from neardup.features import (
 )
 from neardup.fingerprints import BitMinHash, Codes, Digests, Exact, MinHash, Simhash, Sketches
 from neardup.fused import digest, fingerprint
-from neardup.search.scan import Scan
 from neardup.seeds import DEFAULT_SEED, Seed
+
+if TYPE_CHECKING:
+    from neardup.explanation import Explanation, explain
+    from neardup.planning import Plan, plan
+    from neardup.search.adjacent import Adjacent
+    from neardup.search.base import Candidates, Hits
+    from neardup.search.hamming import BPHS, Compact, Covering
+    from neardup.search.join import Join
+    from neardup.search.psm import PSM
+    from neardup.search.scan import Scan
 
 __version__ = "0.1.0"
 
+# Loaded on first use, so that importing neardup stays quick.
+_LATER = {
+    "Adjacent": "neardup.search.adjacent",
+    "BPHS": "neardup.search.hamming",
+    "Candidates": "neardup.search.base",
+    "Compact": "neardup.search.hamming",
+    "Covering": "neardup.search.hamming",
+    "Explanation": "neardup.explanation",
+    "Hits": "neardup.search.base",
+    "Join": "neardup.search.join",
+    "PSM": "neardup.search.psm",
+    "Plan": "neardup.planning",
+    "Scan": "neardup.search.scan",
+    "explain": "neardup.explanation",
+    "plan": "neardup.planning",
+}
+
 __all__ = [
+    "BPHS",
     "DEFAULT_SEED",
+    "PSM",
+    "Adjacent",
     "BitMinHash",
+    "Candidates",
     "Characters",
     "Codes",
     "Common",
+    "Compact",
     "ConfigError",
+    "Covering",
     "DataError",
     "Digests",
     "Document",
@@ -40,13 +74,16 @@ __all__ = [
     "Explanation",
     "Features",
     "FormatError",
+    "Hits",
     "Idf",
+    "Join",
     "MinHash",
     "MissingExtra",
     "Modulo",
     "NeardupError",
     "Normalize",
     "Phrases",
+    "Plan",
     "Scan",
     "SchemeError",
     "Seed",
@@ -62,5 +99,17 @@ __all__ = [
     "explain",
     "fingerprint",
     "normalize",
+    "plan",
     "tokens",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module 'neardup' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_LATER[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

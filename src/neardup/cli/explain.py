@@ -8,7 +8,7 @@ import click
 
 import neardup as nd
 from neardup.cli.inputs import read_text
-from neardup.explain import Explanation
+from neardup.explanation import Explanation
 
 __all__ = ["explain"]
 
@@ -35,7 +35,7 @@ def explain(
     left: str, right: str, threshold: float, width: int, fold_digits: bool, samples: int, as_json: bool
 ) -> None:
     """Compare the texts of two files by every measure, and show what they share and where they differ."""
-    from neardup.explain import explain as compare
+    from neardup.explanation import explain as compare
 
     how = nd.Normalize(digits="fold" if fold_digits else "keep")
     found = compare(

@@ -3,6 +3,6 @@
 from neardup.planning.machine import Machine
 from neardup.planning.measure import measure
 from neardup.planning.options import Option
-from neardup.planning.plan import Plan, plan
+from neardup.planning.planner import Plan, plan
 
 __all__ = ["Machine", "Option", "Plan", "measure", "plan"]
