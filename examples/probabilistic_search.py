@@ -7,8 +7,6 @@ import json
 
 import neardup as nd
 from neardup import sample
-from neardup.search.hamming import Compact
-from neardup.search.psm import PSM
 
 
 def main() -> None:
@@ -17,13 +15,13 @@ def main() -> None:
     recipe = nd.Words(weights=nd.Idf.fit(texts))
     codes = nd.fingerprint(texts, recipe, nd.Simhash(64))  # margins are kept: the votes behind each bit
 
-    exact = Compact(radius=8).index(codes).search(codes)
-    index = PSM(radius=8, recall=0.9).index(codes)
+    exact = nd.Compact(radius=8).index(codes).search(codes)
+    index = nd.PSM(radius=8, recall=0.9).index(codes)
     print(index.calibration)
     some = index.search(codes)
     print(f"exact: {len(exact)} hits; PSM: {len(some)}, {len(some) / len(exact):.1%}, all of them right")
     for flips in (0, 4, 16, 64):
-        hits = PSM(radius=8, flips=flips).index(codes).search(codes)
+        hits = nd.PSM(radius=8, flips=flips).index(codes).search(codes)
         print(f"  {flips:3} flips: {len(hits) / len(exact):.1%}")
 
 
