@@ -63,8 +63,9 @@ $(BENCH)/.installed: benchmarks/requirements.txt benchmarks/requirements-search.
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --check
-	$(BENCH)/bin/python benchmarks/search.py
+	$(BENCH)/bin/python -m benchmarks.search
 	$(BENCH)/bin/python benchmarks/table.py
+	$(BENCH)/bin/python -m benchmarks.search.table
 
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 sanitize: $(VENV)/.tools
