@@ -15,6 +15,7 @@ LAYERS = [
     ["fingerprints"],
     ["features"],
     ["sample", "frozen", "documents", "seeds"],
+    ["sizes"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
