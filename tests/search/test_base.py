@@ -54,7 +54,7 @@ def stored(tmp_path):
 def test_a_mode_that_is_none(mode, live, stored):
     methods = [Scan(), BPHS(), Covering(), Compact(), PSM(flips=3)]
     asks: list[Callable[[], object]] = [
-        *(lambda index=method.index(CODES): index.search(CODES, mode=mode) for method in methods),
+        *(lambda method=method: method.index(CODES).search(CODES, mode=mode) for method in methods),
         lambda: live.search(CODES, mode=mode),
         lambda: BatchBPHS().search(CODES, stored, mode=mode),
         lambda: BatchPSM().search(CODES, stored, mode=mode),
@@ -76,7 +76,7 @@ def test_threads_that_are_none(threads, live, stored, tmp_path):
     one = {"threads": threads}
     asks: list[Callable[[], object]] = [
         *(lambda method=method: method.index(CODES, **one) for method in methods),
-        *(lambda index=method.index(CODES): index.search(CODES, **one) for method in methods),
+        *(lambda method=method: method.index(CODES).search(CODES, **one) for method in methods),
         *(lambda method=method: method.candidates(CODES, **one) for method in (*methods, Join(), Adjacent())),
         lambda: Compact().index(CODES).search_groups(CODES, **one),
         lambda: PSM().calibrate(CODES, **one),
@@ -137,7 +137,7 @@ def test_only_codes_are_searched(other, live, stored):
     methods = [Scan(), BPHS(), Covering(), Compact(), PSM(flips=3)]
     asks: list[Callable[[], object]] = [
         *(lambda method=method: method.index(other) for method in methods),
-        *(lambda index=method.index(CODES): index.search(other) for method in methods),
+        *(lambda method=method: method.index(CODES).search(other) for method in methods),
         *(lambda method=method: method.candidates(other) for method in (Join(), Adjacent())),
         lambda: Join().between(CODES, other),
         lambda: live.add(other),

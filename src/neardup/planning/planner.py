@@ -169,7 +169,7 @@ def _in_units(value: float, units: Sequence[tuple[str, float]], space: str = "")
     """Three digits and the largest unit that is not larger than the value; never an exponent."""
     rounded = float(f"{value:.3g}")
     unit, size = max((u for u in units if rounded >= u[1]), key=lambda u: u[1], default=units[0])
-    digits = float(f"{value / size:.3g}")
+    digits = float(f"{rounded / size:.3g}")
     places = max(0, 2 - floor(log10(digits))) if digits else 0
     text = f"{digits:,.{places}f}"
     return (text.rstrip("0").rstrip(".") if "." in text else text) + space + unit

@@ -41,6 +41,7 @@ Mode = Literal["all", "first"]
 order (of those that one probe finds, the one with the smallest row), the same for any number of threads."""
 
 MOST_THREADS = 4096
+_WHOLE = {int, *(np.dtype(kind).type for kind in np.typecodes["AllInteger"])}
 
 
 def _same_length(*columns: NDArray[np.generic]) -> None:
@@ -196,7 +197,8 @@ def width_for(codes: Codes, bits: int | None) -> int:
 def to_codes(numbers: ArrayLike, bits: int = 64, scheme: str | None = None) -> Codes:
     """Codes from bare numbers made elsewhere, none of them empty: a column of whole numbers from 0 up, one
     for each code, or their words of 64 bits, [n, words], lowest first."""
-    given = np.asarray(numbers)
+    # Numpy would make floats of a list such as [2**64 - 1, 0], and lose bits.
+    given = np.asarray(numbers, object) if isinstance(numbers, (list, tuple)) else np.asarray(numbers)
     count = (bits + 63) // 64
     if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] != count):
         raise DataError(
@@ -215,7 +217,7 @@ def to_codes(numbers: ArrayLike, bits: int = 64, scheme: str | None = None) -> C
 def _check_whole(numbers: NDArray[np.generic], room: int) -> None:
     """Raise DataError unless these are whole numbers from 0 up, of at most `room` bits."""
     kind = numbers.dtype.kind
-    whole = kind in "iu" or (kind == "O" and all(isinstance(n, (int, np.integer)) for n in numbers.flat))
+    whole = kind in "iu" or (kind == "O" and {type(n) for n in numbers.flat} <= _WHOLE)
     if not whole or (kind != "u" and numbers.min() < 0):
         raise DataError(f"codes are whole numbers from 0 up, not {numbers.dtype} such as {numbers.flat[0]}")
     if kind == "O" and int(numbers.max()) >> room:

@@ -73,7 +73,8 @@ class SegmentSet:
 
     def check(self, codes: Codes) -> None:
         """Raise SchemeError unless these codes can meet the stored ones. An empty set takes any codes."""
-        self._same_kind(codes.scheme, width_for(codes, None))
+        bits = width_for(codes, None)
+        self._same_kind(codes.scheme, bits)
 
     def chunks(self, size: int, *, threads: int = 1) -> Iterator[Chunk]:
         """All stored codes, at most `size` at a time; each chunk is sorted and comes from one file."""
