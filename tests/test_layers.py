@@ -14,8 +14,7 @@ LAYERS = [
     ["similarity", "search"],
     ["fingerprints"],
     ["features"],
-    ["sample", "frozen", "documents", "seeds"],
-    ["sizes"],
+    ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

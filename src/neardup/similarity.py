@@ -19,7 +19,7 @@ from neardup import _core
 from neardup.errors import ConfigError, DataError, MissingExtra, SchemeError
 from neardup.features import Features
 from neardup.fingerprints import Codes, Fingerprints, PackedSketches, Sketches, same_scheme
-from neardup.search.base import check_threads
+from neardup.threads import check_threads
 
 __all__ = [
     "angle",

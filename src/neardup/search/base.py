@@ -27,7 +27,6 @@ __all__ = [
     "check_mode",
     "check_radius",
     "check_scheme",
-    "check_threads",
     "rows_and_words",
     "to_codes",
     "width_for",
@@ -40,7 +39,6 @@ Mode = Literal["all", "first"]
 """`all`: every stored code within the radius. `first`: one of them at most, the first in the method's probe
 order (of those that one probe finds, the one with the smallest row), the same for any number of threads."""
 
-MOST_THREADS = 4096
 _WHOLE = {int, *(np.dtype(kind).type for kind in np.typecodes["AllInteger"])}
 
 
@@ -161,16 +159,6 @@ def check_mode(mode: Mode) -> Mode:
     if mode not in get_args(Mode):
         raise ConfigError(f'mode is "all" or "first", not {mode!r}')
     return mode
-
-
-def check_threads(threads: int) -> int:
-    """How many threads; raises ConfigError unless it is a whole number from 1 to 4096."""
-    if not isinstance(threads, (int, np.integer)) or not 1 <= threads <= MOST_THREADS:
-        raise ConfigError(
-            f"threads is a whole number from 1 to {MOST_THREADS}, not {threads!r}; "
-            "for every core type threads=os.cpu_count()"
-        )
-    return int(threads)
 
 
 def check_radius(radius: int, bits: int) -> None:

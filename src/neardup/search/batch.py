@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Hits, Mode, check_mode, check_radius, check_threads, rows_and_words
+from neardup.search.base import Hits, Mode, check_mode, check_radius, rows_and_words
 from neardup.search.designs import Design, compact
 from neardup.search.flips import Flips, TemplateFlips
 from neardup.search.segment_writer import memory_bytes
 from neardup.search.segments import Chunk, sorted_hits, words_of
 from neardup.search.stored import SegmentSet
+from neardup.threads import check_threads
 
 __all__ = ["BatchBPHS", "BatchPSM", "search_then_append"]
 

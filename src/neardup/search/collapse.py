@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import WIDTHS, check_codes, check_threads, width_for
+from neardup.search.base import WIDTHS, check_codes, width_for
+from neardup.threads import check_threads
 
 __all__ = ["Batch", "Groups", "collapse"]
 

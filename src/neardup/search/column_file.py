@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, FormatError
-from neardup.search.base import check_threads
+from neardup.threads import check_threads
 
 __all__ = ["BLOCK", "MOST_SCHEME", "PAGE", "Column", "ColumnFile", "Header", "aligned", "pieces", "xxh3"]
 

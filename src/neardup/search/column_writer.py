@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError
-from neardup.search.base import check_threads
 from neardup.search.column_file import MOST_SCHEME, PAGE, Column, Header, aligned, pieces
+from neardup.threads import check_threads
 
 __all__ = ["ColumnFileWriter"]
 

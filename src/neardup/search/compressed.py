@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Hits, check_radius, check_scheme, check_threads, rows_and_words
+from neardup.search.base import Hits, check_radius, check_scheme, rows_and_words
 from neardup.search.column_file import BLOCK, ColumnFile, pieces
 from neardup.search.column_writer import ColumnFileWriter
 from neardup.search.segment_writer import StoredCodes
 from neardup.search.segments import Chunk, sort_chunk, sorted_hits, words_of
+from neardup.threads import check_threads
 
 __all__ = ["CompressedSegment", "Matches", "compress_segment", "write_compressed"]
 

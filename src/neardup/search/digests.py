@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints import Digests
-from neardup.search.base import check_threads
+from neardup.threads import check_threads
 
 __all__ = ["DigestFile", "DigestHits", "write_digests"]
 

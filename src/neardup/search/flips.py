@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import check_threads
 from neardup.search.margins import margin_sizes
+from neardup.threads import check_threads
 
 __all__ = ["Flips", "HeapFlips", "TemplateFlips"]
 

@@ -29,10 +29,10 @@ from neardup.search.base import (
     check_mode,
     check_radius,
     check_scheme,
-    check_threads,
     rows_and_words,
 )
 from neardup.search.designs import Design, bphs, compact, covering, covering_sizes, manku
+from neardup.threads import check_threads
 
 __all__ = ["BPHS", "Compact", "Covering", "TableMethod", "TableSearcher", "design_arrays", "extract_bits"]
 

@@ -17,10 +17,10 @@ from neardup.search.base import (
     check_codes,
     check_mode,
     check_scheme,
-    check_threads,
     rows_and_words,
 )
 from neardup.search.hamming import Compact, TableMethod, design_arrays
+from neardup.threads import check_threads
 
 __all__ = ["LiveSearcher", "LiveState"]
 

@@ -24,12 +24,12 @@ from neardup.search.base import (
     check_mode,
     check_radius,
     check_scheme,
-    check_threads,
     rows_and_words,
 )
 from neardup.search.margins import has_sizes, margin_sizes
 from neardup.search.psm_recall import Calibration, calibrate
 from neardup.search.vosh import FlipModel, expected_costs, laplace_costs
+from neardup.threads import check_threads
 
 __all__ = ["PSM", "PsmSearcher", "top_bits"]
 

@@ -20,10 +20,10 @@ from neardup.search.base import (
     check_mode,
     check_radius,
     check_scheme,
-    check_threads,
     rows_and_words,
     width_for,
 )
+from neardup.threads import check_threads
 
 __all__ = ["Scan", "ScanSearcher", "count_distances", "distances"]
 

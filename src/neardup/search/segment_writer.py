@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
-from neardup.search.base import check_radius, check_threads
+from neardup.search.base import check_radius
 from neardup.search.column_file import BLOCK
 from neardup.search.segments import Chunk, Segment, SortedSegment, sort_chunk, words_of
 from neardup.sizes import parse_size
+from neardup.threads import check_threads
 
 __all__ = ["LEAST_MEMORY", "SegmentWriter", "StoredCodes", "memory_bytes", "merge_segments"]
 

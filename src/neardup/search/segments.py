@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Hits, check_radius, check_scheme, check_threads, rows_and_words, to_codes
+from neardup.search.base import Hits, check_radius, check_scheme, rows_and_words, to_codes
 from neardup.search.column_file import BLOCK, ColumnFile, pieces
 from neardup.search.column_writer import ColumnFileWriter
+from neardup.threads import check_threads
 
 __all__ = [
     "Chunk",
