@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from time import process_time
 
 import numpy as np
@@ -17,6 +18,7 @@ from neardup.search.base import to_codes
 from neardup.search.hamming import BPHS, Compact, Covering, TableMethod
 from neardup.search.join import Join
 from neardup.search.live import LiveSearcher
+from neardup.search.psm import PSM
 from neardup.search.scan import Scan as ScanMethod
 
 __all__ = ["Live", "join", "ours", "predicted"]
@@ -66,33 +68,35 @@ class Psm:
     real pairs than those asked for."""
 
     def __init__(self, codes: Words, radius: int, threads: int, *, heap: bool, recall: float = 0.955) -> None:
-        self.heap = heap
         header = max(1, int(np.log2(len(codes))) - 3)
-        start = process_time()
-        self.table = _core.PsmTable(codes, 64, radius, header, threads)
-        self.build_seconds = process_time() - start  # without the calibration below
-        self.bytes, self.row_bytes = self.table.bytes, self.table.row_bytes
         pairs, differing, _ = near_pairs(radius)
+        pairs, differing = pairs[1::2], differing[1::2]  # queries are made of the others
         generator = np.random.default_rng(2)
         columns = generator.permuted(np.tile(np.arange(64), (len(pairs), 1)), axis=1)[:, :header]
         rows = np.arange(len(pairs))[:, None]
         sizes, failed = np.abs(pairs)[rows, columns], differing[rows, columns]
-        self.expected = (np.sort(sizes, axis=1) / sizes.mean(axis=1, keepdims=True)).mean(axis=0)
-        self.expected = self.expected.astype(np.float32)
-        self.sets = _sets_needed(sizes, failed, self.expected, differing.sum(axis=1), radius, recall)
-        self.reads = 2 * (self.sets + 1)
+        expected = (np.sort(sizes, axis=1) / sizes.mean(axis=1, keepdims=True)).mean(axis=0)
+        expected = np.sort(expected).astype(np.float32)
+        self.sets = _sets_needed(sizes, failed, expected, differing.sum(axis=1), radius, recall)
+        method = PSM(
+            radius=radius,
+            flips=self.sets,
+            header_bits=header,
+            order="heap" if heap else "template",
+            expected=tuple(expected.tolist()),
+        )
+        start = process_time()
+        self.searcher = method.index(to_codes(codes), threads=threads)
+        self.build_seconds = process_time() - start  # without the calibration above
+        self.header_bits, self.reads = header, 2 * (self.sets + 1)
+        self.bytes, self.row_bytes = self.searcher.table.bytes, self.searcher.table.row_bytes
 
     def search(
         self, queries: Words, margins: NDArray[np.float32], *, first: bool, threads: int
     ) -> tuple[Rows, Rows]:
-        mode = _core.Mode.first if first else _core.Mode.all
-        if self.heap:
-            query, row, _ = self.table.search_heap(queries, margins, self.sets, mode, threads=threads)
-        else:
-            query, row, _ = self.table.search_template(
-                queries, margins, self.expected, self.sets, mode, threads=threads
-            )
-        return query, row
+        asked = replace(to_codes(queries), margins=margins)
+        hits = self.searcher.search(asked, mode="first" if first else "all", threads=threads)
+        return hits.query, hits.row
 
 
 def _sets_needed(
@@ -163,7 +167,7 @@ def predicted(machine: Machine, engine: Engine, name: str, codes: int) -> Cost:
     """What the planner's model says of an engine as it was built."""
     kind = {"fast": "covering", "bphs-4": "bphs", "bphs-10": "bphs"}.get(name, name)
     if isinstance(engine, Psm):
-        return psm_cost(machine, 64, codes, engine.table.header_bits, engine.sets)
+        return psm_cost(machine, 64, codes, engine.header_bits, engine.sets)
     if not isinstance(engine, Tables):
         raise NotRun(f"no prediction for {name}")
     return tables_cost(machine, engine.design, codes, kind=kind)

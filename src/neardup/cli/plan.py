@@ -50,7 +50,7 @@ def plan(
     from rich.table import Table
 
     head, *rows = made.rows()
-    table = Table(title=made.title, title_justify="left")
+    table = Table(title=made.title, title_justify="left", box=None, padding=(0, 1, 0, 0))
     for i, name in enumerate(head):
         table.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
     for row in rows:

@@ -67,6 +67,12 @@ def _probe_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> 
     return machine.per_probe + machine.per_read * (bounds + bucket) + machine.per_line * lines
 
 
+def _hit_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> float:
+    """One match: its other bytes, its place in the first table, which may take reading a bucket, and its row."""
+    reads = 4 * machine.per_read * machine.access_ns(4.0 * codes * tables)
+    return machine.per_hit + reads + machine.per_line * codes / 2.0**header_bits / LINE_CODES
+
+
 def _built_ns(machine: Machine, codes: float) -> float:
     """One table: each code is written and read at random twice on its way to its bucket."""
     return codes * (machine.per_built + 2 * machine.access_ns(8.0 * codes))
@@ -112,7 +118,8 @@ def tables_cost(
             else:
                 asked += sets
         table_ns.append(ns + asked * _probe_ns(machine, codes, header, count))
-    fixed = machine.per_query + matched * machine.per_hit
+    home = min(header_bits or native_header_bits(design.bits, codes, flips=False), design.tables[0].key_bits)
+    fixed = machine.per_query + matched * _hit_ns(machine, codes, home, count)
     whole = sum(table_ns)
     visited, meetings = _matching(design)
     early = sum(ns * share for ns, share in zip(table_ns, visited, strict=True)) + machine.per_meeting
@@ -191,7 +198,8 @@ def psm_cost(
     header."""
     header = min(header_bits, bits, 32)
     probe = _probe_ns(machine, codes, header, 1)
-    fixed = machine.per_query + machine.per_table + matched * (machine.per_hit + machine.per_meeting)
+    hit = _hit_ns(machine, codes, header, 1) + machine.per_meeting
+    fixed = machine.per_query + machine.per_table + matched * hit
     flips = machine.per_ranking + flip_sets * (machine.per_flip_set + probe)
     # The likeliest sets come first: half of the neighbours are found by about a sixth of them.
     early = 0.35 * flips

@@ -35,8 +35,8 @@ class Machine:
     per_read: float = 2.0  # accesses that one read costs: reads of a probe follow each other, so overlap less
     per_presence: float = 0.5  # ask one word of a presence map, beyond the access
     per_line: float = 7.5  # compare one more line of 16 stored codes
-    per_meeting: float = 70.0  # a match met in one more table
-    per_hit: float = 60.0  # look up the row of a match
+    per_meeting: float = 50.0  # a match met in one more table
+    per_hit: float = 30.0  # look up the row of a match, beyond the accesses
     per_flip_set: float = 2.0  # make one PSM probe from the margins
     per_ranking: float = 70.0  # rank the margins of one query's header
     per_compare: float = 0.25  # compare one pair of codes in a scan

@@ -20,7 +20,7 @@ __all__ = ["measure"]
 Words = NDArray[np.uint64]
 
 SIZES = (2**17, 2**21)
-ASKED = 2**15
+ASKED = 2**17
 RADIUS = 3
 
 

@@ -66,7 +66,7 @@ class Plan:
 
     def rows(self) -> Sequence[tuple[str, ...]]:
         """The table that people read: a heading, then one row for each option."""
-        head = ("design", "tables", "t", "k", "shards", "memory", "build", "queries/s", "first/s", "recall")
+        head = ("design", "tables", "t", "k", "shards", "memory", "build", "all/s", "first/s", "recall")
         return [head] + [
             (
                 o.design,
