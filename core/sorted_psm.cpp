@@ -37,7 +37,7 @@ template <class Word>
 Hits SortedPsm::search_as(std::span<const std::uint64_t> queries, std::span<const float> costs,
                           std::size_t flips, const Request& request) const {
     const unsigned words = copy_.layout.words(), bits = copy_.layout.bits(), header = header_bits_;
-    return one_by_one(queries.size() / words, request, [&](std::size_t q, auto& matches) KERNEL {
+    const auto search_one = [&, order = FlipOrder()](std::size_t q, auto& matches) mutable KERNEL {
         const Word query = to_word<Word>(code_at(queries, words, q));
         const auto ask = [&](std::uint32_t flipped) KERNEL {
             const Word probe = query ^ static_cast<Word>(flipped) << (bits - header);
@@ -52,7 +52,6 @@ Hits SortedPsm::search_as(std::span<const std::uint64_t> queries, std::span<cons
         std::array<std::uint8_t, 32> ranking;
         std::array<float, 32> ranked;
         rank_bits(costs.subspan(q * bits + (bits - header), header), ranking, ranked);
-        FlipOrder order;
         order.start({ranked.data(), header}, radius_);
         RankSet set;
         for (std::size_t i = 0; i < flips && !settled() && order.next(set); ++i) {
@@ -60,7 +59,8 @@ Hits SortedPsm::search_as(std::span<const std::uint64_t> queries, std::span<cons
             for (const std::uint8_t rank : set.span()) flipped |= 1u << ranking[rank];
             ask(flipped);
         }
-    });
+    };
+    return one_by_one(queries.size() / words, request, search_one);
 }
 
 Hits SortedPsm::search(std::span<const std::uint64_t> queries, std::span<const float> costs,
