@@ -5,6 +5,9 @@ BPHS       blocks of bits, keyed on every choice of some of them
 Covering   longer keys for the same number of tables; the fastest
 Compact    two or three tables, asked with flips; the fewest bytes
 
+Tables are direct-address: the leading bits of a key are the place of its bucket. BPHS and Covering can have
+them sorted and searched instead, as the papers describe them; that is slower, and there to be compared.
+
 All return precisely what a scan would, for the radius they are made for.
 """
 
@@ -14,6 +17,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +38,21 @@ from neardup.search.base import (
 from neardup.search.designs import Design, bphs, compact, covering, covering_sizes, manku
 from neardup.threads import check_threads
 
-__all__ = ["BPHS", "Compact", "Covering", "TableMethod", "TableSearcher", "design_arrays", "extract_bits"]
+__all__ = [
+    "BPHS",
+    "Compact",
+    "Covering",
+    "Lookup",
+    "TableMethod",
+    "TableSearcher",
+    "design_arrays",
+    "extract_bits",
+]
+
+Lookup = Literal["direct", "binary", "interpolation"]
+"""How `index` finds a key in a table. `direct`: by address, in batches. `binary` and `interpolation`: by
+search in a sorted copy of the codes, one query at a time, as the papers have it. Both find the same rows; in
+mode `first` the sorted tables go by whole keys, the direct ones by as many leading bits as fit their size."""
 
 TYPICAL_CODES, CANDIDATES_A_PROBE = 2**21, 16
 """What Covering chooses its tables for: so many codes, and as many candidates compared in the time of a
@@ -57,11 +75,17 @@ def extract_bits(words: NDArray[np.uint64], mask: int) -> NDArray[np.uint64]:
     return key
 
 
+def _check_lookup(lookup: str) -> None:
+    if lookup not in get_args(Lookup):
+        raise ConfigError(f"lookup is direct, binary or interpolation, not {lookup!r}")
+
+
 class TableMethod(ABC):
     """What the exact methods share: everything but the design of their tables."""
 
     radius: int
     bits: int
+    lookup: Lookup = "direct"
 
     @property
     @abstractmethod
@@ -94,11 +118,20 @@ class TableMethod(ABC):
         return Keyed(np.repeat(rows, len(table)), np.tile(table, len(rows)), np.hstack(columns).ravel())
 
     def index(self, codes: Codes, *, threads: int = 1) -> TableSearcher:
-        """The codes in native tables; equal ones are stored once."""
+        """The codes in native tables; equal ones are stored once, unless the lookup is in sorted tables."""
         rows, words = rows_and_words(codes, self.bits)
         masks, flips = design_arrays(self.design)
         numbers = None if rows is None else rows.astype(np.uint32)
-        tables = _core.HammingTables(words, self.bits, self.radius, masks, flips, 0, check_threads(threads), numbers)
+        tables: _core.HammingTables | _core.SortedTables
+        if self.lookup == "direct":
+            tables = _core.HammingTables(
+                words, self.bits, self.radius, masks, flips, 0, check_threads(threads), numbers
+            )
+        else:
+            seek = _core.Seek[self.lookup]
+            tables = _core.SortedTables(
+                words, self.bits, self.radius, masks, flips, seek, check_threads(threads), numbers
+            )
         return TableSearcher(codes.scheme, self.bits, len(codes), tables)
 
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
@@ -116,7 +149,7 @@ class TableSearcher:
     scheme: str
     bits: int
     rows: int
-    tables: _core.HammingTables
+    tables: _core.HammingTables | _core.SortedTables
 
     def __len__(self) -> int:
         return self.rows
@@ -145,6 +178,15 @@ class TableSearcher:
         query, row, distance, size = self.tables.search_groups(words, check_threads(threads))
         return Hits(query if asked is None else asked[query], row, distance), size
 
+    def lookup_probes(self, queries: Codes, *, threads: int = 1) -> float:
+        """The mean number of stored places that one lookup of a key reads to find its run: 1 by address,
+        about log2(rows) by binary search. Makes the lookups of these queries, without reading the runs."""
+        _, words = self._asked(queries)
+        if isinstance(self.tables, _core.HammingTables):
+            return 1.0
+        lookups = len(words) * len(self.tables.header_bits)
+        return self.tables.probes(words, check_threads(threads)) / max(lookups, 1)
+
     def _asked(self, queries: Codes) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
         check_scheme(queries, self.scheme)
         return rows_and_words(queries, self.bits)
@@ -156,16 +198,19 @@ class BPHS(TableMethod):
     choice of `chosen` of them keys a table.
 
     `tables` names one of the paper's designs for 64 bits and radius 3: 4, 10, 16 or 20. Otherwise `blocks`
-    (default radius + 2) and `chosen` (default blocks - radius, the most that is safe) say it."""
+    (default radius + 2) and `chosen` (default blocks - radius, the most that is safe) say it. `lookup` is how
+    `index` finds a key; see Lookup."""
 
     radius: int = 3
     tables: int | None = None
     blocks: int | None = None
     chosen: int | None = None
     bits: int = 64
+    lookup: Lookup = "direct"
 
     def __post_init__(self) -> None:
         check_radius(self.radius, self.bits)
+        _check_lookup(self.lookup)
         if self.tables is not None and (self.blocks is not None or self.chosen is not None):
             raise ConfigError("give either tables, or blocks and chosen")
         if self.tables is not None and (self.bits, self.radius) != (64, 3):
@@ -192,14 +237,16 @@ class Covering(TableMethod):
 
     More tables cost probes and bytes, shorter keys candidates. The default costs a query least among two
     million uniform codes, tables * (1 + 2**21 / 2**key bits / 16), where comparing 16 candidates counts as a
-    probe: 6 tables for 64 bits and radius 3, 14 for 32 bits, 4 for 128."""
+    probe: 6 tables for 64 bits and radius 3, 14 for 32 bits, 4 for 128. `lookup` is how `index` finds a key; see Lookup."""
 
     radius: int = 3
     tables: int | None = None
     bits: int = 64
+    lookup: Lookup = "direct"
 
     def __post_init__(self) -> None:
         check_radius(self.radius, self.bits)
+        _check_lookup(self.lookup)
         _ = self.design
 
     @cached_property

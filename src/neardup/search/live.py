@@ -85,7 +85,9 @@ class LiveSearcher:
         """The rows within the radius of each query. `first` asks the oldest segment first and the tail last;
         in each, it is the first in probe order."""
         asked, words = self._asked(queries)
-        query, row, distance = self._tables.search(words, _core.Mode[check_mode(mode)], check_threads(threads))
+        query, row, distance = self._tables.search(
+            words, _core.Mode[check_mode(mode)], check_threads(threads)
+        )
         return Hits(query if asked is None else asked[query], row, distance)
 
     def compact(self, *, threads: int = 1) -> None:

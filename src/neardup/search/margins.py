@@ -22,7 +22,7 @@ def margin_sizes(codes: Codes, rows: NDArray[np.int64] | None = None) -> NDArray
     if not has_sizes(codes):
         have = "have none" if codes.ranks is None else "keep ranks alone"
         raise DataError(
-            f'this needs margins, the votes behind each bit, and these codes {have}: make codes with '
+            f"this needs margins, the votes behind each bit, and these codes {have}: make codes with "
             'Simhash(margins="full") or Simhash(margins="bytes"), or use an exact method such as Compact'
         )
     name, kind = ("margins", "float32") if codes.margins is not None else ("margin_bytes", "uint8")
