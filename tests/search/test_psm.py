@@ -264,7 +264,11 @@ def test_margins_in_any_form_will_do() -> None:
     small, ranked = other_forms(asked, 64)
     index = PSM(radius=6, flips=30).index(stored)
     want = pairs(index.search(asked))
-    assert pairs(index.search(ranked)) == pairs(index.search(replace(asked, margins=None), ranks=ranked.ranks)) == want
+    assert (
+        pairs(index.search(ranked))
+        == pairs(index.search(replace(asked, margins=None), ranks=ranked.ranks))
+        == want
+    )
     # A byte cannot tell margins apart that differ by less than 1/255 of the largest.
     found = pairs(index.search(small))
     assert len(found ^ want) < 0.02 * len(want) and found <= brute_pairs(stored, asked, 6)
@@ -287,7 +291,10 @@ def test_byte_margins_calibrate_and_ranks_say_that_they_cannot() -> None:
         PSM(radius=6).index(ranked)
     assert len(PSM(radius=6, flips=8).candidates(ranked)) > 0
     bare = replace(both, margins=None)
-    for wrong in (lambda: PSM(flips=8).index(bare).search(bare), lambda: PSM(flips=8, order="heap").candidates(bare)):
+    for wrong in (
+        lambda: PSM(flips=8).index(bare).search(bare),
+        lambda: PSM(flips=8, order="heap").candidates(bare),
+    ):
         with pytest.raises(DataError, match=r'have none.*Simhash\(margins="full"\)'):
             wrong()
     with pytest.raises(ConfigError, match="heap needs margins"):

@@ -237,7 +237,8 @@ class Covering(TableMethod):
 
     More tables cost probes and bytes, shorter keys candidates. The default costs a query least among two
     million uniform codes, tables * (1 + 2**21 / 2**key bits / 16), where comparing 16 candidates counts as a
-    probe: 6 tables for 64 bits and radius 3, 14 for 32 bits, 4 for 128. `lookup` is how `index` finds a key; see Lookup."""
+    probe: 6 tables for 64 bits and radius 3, 14 for 32 bits, 4 for 128. `lookup` is how `index` finds a key;
+    see Lookup."""
 
     radius: int = 3
     tables: int | None = None
