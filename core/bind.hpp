@@ -54,5 +54,6 @@ void bind_search(nb::module_& module);
 void bind_join(nb::module_& module);
 void bind_segments(nb::module_& module);
 void bind_sorted(nb::module_& module);
+void bind_stages(nb::module_& module);
 
 }  // namespace neardup

@@ -35,6 +35,7 @@ from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
+    from neardup.clusters import Clusters, cluster
     from neardup.explanation import Explanation, explain
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
@@ -42,8 +43,10 @@ if TYPE_CHECKING:
     from neardup.search.hamming import BPHS, Compact, Covering
     from neardup.search.join import Join
     from neardup.search.live import LiveSearcher
+    from neardup.search.lsh import LSH
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
+    from neardup.verify import Containment, Cosine, Jaccard, Pairs
 
 __version__ = "0.1.0"
 
@@ -52,15 +55,22 @@ _LATER = {
     "Adjacent": "neardup.search.adjacent",
     "BPHS": "neardup.search.hamming",
     "Candidates": "neardup.search.base",
+    "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
+    "Containment": "neardup.verify",
+    "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
     "Explanation": "neardup.explanation",
     "Hits": "neardup.search.base",
+    "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
     "LiveSearcher": "neardup.search.live",
+    "LSH": "neardup.search.lsh",
     "PSM": "neardup.search.psm",
+    "Pairs": "neardup.verify",
     "Plan": "neardup.planning",
     "Scan": "neardup.search.scan",
+    "cluster": "neardup.clusters",
     "explain": "neardup.explanation",
     "plan": "neardup.planning",
 }
@@ -68,15 +78,19 @@ _LATER = {
 __all__ = [
     "BPHS",
     "DEFAULT_SEED",
+    "LSH",
     "PSM",
     "Adjacent",
     "BitMinHash",
     "Candidates",
     "Characters",
+    "Clusters",
     "Codes",
     "Common",
     "Compact",
     "ConfigError",
+    "Containment",
+    "Cosine",
     "Covering",
     "DataError",
     "Digests",
@@ -87,6 +101,7 @@ __all__ = [
     "FormatError",
     "Hits",
     "Idf",
+    "Jaccard",
     "Join",
     "LiveSearcher",
     "MinHash",
@@ -94,6 +109,7 @@ __all__ = [
     "Modulo",
     "NeardupError",
     "Normalize",
+    "Pairs",
     "Phrases",
     "Plan",
     "Scan",
@@ -107,6 +123,7 @@ __all__ = [
     "Winnow",
     "Words",
     "__version__",
+    "cluster",
     "digest",
     "expected_false_merges",
     "explain",
