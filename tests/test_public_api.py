@@ -41,6 +41,8 @@ PUBLIC = [
     "PSM",
     "Pairs",
     "Phrases",
+    "Result",
+    "dedup",
     "Plan",
     "Scan",
     "SchemeError",

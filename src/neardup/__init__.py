@@ -37,6 +37,7 @@ from neardup.seeds import DEFAULT_SEED, Seed
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.explanation import Explanation, explain
+    from neardup.pipeline import Result, dedup
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
@@ -69,6 +70,8 @@ _LATER = {
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
     "Plan": "neardup.planning",
+    "Result": "neardup.pipeline",
+    "dedup": "neardup.pipeline",
     "Scan": "neardup.search.scan",
     "cluster": "neardup.clusters",
     "explain": "neardup.explanation",
@@ -112,6 +115,7 @@ __all__ = [
     "Pairs",
     "Phrases",
     "Plan",
+    "Result",
     "Scan",
     "SchemeError",
     "Seed",
@@ -124,6 +128,7 @@ __all__ = [
     "Words",
     "__version__",
     "cluster",
+    "dedup",
     "digest",
     "expected_false_merges",
     "explain",
