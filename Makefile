@@ -63,8 +63,9 @@ $(BENCH)/.installed: benchmarks/requirements.txt benchmarks/requirements-search.
 
 bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/run.py --check
-	$(BENCH)/bin/python benchmarks/search.py
+	$(BENCH)/bin/python -m benchmarks.search
 	$(BENCH)/bin/python benchmarks/table.py
+	$(BENCH)/bin/python -m benchmarks.search.table
 
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 sanitize: $(VENV)/.tools
@@ -72,8 +73,7 @@ sanitize: $(VENV)/.tools
 	$(SANITIZED)/bin/python -m pip install --quiet $(TOOLS) numpy click rich pytest hypothesis xxhash pyarrow rapidfuzz stopwordsiso PyStemmer
 	$(SANITIZED)/bin/python -m $(call INSTALL,$(SANITIZED)) -Ccmake.define.NEARDUP_SANITIZE=ON --no-deps --editable .
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
-	ASAN_OPTIONS=detect_leaks=0 HYPOTHESIS_MAX_EXAMPLES=20 \
-	    $(SANITIZED)/bin/python -m pytest -q -x -m "not slow and not process" tests/features tests/fingerprints tests/search tests/test_hash.py tests/test_similarity.py
+	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" tests/features tests/fingerprints tests/search tests/test_hash.py tests/test_similarity.py
 
 clean:
 	rm -rf build dist $(VENV) $(SANITIZED) $(BENCH)

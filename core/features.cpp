@@ -15,32 +15,53 @@ namespace {
 // Nearly empty, so that almost every feature is met, or not, at its own place: a second look is a branch missed.
 constexpr std::size_t kSlots = 4096, kSlotsPerFeature = 4;
 
-KERNEL inline std::size_t home(std::uint64_t hash, std::size_t mask) {
-    return (hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
-}
+// Features are hashes: any of their bits will do.
+KERNEL inline std::size_t home(std::uint64_t hash, std::size_t mask) { return hash & mask; }
 
 struct Span {
     const char* begin;
     std::size_t size;
 };
 
-// Hashes some tokens. Short ones are hashed both ways their length may ask for, and the right one is chosen without a
-// branch, which would be mispredicted every other time; the few long ones come last.
-KERNEL inline void hash_spans(std::span<const Span> spans, std::uint64_t seed, std::uint64_t* out) {
-    std::uint32_t longer[64];
-    std::size_t many = 0;
-    for (std::size_t i = 0; i < spans.size(); ++i) {
-        const auto [p, n] = spans[i];
-        const std::uint64_t tiny = -std::uint64_t{n < 4};
-        out[i] = (xxh3_1to3(p, n, seed) & tiny) | (xxh3_4to8(p, n, seed) & ~tiny);
-        longer[many] = static_cast<std::uint32_t>(i);
-        many += n > 8;
+// Tokens wait in three lists by the length that decides how XXH3 goes about them, and each list is then hashed in a loop
+// of its own: which list is a matter of addition, not of a branch that would be mispredicted every other time.
+class Waiting {
+  public:
+    KERNEL void add(const char* p, std::size_t n) {
+        spans_[size_] = {p, n};
+        const auto place = static_cast<std::uint8_t>(size_++);
+        tiny_[tinies_] = short_[shorts_] = long_[longs_] = place;
+        tinies_ += n < 4;
+        shorts_ += (n >= 4) & (n <= 8);
+        longs_ += n > 8;
     }
-    for (std::size_t j = 0; j < many; ++j) {
-        const auto [p, n] = spans[longer[j]];
-        out[longer[j]] = n <= 16 ? xxh3_9to16(p, n, seed) : xxh3_long({p, n}, seed);
+    bool full() const { return size_ == kMost; }
+
+    // Writes their hashes in the order they came, and forgets them.
+    KERNEL std::uint64_t* flush(std::uint64_t seed, std::uint64_t* out) {
+        for (std::size_t i = 0; i < tinies_; ++i) {
+            const auto [p, n] = spans_[tiny_[i]];
+            out[tiny_[i]] = xxh3_1to3(p, n, seed);
+        }
+        for (std::size_t i = 0; i < shorts_; ++i) {
+            const auto [p, n] = spans_[short_[i]];
+            out[short_[i]] = xxh3_4to8(p, n, seed);
+        }
+        for (std::size_t i = 0; i < longs_; ++i) {
+            const auto [p, n] = spans_[long_[i]];
+            out[long_[i]] = n <= 16 ? xxh3_9to16(p, n, seed) : xxh3_long({p, n}, seed);
+        }
+        out += size_;
+        size_ = tinies_ = shorts_ = longs_ = 0;
+        return out;
     }
-}
+
+  private:
+    static constexpr std::size_t kMost = 128;
+    Span spans_[kMost];
+    std::uint8_t tiny_[kMost], short_[kMost], long_[kMost];
+    std::size_t size_ = 0, tinies_ = 0, shorts_ = 0, longs_ = 0;
+};
 
 template <Hash kind>
 void hash_tokens(const NormalText& text, std::uint64_t seed, Buffer<std::uint64_t>& out) {
@@ -48,21 +69,16 @@ void hash_tokens(const NormalText& text, std::uint64_t seed, Buffer<std::uint64_
     const std::size_t found = on_best_cpu([&text, seed, begin = out.data()] KERNEL {
         const char* bytes = text.bytes().data();
         std::uint64_t* next = begin;
-        Span spans[64];
-        std::size_t waiting = 0;
+        Waiting waiting;
         for_each_token(text, [&](std::size_t start, std::size_t end) KERNEL {
             if constexpr (kind == Hash::xxh3) {
-                spans[waiting++] = {bytes + start, end - start};
-                if (waiting < std::size(spans)) return;
-                hash_spans(spans, seed, next);
-                next += waiting;
-                waiting = 0;
+                waiting.add(bytes + start, end - start);
+                if (waiting.full()) next = waiting.flush(seed, next);
             } else {
                 *next++ = hash_bytes(kind, {bytes + start, end - start}, seed);
             }
         });
-        hash_spans({spans, waiting}, seed, next);
-        return static_cast<std::size_t>(next + waiting - begin);
+        return static_cast<std::size_t>(waiting.flush(seed, next) - begin);
     });
     out.resize(found);
 }
@@ -206,7 +222,7 @@ std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
     return shingles_;
 }
 
-// Distinct features in the order of their first occurrence, counted in a small table that stays in the cache. Seen and
+// Distinct features in no particular order, counted in a small table that stays in the cache. Seen and
 // unseen ones take the same path, since which it is cannot be predicted: a free slot holds 0, and place 0 is made to
 // look like the feature at hand.
 void Extractor::count() {
@@ -238,7 +254,8 @@ void Extractor::count() {
         }
     }
     counted_.resize(many);
-    counted_.erase(counted_.begin());
+    counted_[0] = counted_.back();  // order is the sorter's business
+    counted_.pop_back();
     // A long document must not leave a large table to be cleared for each short one after it.
     if (slots_.size() > kSlots && many * 8 * kSlotsPerFeature < slots_.size()) slots_.resize(kSlots);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A read-only map from 64-bit hashes to values: open addressing, at most half full.
+// A read-only map from 64-bit hashes to values: open addressing, a third full at most.
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -15,7 +15,7 @@ class Lookup {
     Lookup() : Lookup({}, {}) {}
     // Of equal keys the last one counts.
     Lookup(std::span<const std::uint64_t> keys, std::span<const Value> values)
-        : slots_(std::bit_ceil(keys.size() * 2 + 2)), shift_(64 - std::countr_zero(slots_.size())) {
+        : slots_(std::bit_ceil(keys.size() * 3 + 2)), shift_(64 - std::countr_zero(slots_.size())) {
         for (std::size_t i = 0; i < keys.size(); ++i) {
             Slot& slot = slots_[place(keys[i])];
             size_ += !slot.used;

@@ -12,6 +12,7 @@ import json
 import time
 
 import numpy as np
+from rich import box
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -73,7 +74,8 @@ def main() -> None:
 
     console.print(
         Text.assemble(
-            (f"{len(texts)} pages", "bold"), f", {size / 1000:.0f} KB, read in {seconds * 1000:.0f} ms"
+            (f"{len(texts)} pages", "bold"),
+            f", {size / 1000:.0f} KB; near-duplicates found in {seconds * 1000:.0f} ms",
         )
     )
     console.print(f"  {candidates} candidate pairs, {len(left)} verified at Jaccard >= {THRESHOLD:g}")
@@ -82,7 +84,7 @@ def main() -> None:
         f"{saved / size:.0%} of the text"
     )
     console.print()
-    table = Table(title="Largest clusters", title_justify="left", box=None, pad_edge=False)
+    table = Table(title="Largest clusters", title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
     table.add_column("Jaccard", justify="right")
     table.add_column("page")
     table.add_column("title")

@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from neardup import _core
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("sanitize", parent=settings.get_profile("default"), max_examples=10)
 settings.load_profile("default")
 
 LEVELS = [level for level in _core.Cpu if level.value <= _core.best_cpu().value]

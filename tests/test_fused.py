@@ -136,5 +136,49 @@ def test_the_seed_decides():
     assert (digests[0] != digests[1]).any()
 
 
+def test_ill_formed_text_is_counted():
+    texts = [b"fine", b"\xff\xfe broken", "lone \ud800 surrogate"]
+    for kind in (nd.MinHash(), nd.Simhash(), nd.BitMinHash()):
+        assert nd.fingerprint(texts, nd.Words(), kind).replaced == 3
+        assert kind.compute(nd.Words().extract(texts)).replaced == 3
+    assert nd.digest(texts, normalized=nd.Normalize()).replaced == 3
+
+
+def test_every_digest_of_another_seed_has_another_scheme():
+    for algorithm in (None, "xxh3"):
+        schemes = {
+            nd.digest(["x"], normalized=nd.Normalize(), algorithm=algorithm, seed=seed).scheme
+            for seed in (1, 2)
+        }
+        assert len(schemes) == 2
+
+
+def test_raw_digests_take_the_same_columns():
+    pa = pytest.importorskip("pyarrow")
+    expected = nd.digest(["one", "", "two"])
+    for column in (pa.array(["one", None, "two"]), [nd.Document("a", "one"), None, b"two"]):
+        assert columns(nd.digest(column)) == columns(expected)
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda: nd.digest("one text"),
+        lambda: nd.Exact().compute("one text"),
+        lambda: nd.Exact().compute(["fine", None]),
+        lambda: nd.digest(["x"], normalized=True),
+        lambda: nd.fingerprint(["x"], nd.Simhash()),
+        lambda: nd.fingerprint(["x"], nd.Words(), nd.Exact()),
+        lambda: nd.fingerprint(["x"], threads=0),
+        lambda: nd.fingerprint(["x"], threads=-1),
+        lambda: nd.Words().extract(["x"], threads="two"),
+        lambda: nd.digest(["x"], normalized=nd.Normalize(), threads=0),
+    ],
+)
+def test_likely_mistakes_are_told_in_words(mistake):
+    with pytest.raises(nd.NeardupError):
+        mistake()
+
+
 if __name__ == "__main__":
     GOLDEN.write_text(json.dumps(golden(), indent=1) + "\n")

@@ -14,7 +14,7 @@ LAYERS = [
     ["similarity", "search"],
     ["fingerprints"],
     ["features"],
-    ["sample", "columns", "documents", "seeds"],
+    ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

@@ -298,6 +298,7 @@ def test_edit_similarity_of_batches_and_threads() -> None:
         similarity.edit_distance(["a"], [])
 
 
+@pytest.mark.process
 def test_a_missing_extra_says_what_to_type() -> None:
     script = (
         "import sys; sys.modules['rapidfuzz'] = None; sys.modules['rapidfuzz.distance'] = None\n"

@@ -112,7 +112,13 @@ def goals(results: Row, cases: Row) -> list[str]:
                 add(name, speed(row, "all") / rival, case["times_faiss"], True, "{:.1f} times faiss")  # type: ignore[operator]
                 add(name, row["all_two_threads"]["times_one"], 1.8, True, "{:.2f} for two threads")
             if "codes_per_second" in case:
-                add(name, row["codes_per_second"] / 1e6, case["codes_per_second"] / 1e6, True, "{:.2f}M codes/s")
+                add(
+                    name,
+                    row["codes_per_second"] / 1e6,
+                    case["codes_per_second"] / 1e6,
+                    True,
+                    "{:.2f}M codes/s",
+                )
             if "bytes" in case:
                 taken = row["resident_bytes"] if kind == "join" else row["bytes"]
                 add(name, taken / row["stored"], case["bytes"], False, "{:.1f} bytes a code")
@@ -175,8 +181,10 @@ def main() -> None:
         + ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
         + f"; commit {machine['commit'][:12]}.",
         *(
-            [f"Others kept the machine busy during this run (load {machine['load'][0]}), so figures for two"
-             " threads say little."]
+            [
+                f"Others kept the machine busy during this run (load {machine['load'][0]}), so figures for two"
+                " threads say little."
+            ]
             if machine["load"][0] > machine["cores"] / 2
             else []
         ),

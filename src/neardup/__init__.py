@@ -21,7 +21,16 @@ from neardup.features import (
     normalize,
     tokens,
 )
-from neardup.fingerprints import BitMinHash, Codes, Digests, Exact, MinHash, Simhash, Sketches
+from neardup.fingerprints import (
+    BitMinHash,
+    Codes,
+    Digests,
+    Exact,
+    MinHash,
+    Simhash,
+    Sketches,
+    expected_false_merges,
+)
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
 
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
     from neardup.search.join import Join
+    from neardup.search.live import LiveSearcher
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
 
@@ -47,6 +57,7 @@ _LATER = {
     "Explanation": "neardup.explanation",
     "Hits": "neardup.search.base",
     "Join": "neardup.search.join",
+    "LiveSearcher": "neardup.search.live",
     "PSM": "neardup.search.psm",
     "Plan": "neardup.planning",
     "Scan": "neardup.search.scan",
@@ -77,6 +88,7 @@ __all__ = [
     "Hits",
     "Idf",
     "Join",
+    "LiveSearcher",
     "MinHash",
     "MissingExtra",
     "Modulo",
@@ -96,6 +108,7 @@ __all__ = [
     "Words",
     "__version__",
     "digest",
+    "expected_false_merges",
     "explain",
     "fingerprint",
     "normalize",

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import overload
 
 import numpy as np
 
 from neardup import _core
-from neardup.documents import Document
 from neardup.errors import ConfigError
 from neardup.features.extract import Shingles, TextFeatures, Words
 from neardup.features.normalize import Normalize, normalize
-from neardup.features.texts import Texts, as_texts
+from neardup.features.texts import Texts, as_texts, raw_texts
 from neardup.fingerprints.base import Codes, Digests, Sketches
 from neardup.fingerprints.exact import Exact
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.simhash import Simhash
 from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.threads import check_threads
 
 __all__ = ["digest", "fingerprint"]
 
@@ -38,19 +39,34 @@ def fingerprint(
 ) -> Sketches | Codes:
     """The same answer as `fingerprint.compute(features.extract(texts))`, without keeping the features in memory.
 
-    By default MinHash with 128 values of word 5-shingles.
+    By default MinHash with 128 values of word 5-shingles. Ill-formed UTF-8 is read as U+FFFD and counted in `replaced`.
     """
     features = features if features is not None else Shingles()
     fingerprint = fingerprint if fingerprint is not None else MinHash()
+    if not isinstance(features, TextFeatures):
+        raise ConfigError(
+            f"features must be Words, Shingles, Characters or Sentences, not {type(features).__name__}"
+        )
+    if not isinstance(fingerprint, MinHash | Simhash | BitMinHash):
+        kind = type(fingerprint).__name__
+        raise ConfigError(
+            f"a fingerprint of features is MinHash, Simhash or BitMinHash, not {kind}; see nd.digest"
+        )
     column = as_texts(texts)
     recipe = features.recipe(column)
+    check_threads(threads)
     if isinstance(fingerprint, Simhash):
-        columns, (empty, _, _) = _core.simhash_texts(column, recipe, *fingerprint.native(), threads)
-        return fingerprint.codes(features.scheme, empty.astype(np.bool_), columns)
+        columns, (empty, _, replaced) = _core.simhash_texts(column, recipe, *fingerprint.native(), threads)
+        codes = fingerprint.codes(features.scheme, empty.astype(np.bool_), columns)
+        return replace(codes, replaced=replaced)
     sketch = fingerprint.sketch() if isinstance(fingerprint, BitMinHash) else fingerprint
     independent, seed = sketch.permutations == "independent", Seed.of(sketch.seed).value
-    values, (empty, _, _) = _core.minhash_texts(column, recipe, sketch.values, seed, independent, threads)
-    sketches = Sketches(sketch.scheme(features.scheme), empty.astype(np.bool_), values=values)
+    values, (empty, _, replaced) = _core.minhash_texts(
+        column, recipe, sketch.values, seed, independent, threads
+    )
+    sketches = Sketches(
+        sketch.scheme(features.scheme), empty.astype(np.bool_), values=values, replaced=replaced
+    )
     return sketches.code(fingerprint.bits) if isinstance(fingerprint, BitMinHash) else sketches
 
 
@@ -68,18 +84,19 @@ def digest(
     separators. Any algorithm of `Exact` may be named instead, for raw and for normalised text.
     """
     if normalized is None:
-        raw = [text.text if isinstance(text, Document) else text or "" for text in texts]
-        return Exact(algorithm or "sha256", seed).compute(raw)
+        return Exact(algorithm or "sha256", seed).compute(raw_texts(texts))
+    if not isinstance(normalized, Normalize):
+        raise ConfigError(f"normalized={normalized!r}: say how, for example nd.Normalize()")
     if algorithm not in (None, "tokens-128"):
         exact = Exact(algorithm or "", seed)
-        made = exact.compute(normalize(texts, normalized))
-        return Digests(f"digest {algorithm}/v1 | {normalized.scheme}", made.empty, digests=made.digests)
+        return replace(exact.compute(normalize(texts, normalized)), scheme=exact.scheme_of(normalized.scheme))
     if normalized.stopwords or normalized.stem:
         raise ConfigError(
             "tokens-128 takes words as they are; for stop words or stems name another algorithm"
         )
     column = as_texts(texts)
     recipe = Words(normalize=normalized, seed=seed).recipe(column)
-    digests, (empty, _, _) = _core.digest_texts(column, recipe, threads)
+    digests, (empty, _, replaced) = _core.digest_texts(column, recipe, check_threads(threads))
     scheme = f"digest tokens-128/v1 seed={Seed.of(seed).identifier} | {normalized.scheme}"
-    return Digests(scheme, empty.astype(np.bool_), digests=digests.astype("<u8").view(np.uint8))
+    column_of_bytes = digests.astype("<u8").view(np.uint8)
+    return Digests(scheme, empty.astype(np.bool_), digests=column_of_bytes, replaced=replaced)

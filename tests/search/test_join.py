@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import gzip
+import json
+
 import numpy as np
 import pytest
 import reference_join as naive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import neardup as nd
 from neardup import _core
 from neardup.errors import ConfigError, SchemeError
 from neardup.fingerprints.base import Codes
@@ -13,15 +17,6 @@ from neardup.search.base import to_codes
 from neardup.search.designs import bphs, compact, covering, covering_sizes, manku
 from neardup.search.join import Join, join_design
 from neardup.search.scan import Scan
-
-LEVELS = [level for level in _core.Cpu if level.value <= _core.best_cpu().value]
-
-
-@pytest.fixture(params=LEVELS, ids=lambda level: level.name)
-def level(request):
-    _core.force_cpu(request.param)
-    yield request.param
-    _core.force_cpu(_core.best_cpu())
 
 
 def rows_of(batches) -> list[tuple[int, int, int]]:
@@ -64,7 +59,7 @@ def test_the_scan_behind_these_tests_is_the_naive_one():
 
 @pytest.mark.parametrize("bits", [32, 64, 128])
 @pytest.mark.parametrize("kind", naive.KINDS)
-def test_every_cpu_level_gives_the_same_bytes(kind, bits, level):
+def test_every_cpu_level_gives_the_same_bytes(kind, bits, cpu):
     words = naive.draw(7, 5_000, bits, kind)[:, :]
     found = rows_of(Join(3, bits).within(to_codes(words, bits)))
     _core.force_cpu(_core.best_cpu())
@@ -99,7 +94,7 @@ def test_any_design_without_flips_gives_the_same_pairs(design):
 
 @pytest.mark.parametrize("kind", naive.KINDS)
 @pytest.mark.parametrize(("bits", "radius"), [(32, 2), (64, 3), (64, 8), (128, 5)])
-def test_between_two_sets_equals_the_scan(kind, bits, radius, level):
+def test_between_two_sets_equals_the_scan(kind, bits, radius, cpu):
     both = naive.draw(17, 1_500, bits, kind)
     left, right = to_codes(both[::3], bits), to_codes(np.ascontiguousarray(both[1::2]), bits)
     hits = Scan(radius, bits).index(right).search(left)
@@ -211,6 +206,19 @@ def test_join_property(case):
     assert sorted(rows_of(Join(radius, bits).within(to_codes(words, bits)).expand())) == naive.pairs(
         numbers, radius
     )
+
+
+@pytest.mark.parametrize("bits", [32, 64, 128])
+def test_codes_of_real_texts(data, bits):
+    # Licences: thousands of texts made from a few templates, whose codes crowd as random ones never do.
+    with gzip.open(data / "licenses" / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        texts = [json.loads(line)["text"] for line in file]
+    codes = nd.Simhash(bits).compute(nd.Words().extract(texts))
+    for radius in (0, 3) if bits == 32 else (0, 3, 8):
+        pairs = Scan(radius, bits).candidates(codes, threads=2)
+        stream = Join(radius, bits).within(codes, threads=2)
+        assert sorted(rows_of(stream.expand())) == rows_of([(pairs.left, pairs.right, pairs.distance)])
+    assert len(pairs) > 10_000
 
 
 def test_wide_radii_are_still_exact():

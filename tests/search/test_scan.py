@@ -12,15 +12,6 @@ from neardup.fingerprints.base import Codes
 from neardup.search.base import Candidates, Hits, to_codes
 from neardup.search.scan import Scan, count_distances, distances
 
-LEVELS = [level for level in _core.Cpu if level.value <= _core.best_cpu().value]
-
-
-@pytest.fixture(params=LEVELS, ids=lambda level: level.name)
-def level(request):
-    _core.force_cpu(request.param)
-    yield request.param
-    _core.force_cpu(_core.best_cpu())
-
 
 def as_list(hits: Hits) -> list[tuple[int, int, int]]:
     return list(zip(hits.query.tolist(), hits.row.tolist(), hits.distance.tolist(), strict=True))
@@ -29,7 +20,7 @@ def as_list(hits: Hits) -> list[tuple[int, int, int]]:
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("bits", [32, 64, 128])
 @pytest.mark.parametrize("kind", naive.KINDS)
-def test_scan_equals_the_naive_twin(kind, bits, threads, level):
+def test_scan_equals_the_naive_twin(kind, bits, threads, cpu):
     stored, queries = naive.draw(1, 300, bits, kind), naive.draw(1, 90, bits, kind)
     queries[::3] = stored[:30] ^ np.uint64(5)
     radius = 6
@@ -92,7 +83,7 @@ def test_scan_property(case):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_counts_by_distance(level, threads):
+def test_counts_by_distance(cpu, threads):
     left, right = naive.draw(3, 700, 64, "uniform"), naive.draw(4, 5_000, 64, "uniform")
     counts = count_distances(to_codes(left), to_codes(right), threads=threads)
     apart = np.unpackbits((left[:50] ^ right[:, 0]).view(np.uint8).reshape(50, 5_000, 8), axis=2).sum(axis=2)

@@ -66,8 +66,10 @@ def _show(found: Explanation, left: str, right: str) -> None:
         f"{found.jaccard:.3f}",
         f"{shared} of {shared + only_left + only_right} word {found.width}-shingles shared",
     )
-    table.add_row("contained", f"{found.containment[0]:.3f}", f"of the {found.tokens[0]} words of {left}")
-    table.add_row("", f"{found.containment[1]:.3f}", f"of the {found.tokens[1]} words of {right}")
+    table.add_row(
+        "contained", f"{found.containment[0]:.3f}", f"of the shingles of {left} ({found.tokens[0]} words)"
+    )
+    table.add_row("", f"{found.containment[1]:.3f}", f"of the shingles of {right} ({found.tokens[1]} words)")
     table.add_row("cosine", f"{found.cosine:.3f}", "of word counts")
     if found.edit is not None:
         table.add_row("edit", f"{found.edit:.3f}", "words kept by an insert/delete alignment")

@@ -15,6 +15,7 @@ from neardup.features.select import Modulo, Selection, Smallest, Winnow
 from neardup.features.texts import Texts, as_texts
 from neardup.features.weights import Common, Counting, Idf, counting, weigh
 from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.threads import check_threads
 
 __all__ = ["Characters", "Sentences", "Shingles", "TextFeatures", "Words"]
 
@@ -116,7 +117,9 @@ class TextFeatures:
     def extract(self, texts: Texts, *, threads: int = 1) -> Features:
         """The features of each text. Ill-formed UTF-8 is read as U+FFFD and counted in `replaced`."""
         column = as_texts(texts)
-        hashes, weights, offsets, replaced = _core.extract(column, self.recipe(column), threads)
+        hashes, weights, offsets, replaced = _core.extract(
+            column, self.recipe(column), check_threads(threads)
+        )
         return Features(hashes, weights, offsets, self.scheme, replaced)
 
     def extract_fields(

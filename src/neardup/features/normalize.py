@@ -134,7 +134,9 @@ def _stopword_tokens(languages: tuple[str, ...], key: tuple[bool, bool, str, str
     nfkc, casefold, accents, digits, punctuation = key
     how = Normalize(nfkc, casefold, accents, digits, punctuation)  # type: ignore[arg-type]
     words = sorted(_stopwords(languages))
-    return tuple(sorted({token for found in tokens(words, how) for token in found}))
+    found = {token for parts in tokens(words, how) for token in parts}
+    # Some lists have a few numbers. With digits folded they would take every number with them.
+    return tuple(sorted(token for token in found if digits == "keep" or "0" not in token))
 
 
 @lru_cache(maxsize=64)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.columns import read_columns, write_columns
 from neardup.errors import ConfigError
 from neardup.features.weights import in_batches
+from neardup.frozen import read_frozen, write_frozen
 
 if TYPE_CHECKING:
     from neardup.features.extract import TextFeatures
@@ -64,11 +64,11 @@ class Phrases:
         return _core.Words(self.hashes, np.ones(len(self.hashes), np.uint64))
 
     def save(self, path: str | Path) -> None:
-        """Write to a column file, whole or not at all."""
-        write_columns(path, "phrases", {"features": self.features}, {"hashes": self.hashes})
+        """Write to a frozen file, whole or not at all."""
+        write_frozen(path, "phrases", {"features": self.features}, {"hashes": self.hashes})
 
     @classmethod
     def load(cls, path: str | Path) -> Phrases:
         """Read what save wrote."""
-        facts, columns = read_columns(path, "phrases")
+        facts, columns = read_frozen(path, "phrases")
         return cls(columns["hashes"], facts["features"])

@@ -11,7 +11,7 @@ from neardup import _core
 from neardup.documents import Document
 from neardup.errors import DataError
 
-__all__ = ["Texts", "as_texts"]
+__all__ = ["Texts", "as_texts", "raw_texts"]
 
 # Strings, bytes, None or Documents; or a pyarrow, pandas or polars column of strings.
 Texts: TypeAlias = Iterable[str | bytes | Document | None]
@@ -21,23 +21,36 @@ def as_texts(column: Texts | _core.Texts) -> _core.Texts:
     """The native view of a column of texts. Strings and Arrow buffers are kept alive, never copied."""
     if isinstance(column, _core.Texts):
         return column
-    if isinstance(column, str | bytes | Document):
-        raise DataError("expected a column of texts, got one text; put it in a list: [text]")
     texts = _core.Texts()
-    arrow: Any = column.to_arrow() if hasattr(column, "to_arrow") else column  # polars
-    if type(arrow).__module__.split(".")[0] == "pyarrow":
+    arrow = _as_arrow(column)
+    if arrow is not None:
         for chunk in getattr(arrow, "chunks", [arrow]):
             _add_arrow(texts, chunk)
-        return texts
-    items: tuple[str | bytes | None, ...] = tuple(
-        item.text if isinstance(item, Document) else item for item in column
-    )
-    try:
-        texts.add(items)
-    except TypeError:
-        row, odd = next((i, x) for i, x in enumerate(items) if not isinstance(x, str | bytes | None))
-        raise DataError(f"text {row} is {type(odd).__name__}, not str, bytes or None") from None
+    else:
+        texts.add(_items(column))
     return texts
+
+
+def raw_texts(column: Texts) -> list[str | bytes]:
+    """The same column as Python strings and bytes; a missing text is an empty one."""
+    arrow = _as_arrow(column)
+    return [item or "" for item in (_items(column) if arrow is None else arrow.to_pylist())]
+
+
+def _as_arrow(column: Any) -> Any:
+    """A pyarrow array, or None if the column is something else."""
+    arrow = column.to_arrow() if hasattr(column, "to_arrow") else column  # polars
+    return arrow if type(arrow).__module__.split(".")[0] == "pyarrow" else None
+
+
+def _items(column: Texts) -> tuple[str | bytes | None, ...]:
+    if isinstance(column, str | bytes | Document):
+        raise DataError("expected a column of texts, got one text; put it in a list: [text]")
+    items = tuple(item.text if isinstance(item, Document) else item for item in column)
+    for row, item in enumerate(items):
+        if not isinstance(item, str | bytes | None):
+            raise DataError(f"text {row} is {type(item).__name__}, not str, bytes or None")
+    return items
 
 
 def _add_arrow(texts: _core.Texts, array: Any) -> None:

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.columns import read_columns, write_columns
 from neardup.errors import ConfigError, SchemeError
 from neardup.features.base import Features
 from neardup.features.texts import as_texts
+from neardup.frozen import read_frozen, write_frozen
 
 if TYPE_CHECKING:
     from neardup.features.extract import TextFeatures
@@ -89,11 +89,11 @@ class Frequencies:
 
     def write(self, path: str | Path, kind: str, **facts: object) -> None:
         facts |= {"documents": self.documents, "features": self.features}
-        write_columns(path, kind, facts, {"hashes": self.hashes, "counts": self.counts})
+        write_frozen(path, kind, facts, {"hashes": self.hashes, "counts": self.counts})
 
     @classmethod
     def read(cls, path: str | Path, kind: str) -> tuple[Frequencies, dict[str, object]]:
-        facts, columns = read_columns(path, kind)
+        facts, columns = read_frozen(path, kind)
         return cls(facts["documents"], columns["hashes"], columns["counts"], facts["features"]), facts
 
 
@@ -156,7 +156,7 @@ class Idf:
         return np.where(known[place] == hashes, self.values[place], np.float32(self.unseen))
 
     def save(self, path: str | Path) -> None:
-        """Write to a column file, whole or not at all."""
+        """Write to a frozen file, whole or not at all."""
         self.frequencies.write(path, "idf", tf=self.tf)
 
     @classmethod
@@ -205,7 +205,7 @@ class Common:
         return _core.Words(self.frequencies.hashes, self.frequencies.counts)
 
     def save(self, path: str | Path) -> None:
-        """Write to a column file, whole or not at all."""
+        """Write to a frozen file, whole or not at all."""
         self.frequencies.write(path, "common", share=self.share, floor=self.floor)
 
     @classmethod

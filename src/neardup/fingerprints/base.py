@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Self, TypeVar
 
 import numpy as np
@@ -20,10 +20,12 @@ Kind = TypeVar("Kind", bound="Fingerprints")
 @dataclass(frozen=True)
 class Fingerprints:
     """What all kinds share. `empty[i]` says that document i had no features and so has no fingerprint: its
-    row holds zeros, which mean nothing and must never be compared."""
+    row holds zeros, which mean nothing and must never be compared. `replaced` counts the ill-formed UTF-8
+    sequences that were read as U+FFFD."""
 
     scheme: str
     empty: NDArray[np.bool_]
+    replaced: int = field(default=0, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.empty)
@@ -34,7 +36,7 @@ class Fingerprints:
         return replace(self, **changes)
 
     def _columns(self) -> dict[str, NDArray[Any]]:
-        columns = {field.name: getattr(self, field.name) for field in fields(self)}
+        columns = {member.name: getattr(self, member.name) for member in fields(self)}
         return {name: value for name, value in columns.items() if isinstance(value, np.ndarray)}
 
 
@@ -97,7 +99,9 @@ class Sketches(Fingerprints):
             raise ConfigError(f"{bits} bits need {bits} values, this sketch has {self.values.shape[1]}")
         codes = _core.one_bit_codes(self.values, bits)
         codes[self.empty] = 0
-        return Codes(f"bits{bits}/v1 | {self.scheme}", self.empty, bits=bits, codes=codes)
+        return Codes(
+            f"bits{bits}/v1 | {self.scheme}", self.empty, bits=bits, codes=codes, replaced=self.replaced
+        )
 
 
 def same_scheme(left: Fingerprints, right: Fingerprints) -> None:
@@ -119,4 +123,4 @@ def concatenate(parts: Sequence[Kind]) -> Kind:
     joined: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts]) for name in columns
     }
-    return replace(first, **joined)
+    return replace(first, replaced=sum(part.replaced for part in parts), **joined)

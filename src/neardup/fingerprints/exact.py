@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from neardup import _core
-from neardup.errors import ConfigError
+from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.base import Digests
 from neardup.seeds import DEFAULT_SEED, Seed
 
@@ -64,15 +64,23 @@ class Exact:
     @property
     def scheme(self) -> str:
         """The scheme of these digests."""
+        return self.scheme_of("raw utf-8")
+
+    def scheme_of(self, what: str) -> str:
+        """The scheme of digests of something else than the raw text."""
         seed = f" seed={Seed.of(self.seed).identifier}" if self.algorithm == "xxh3" else ""
-        return f"digest {self.algorithm}/v1{seed} | raw utf-8"
+        return f"digest {self.algorithm}/v1{seed} | {what}"
 
     def compute(self, texts: Sequence[str | bytes]) -> Digests:
         """One digest for each text, over its UTF-8 bytes; lone surrogates keep their own bytes, so that no
         two different strings meet. An empty text has no digest."""
+        if isinstance(texts, str | bytes):
+            raise DataError("expected a column of texts, got one text; put it in a list: [text]")
         out = np.zeros((len(texts), _SIZES[self.algorithm]), dtype=np.uint8)
         empty = np.zeros(len(texts), dtype=np.bool_)
         for row, text in enumerate(texts):
+            if not isinstance(text, str | bytes):
+                raise DataError(f"text {row} is {type(text).__name__}, not str or bytes")
             raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
             empty[row] = not raw
             if raw:

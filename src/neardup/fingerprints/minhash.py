@@ -50,7 +50,8 @@ class MinHash:
             self.permutations == "independent",
             threads,
         )
-        return Sketches(self.scheme(features.scheme), features.sizes == 0, values=values)
+        scheme = self.scheme(features.scheme)
+        return Sketches(scheme, features.sizes == 0, values=values, replaced=features.replaced)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -76,4 +76,4 @@ class Simhash:
     def compute(self, features: Features, threads: int = 1) -> Codes:
         """The codes of all rows; exact, so the same for any order of features, threads and machine."""
         columns = _core.simhash(features.hashes, features.weights, features.offsets, *self.native(), threads)
-        return self.codes(features.scheme, features.sizes == 0, columns)
+        return replace(self.codes(features.scheme, features.sizes == 0, columns), replaced=features.replaced)

@@ -23,10 +23,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.errors import ConfigError, SchemeError
+from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Candidates, Hits, Keyed, Mode, check_codes, check_radius, rows_and_words
+from neardup.search.base import (
+    Candidates,
+    Hits,
+    Keyed,
+    Mode,
+    check_mode,
+    check_radius,
+    check_scheme,
+    rows_and_words,
+)
 from neardup.search.designs import Design, bphs, compact, covering, covering_sizes, manku
+from neardup.threads import check_threads
 
 __all__ = [
     "BPHS",
@@ -44,8 +54,9 @@ Lookup = Literal["direct", "binary", "interpolation"]
 search in a sorted copy of the codes, one query at a time, as the papers have it. Both find the same rows; in
 mode `first` the sorted tables go by whole keys, the direct ones by as many leading bits as fit their size."""
 
-COMFORTABLE_KEY = 20
-"""Key bits beyond which more tables rarely pay: millions of codes still meet in buckets of a few."""
+TYPICAL_CODES, CANDIDATES_A_PROBE = 2**21, 16
+"""What Covering chooses its tables for: so many codes, and as many candidates compared in the time of a
+probe."""
 
 
 def design_arrays(design: Design) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
@@ -113,10 +124,14 @@ class TableMethod(ABC):
         numbers = None if rows is None else rows.astype(np.uint32)
         tables: _core.HammingTables | _core.SortedTables
         if self.lookup == "direct":
-            tables = _core.HammingTables(words, self.bits, self.radius, masks, flips, 0, threads, numbers)
+            tables = _core.HammingTables(
+                words, self.bits, self.radius, masks, flips, 0, check_threads(threads), numbers
+            )
         else:
             seek = _core.Seek[self.lookup]
-            tables = _core.SortedTables(words, self.bits, self.radius, masks, flips, seek, threads, numbers)
+            tables = _core.SortedTables(
+                words, self.bits, self.radius, masks, flips, seek, check_threads(threads), numbers
+            )
         return TableSearcher(codes.scheme, self.bits, len(codes), tables)
 
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
@@ -153,14 +168,14 @@ class TableSearcher:
         """The stored rows within the radius of each query, by query and row; `first`: one at most, the first
         in probe order. A stored code finds itself."""
         asked, words = self._asked(queries)
-        query, row, distance = self.tables.search(words, _core.Mode[mode], threads)
+        query, row, distance = self.tables.search(words, _core.Mode[check_mode(mode)], check_threads(threads))
         return Hits(query if asked is None else asked[query], row, distance)
 
     def search_groups(self, queries: Codes, *, threads: int = 1) -> tuple[Hits, NDArray[np.int64]]:
         """Distinct codes instead of rows: the lowest row of each, and how many rows have it. A query that
         meets 100,000 equal codes gets one line."""
         asked, words = self._asked(queries)
-        query, row, distance, size = self.tables.search_groups(words, threads)
+        query, row, distance, size = self.tables.search_groups(words, check_threads(threads))
         return Hits(query if asked is None else asked[query], row, distance), size
 
     def lookup_probes(self, queries: Codes, *, threads: int = 1) -> float:
@@ -170,12 +185,10 @@ class TableSearcher:
         if isinstance(self.tables, _core.HammingTables):
             return 1.0
         lookups = len(words) * len(self.tables.header_bits)
-        return self.tables.probes(words, threads) / max(lookups, 1)
+        return self.tables.probes(words, check_threads(threads)) / max(lookups, 1)
 
     def _asked(self, queries: Codes) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
-        if queries.scheme != self.scheme:
-            raise SchemeError(self.scheme, queries.scheme)
-        check_codes(queries, self.bits)
+        check_scheme(queries, self.scheme)
         return rows_and_words(queries, self.bits)
 
 
@@ -220,8 +233,12 @@ class BPHS(TableMethod):
 @dataclass(frozen=True)
 class Covering(TableMethod):
     """Tables from covering designs: the longest keys for their number. 64 bits and radius 3 have 6 (21-bit
-    keys), 8, 11 and 14 tables; the default is the fewest with keys of 20 bits. `lookup` is how `index` finds
-    a key; see Lookup."""
+    keys), 8, 11 and 14 tables.
+
+    More tables cost probes and bytes, shorter keys candidates. The default costs a query least among two
+    million uniform codes, tables * (1 + 2**21 / 2**key bits / 16), where comparing 16 candidates counts as a
+    probe: 6 tables for 64 bits and radius 3, 14 for 32 bits, 4 for 128. `lookup` is how `index` finds a key;
+    see Lookup."""
 
     radius: int = 3
     tables: int | None = None
@@ -243,8 +260,11 @@ class Covering(TableMethod):
             raise ConfigError(
                 f"no covering design for {self.bits} bits and radius {self.radius}: use Compact"
             )
-        enough = [tables for tables, key in sizes.items() if key >= COMFORTABLE_KEY]
-        return covering(self.bits, self.radius, min(enough, default=max(sizes)))
+
+        def cost(tables: int) -> float:
+            return tables * (1 + TYPICAL_CODES / 2 ** sizes[tables] / CANDIDATES_A_PROBE)
+
+        return covering(self.bits, self.radius, min(sizes, key=cost))
 
 
 @dataclass(frozen=True)

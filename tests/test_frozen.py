@@ -1,12 +1,12 @@
-"""The column file: what was written comes back, and damage is always noticed."""
+"""The frozen file: what was written comes back, and damage is always noticed."""
 
 import random
 
 import numpy as np
 import pytest
 
-from neardup.columns import read_columns, write_columns
 from neardup.errors import FormatError
+from neardup.frozen import read_frozen, write_frozen
 
 COLUMNS = {
     "hashes": np.arange(50, dtype=np.uint64),
@@ -17,12 +17,12 @@ COLUMNS = {
 
 @pytest.fixture
 def path(tmp_path):
-    write_columns(tmp_path / "file", "test", {"documents": 3, "features": "words"}, COLUMNS)
+    write_frozen(tmp_path / "file", "test", {"documents": 3, "features": "words"}, COLUMNS)
     return tmp_path / "file"
 
 
 def test_round_trip(path):
-    facts, columns = read_columns(path, "test")
+    facts, columns = read_frozen(path, "test")
     assert facts == {"documents": 3, "features": "words"}
     assert all(np.array_equal(columns[name], COLUMNS[name]) for name in COLUMNS)
     assert [p.name for p in path.parent.iterdir()] == ["file"]
@@ -30,7 +30,7 @@ def test_round_trip(path):
 
 def test_another_kind_is_refused(path):
     with pytest.raises(FormatError, match="kind"):
-        read_columns(path, "other")
+        read_frozen(path, "other")
 
 
 def test_every_truncation_is_noticed(path):
@@ -38,7 +38,7 @@ def test_every_truncation_is_noticed(path):
     for size in range(len(whole)):
         path.write_bytes(whole[:size])
         with pytest.raises(FormatError):
-            read_columns(path, "test")
+            read_frozen(path, "test")
 
 
 def test_every_flipped_bit_is_noticed(path):
@@ -48,7 +48,7 @@ def test_every_flipped_bit_is_noticed(path):
         damaged[rng.randrange(len(whole))] ^= 1 << rng.randrange(8)
         path.write_bytes(damaged)
         with pytest.raises(FormatError):
-            read_columns(path, "test")
+            read_frozen(path, "test")
 
 
 def test_a_newer_version_is_named(path):
@@ -56,4 +56,4 @@ def test_a_newer_version_is_named(path):
     data[8] = 9
     path.write_bytes(data)
     with pytest.raises(FormatError, match="version 9"):
-        read_columns(path, "test")
+        read_frozen(path, "test")

@@ -1,7 +1,7 @@
-"""The column file: a few named arrays with a scheme, in one checked file (docs/format.md).
+"""The frozen file: a few named columns and facts about them, in one checked file (docs/format.md).
 
-For small frozen tables such as document frequencies. Written to a temporary name and renamed when whole; read only
-if magic, version, sizes and checksum all agree. Nothing in it is ever executed.
+For what is fitted once and then never changes, such as document frequencies. Written to a temporary name and renamed
+when whole; read only if magic, version, sizes and checksum all agree. Nothing in it is ever executed.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from numpy.typing import NDArray
 
 from neardup.errors import FormatError
 
-__all__ = ["read_columns", "write_columns"]
+__all__ = ["read_frozen", "write_frozen"]
 
-MAGIC = b"NEARDUPC"
+MAGIC = b"NEARDUPF"
 VERSION = 1
 CHECKSUM = 32
 LARGEST_HEADER = 1 << 20
 DTYPES = {"<u8", "<i8", "<f4", "<u4", "|u1"}
 
 
-def write_columns(
+def write_frozen(
     path: str | Path, kind: str, facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write one-dimensional columns and the facts about them (anything JSON holds)."""
@@ -57,11 +57,11 @@ def write_columns(
         temporary.unlink(missing_ok=True)
 
 
-def read_columns(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def read_frozen(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """The facts and columns of a file of this kind; FormatError if it is anything else."""
     data = Path(path).read_bytes()
     if data[:8] != MAGIC:
-        raise FormatError(path, "a neardup column file", "something else")
+        raise FormatError(path, "a neardup frozen file", "something else")
     version = int.from_bytes(data[8:12], "little")
     if version != VERSION:
         raise FormatError(path, f"version {VERSION}", f"version {version}")

@@ -1,0 +1,48 @@
+"""Every example runs without arguments and says what it should; an example nobody tests is an example that rots."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parent.parent / "examples"
+
+# One telling line of each, as a regular expression.
+TELLING = {
+    "arrow_columns.py": r"^287 pages, 272 different by their words$",
+    "choose_a_design.py": r"^8B codes of 64 bits, radius 3, 64 GB a shard",
+    "codes_on_disk.py": r"^batch 2: 2000 hits; 502,000 codes in 3 files$",
+    "compare_two_texts.py": r"^near-duplicate: Jaccard 0\.72 of word 3-shingles$",
+    "containment_winnowing.py": r"^the quoted page page-004 was found$",
+    "demo.py": r"261 verified at Jaccard >= 0\.6",
+    "exact_duplicates.py": r"^raw: 0 copies; same words: 15 copies$",
+    "fingerprint_a_folder.py": r"^  1\.000  0 bits  page-001\.txt  page-017\.txt$",
+    "hamming_search.py": r"^Scan      (\d+) hits\nBPHS      \1 hits\nCovering  \1 hits\nCompact   \1 hits$",
+    "probabilistic_search.py": r"^   64 flips: 100\.0%$",
+    "self_join.py": r"^1,000,000 codes: 100 pairs, and a group of 100,000 equal codes$",
+    "simhash_with_idf.py": r"^cosine 0\.9 means 9\.2 bits on average, cosine 0\.99 2\.9$",
+}
+
+
+def test_every_example_is_tested():
+    assert {path.name for path in EXAMPLES.glob("*.py")} == set(TELLING)
+
+
+@pytest.mark.parametrize("name", TELLING)
+def test_example(name, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", EXAMPLES / name],
+        cwd=tmp_path,
+        env=os.environ | {"COLUMNS": "120", "NO_COLOR": "1"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert re.search(TELLING[name], done.stdout, re.MULTILINE), done.stdout
+    assert not list(tmp_path.iterdir()), "an example leaves nothing behind"
