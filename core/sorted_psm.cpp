@@ -43,6 +43,7 @@ Hits SortedPsm::search_as(std::span<const std::uint64_t> queries, std::span<cons
             const Word probe = query ^ static_cast<Word>(flipped) << (bits - header);
             const Prefix<Word> run(probe, bits, header);
             const auto place = static_cast<std::size_t>(run.low >> (bits - header));
+            if (starts_[place] == starts_[place + 1]) return;  // no code has this header
             read_run(copy_, starts_[place], run.high, query, radius_, request.expand, matches,
                      [](Word) KERNEL { return true; });
         };
