@@ -23,6 +23,7 @@ PUBLIC = [
     "DataError",
     "Digests",
     "Document",
+    "Dropped",
     "Exact",
     "Explanation",
     "Features",

@@ -37,7 +37,7 @@ from neardup.seeds import DEFAULT_SEED, Seed
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.explanation import Explanation, explain
-    from neardup.pipeline import Result, dedup
+    from neardup.pipeline import Dropped, Result, dedup
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
@@ -61,6 +61,7 @@ _LATER = {
     "Containment": "neardup.verify",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
+    "Dropped": "neardup.pipeline",
     "Explanation": "neardup.explanation",
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
@@ -98,6 +99,7 @@ __all__ = [
     "DataError",
     "Digests",
     "Document",
+    "Dropped",
     "Exact",
     "Explanation",
     "Features",

@@ -14,7 +14,7 @@ from neardup.clusters import Clusters, cluster, rank_by
 from neardup.documents import Document
 from neardup.errors import ConfigError
 from neardup.features.extract import Shingles
-from neardup.features.texts import Texts, as_texts, raw_texts
+from neardup.features.texts import Texts, raw_texts
 from neardup.fingerprints.minhash import MinHash
 from neardup.fused import digest, fingerprint
 from neardup.search.lsh import LSH, BandCandidates
@@ -102,8 +102,8 @@ def dedup(
 ) -> Result:
     """Find duplicates and near-duplicates: documents that share `threshold` of their word shingles.
 
-    Stages: equal words by digest; MinHash bands chosen for the threshold and the recall; every candidate verified by its
-    exact Jaccard similarity, which is kept down to `floor`; then the best-ranked document of each cluster is kept and
+    Stages: equal words by digest; MinHash bands chosen for the threshold and the recall; every candidate verified by
+    its exact Jaccard similarity, and kept down to `floor`; then the best-ranked document of each cluster stays and
     every other one is similar to it, not merely to a chain that leads there. Nothing is changed or written.
     """
     check_threads(threads)
@@ -123,8 +123,7 @@ def dedup(
     clock.lap("exact")
 
     distinct = np.flatnonzero(first == np.arange(len(texts)))
-    column = as_texts([texts[row] for row in distinct])
-    sketches = fingerprint(column, shingles, MinHash(bands.values), threads=threads)
+    sketches = fingerprint([texts[row] for row in distinct], shingles, MinHash(bands.values), threads=threads)
     clock.lap("sketch")
 
     candidates = bands.candidates(sketches, rank=rank[distinct], threads=threads)
