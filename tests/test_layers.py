@@ -14,7 +14,8 @@ LAYERS = [
     ["similarity", "search"],
     ["fingerprints"],
     ["features"],
-    ["sample", "frozen", "documents", "seeds", "threads"],
+    ["web"],
+    ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

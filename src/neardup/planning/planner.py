@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 
@@ -11,6 +10,7 @@ from neardup.errors import ConfigError
 from neardup.planning.machine import Machine
 from neardup.planning.measure import measure
 from neardup.planning.options import Option, Task, options
+from neardup.sizes import parse_size
 
 __all__ = ["Plan", "parse_size", "plan"]
 
@@ -147,18 +147,6 @@ def _worth_showing(ranked: list[Option]) -> Iterator[Option]:
 
 def _total_bytes(option: Option) -> int:
     return option.memory_bytes * option.shards
-
-
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-
-
-def parse_size(size: str | float) -> int:
-    """Bytes of "64GB", "512MiB", "1.5 TB" or a number; GB is a thousand million, GiB is 2**30."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)\s*([kmgt]i?)?b?\s*", str(size).lower())
-    if match is None or float(match[1]) * _UNITS[match[2] or ""] < 1:
-        raise ConfigError(f"{size!r} is not an amount of memory; write for example 64GB or 512MiB")
-    return int(float(match[1]) * _UNITS[match[2] or ""])
 
 
 def _bytes_text(count: float) -> str:
