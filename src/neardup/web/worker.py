@@ -33,15 +33,19 @@ INLINE = frozenset((
     "i", "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
     "sub", "sup", "time", "tt", "u", "var", "wbr",
 ))
+# Charsets, by Python's names, that text of another charset rarely fits.
+TELLING = frozenset((
+    "big5", "big5hkscs", "cp932", "cp949", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso2022_jp",
+    "shift_jis", "utf-16", "utf-16-be", "utf-16-le",
+))
 # fmt: on
-WESTERN = {"windows-1252", "cp1252", "iso-8859-1"}
 
 
 def decode(page: bytes, hint: str = "") -> str:
-    """The page's characters: by byte order mark, by the hint (HTTP) or the meta element, else by detection.
+    """The page's characters: by byte order mark, by the hint (HTTP), by the meta element, else by detection.
 
-    What is declared is believed when the bytes agree. Servers declare Western charsets by default, so these give
-    way to well-formed UTF-8. Bytes that fit nothing become U+FFFD.
+    What is declared is believed when the bytes agree. Single-byte charsets, which agree with nearly all bytes and
+    which servers declare by default, give way to well-formed UTF-8. Bytes that fit nothing become U+FFFD.
     """
     from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
 
@@ -52,20 +56,19 @@ def decode(page: bytes, hint: str = "") -> str:
     ):
         if page.startswith(mark):
             return page.decode(name, "replace")
-    names = []
-    if hint and (known := map_encoding_to_html5(hint, fallback_utf8=False)):
-        names.append(known)
-    names.append(detect_encoding(page, from_html_meta=True))
-    names.append(detect_encoding(page))  # the bytes alone, when what is declared proves wrong
-    for name in names:
-        if name.lower().startswith("utf-16") and b"\0" not in page:
-            continue  # markup in UTF-16 has zero bytes
-        for charset in ("utf-8", name) if name.lower() in WESTERN else (name,):
-            try:
-                return page.decode(charset)
-            except (UnicodeDecodeError, LookupError):
-                pass
-    text: str = bytes_to_str(page, names[-1], errors="replace")
+    detected = detect_encoding(page)
+    declared = [name for name in (hint and map_encoding_to_html5(hint, fallback_utf8=False),) if name]
+    if (meta := detect_encoding(page, from_html_meta=True)) != detected:
+        declared.append(meta)
+    if b"\0" not in page:  # markup in UTF-16 has zero bytes
+        declared = [name for name in declared if not name.lower().startswith("utf-16")]
+    telling = [name for name in declared if codecs.lookup(name).name in TELLING]
+    for name in (*telling, *([] if page.isascii() else ["utf-8"]), *declared, detected):
+        try:
+            return page.decode(name)
+        except UnicodeDecodeError:
+            pass
+    text: str = bytes_to_str(page, detected, errors="replace")
     return text
 
 
