@@ -86,16 +86,14 @@ class HtmlExtractor:
         for row, page in enumerate(pages):
             if not isinstance(page, (str, bytes)):
                 raise DataError(f"page {row} is {type(page).__name__}; pages are str or bytes")
-            if len(page) > self.largest:
+            if self._is_too_large(page):
                 found.failures.append(Failure(row, "too large"))
             elif isinstance(page, bytes):
                 requests.append(Request(row, page, (charsets[row] if charsets else None) or ""))
             elif self.method == "none":
                 found.texts[row] = page
-            elif len(encoded := page.encode("utf-8", "replace")) > self.largest:
-                found.failures.append(Failure(row, "too large"))
             else:
-                requests.append(Request(row, encoded, None))
+                requests.append(Request(row, page, None))
         if requests:
             self._run(requests, found)
         found.failures.sort()
@@ -111,6 +109,12 @@ class HtmlExtractor:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _is_too_large(self, page: str | bytes) -> bool:
+        if len(page) > self.largest or isinstance(page, bytes):
+            return len(page) > self.largest
+        # A character takes four bytes at most, so few pages have to be encoded to know.
+        return 4 * len(page) > self.largest and len(page.encode("utf-8", "replace")) > self.largest
 
     def _run(self, requests: list[Request], found: Extracted) -> None:
         for package in ("resiliparse", *(["trafilatura"] if self.method == "trafilatura" else [])):

@@ -24,10 +24,10 @@ CHUNK = 1 << 20
 
 
 class Request(NamedTuple):
-    """A page as bytes; `charset` is what its sender says, and None when the bytes are known to be UTF-8."""
+    """A page; `charset` is what the sender of bytes says, perhaps nothing, and None when the page is text."""
 
     row: int
-    page: bytes
+    page: str | bytes
     charset: str | None
 
 
@@ -65,8 +65,9 @@ class Worker:
 
     def ask(self, request: Request, seconds: float) -> None:
         hint = (request.charset or "").encode("ascii", "replace")[:100]
-        header = REQUEST.pack(request.charset is not None, len(hint), len(request.page))
-        self._outgoing = deque([memoryview(header + hint), memoryview(request.page)])
+        page = request.page.encode("utf-8", "replace") if isinstance(request.page, str) else request.page
+        header = REQUEST.pack(request.charset is not None, len(hint), len(page))
+        self._outgoing = deque([memoryview(header + hint), memoryview(page)])
         self.request, self.deadline = request, time.monotonic() + seconds
 
     def write(self) -> bool:
