@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["explanation", "planning", "fused"],
-    ["similarity", "search"],
+    ["clusters", "verify", "similarity", "search"],
     ["fingerprints"],
     ["features"],
     ["web"],

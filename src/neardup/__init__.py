@@ -21,19 +21,32 @@ from neardup.features import (
     normalize,
     tokens,
 )
-from neardup.fingerprints import BitMinHash, Codes, Digests, Exact, MinHash, Simhash, Sketches
+from neardup.fingerprints import (
+    BitMinHash,
+    Codes,
+    Digests,
+    Exact,
+    MinHash,
+    Simhash,
+    Sketches,
+    expected_false_merges,
+)
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
+    from neardup.clusters import Clusters, cluster
     from neardup.explanation import Explanation, explain
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
     from neardup.search.join import Join
+    from neardup.search.live import LiveSearcher
+    from neardup.search.lsh import LSH
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
+    from neardup.verify import Containment, Cosine, Jaccard, Pairs
 
 __version__ = "0.1.0"
 
@@ -42,14 +55,22 @@ _LATER = {
     "Adjacent": "neardup.search.adjacent",
     "BPHS": "neardup.search.hamming",
     "Candidates": "neardup.search.base",
+    "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
+    "Containment": "neardup.verify",
+    "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
     "Explanation": "neardup.explanation",
     "Hits": "neardup.search.base",
+    "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
+    "LiveSearcher": "neardup.search.live",
+    "LSH": "neardup.search.lsh",
     "PSM": "neardup.search.psm",
+    "Pairs": "neardup.verify",
     "Plan": "neardup.planning",
     "Scan": "neardup.search.scan",
+    "cluster": "neardup.clusters",
     "explain": "neardup.explanation",
     "plan": "neardup.planning",
 }
@@ -57,15 +78,19 @@ _LATER = {
 __all__ = [
     "BPHS",
     "DEFAULT_SEED",
+    "LSH",
     "PSM",
     "Adjacent",
     "BitMinHash",
     "Candidates",
     "Characters",
+    "Clusters",
     "Codes",
     "Common",
     "Compact",
     "ConfigError",
+    "Containment",
+    "Cosine",
     "Covering",
     "DataError",
     "Digests",
@@ -76,12 +101,15 @@ __all__ = [
     "FormatError",
     "Hits",
     "Idf",
+    "Jaccard",
     "Join",
+    "LiveSearcher",
     "MinHash",
     "MissingExtra",
     "Modulo",
     "NeardupError",
     "Normalize",
+    "Pairs",
     "Phrases",
     "Plan",
     "Scan",
@@ -95,7 +123,9 @@ __all__ = [
     "Winnow",
     "Words",
     "__version__",
+    "cluster",
     "digest",
+    "expected_false_merges",
     "explain",
     "fingerprint",
     "normalize",
