@@ -153,6 +153,20 @@ def test_a_page_that_takes_too_much_memory_fails_alone():
         assert len(extractor.extract([GROWS]).texts[0]) == 400_000 * 12 - 1
 
 
+def test_a_page_is_tried_again_in_a_fresh_worker():
+    """Beside workers that have nothing to do but are not fresh; and the answer is the same for any number."""
+    pages = ["<p>a", "<p>b", GROWS, "<p>c", GROWS, GROWS, "<p>d"]
+    for workers in (1, 2, 3):
+        with HtmlExtractor("whole", workers=workers, memory="64MB", seconds=30) as extractor:
+            extractor.extract(["<p>used"] * 20)
+            found = extractor.extract(pages)
+            assert found.texts == ["a", "b", None, "c", None, None, "d"]
+            assert found.counts == {"memory": 3}
+            found = extractor.extract([GROWS])
+            assert found.counts == {"memory": 1}
+            assert extractor.extract(["<p>e"]).texts == ["e"]
+
+
 def test_a_page_larger_than_a_worker_may_hold_is_told_apart_from_a_crash():
     with HtmlExtractor("whole", memory="4MB", seconds=30) as extractor:
         found = extractor.extract(["x" * 15_000_000, "<p>ok"])

@@ -58,6 +58,7 @@ class Worker:
         os.set_blocking(self.stdin, False)
         os.set_blocking(self.stdout, False)
         self.ready = False
+        self.is_fresh = True  # has not been asked yet
         self.request: Request | None = None
         self.deadline = time.monotonic() + START_SECONDS
         self._outgoing: deque[memoryview] = deque()
@@ -69,6 +70,7 @@ class Worker:
         header = REQUEST.pack(request.charset is not None, len(hint), len(page))
         self._outgoing = deque([memoryview(header + hint), memoryview(page)])
         self.request, self.deadline = request, time.monotonic() + seconds
+        self.is_fresh = False
 
     def write(self) -> bool:
         """Sends what the pipe takes; true while something is left to send."""
@@ -133,19 +135,21 @@ class Workers:
         """The answer to each request with its row, in the order in which they come in."""
         if os.getpid() != self.owner:  # after a fork the processes are the other's
             self.running, self.owner = [], os.getpid()
-        waiting, again = deque(requests), set[int]()
-        failed_starts = 0
+        # Whoever is tried again had its worker replaced, so there is, or can be, a fresh one for each.
+        waiting, again = deque(requests), deque[Request]()
+        tried, failed_starts = set[int](), 0
         with selectors.DefaultSelector() as selector:
             for worker in self.running:
                 selector.register(worker.stdout, selectors.EVENT_READ, worker)
-            while waiting or any(worker.request for worker in self.running):
-                while len(self.running) < min(self.count, len(waiting) + self._busy()):
+            while waiting or again or self._busy():
+                while len(self.running) < self.count and self._is_short_of(len(waiting), len(again)):
                     worker = Worker([self.method, repr(self.seconds), str(self.memory)])
                     self.running.append(worker)
                     selector.register(worker.stdout, selectors.EVENT_READ, worker)
                 for worker in self.running:
-                    if waiting and worker.ready and worker.request is None:
-                        worker.ask(waiting.popleft(), self.seconds)
+                    source = again if again and worker.is_fresh else waiting
+                    if source and worker.ready and worker.request is None:
+                        worker.ask(source.popleft(), self.seconds)
                         if worker.write():
                             selector.register(worker.stdin, selectors.EVENT_WRITE, worker)
                 for worker, events in self._happened(selector):
@@ -164,9 +168,9 @@ class Workers:
                         failed_starts = failed_starts + 1 if answer.reason else 0
                         self._check_start(answer, failed_starts)
                     elif asked is not None:
-                        if answer.reason in ("memory", "crashed") and asked.row not in again:
-                            again.add(asked.row)
-                            waiting.appendleft(asked)
+                        if answer.reason in ("memory", "crashed") and asked.row not in tried:
+                            tried.add(asked.row)
+                            again.append(asked)
                         else:
                             yield asked.row, answer
 
@@ -179,6 +183,11 @@ class Workers:
 
     def _busy(self) -> int:
         return sum(worker.request is not None for worker in self.running)
+
+    def _is_short_of(self, waiting: int, again: int) -> bool:
+        """Whether another process would have something to do."""
+        fresh = sum(worker.is_fresh for worker in self.running)
+        return fresh < again or len(self.running) - self._busy() < waiting + again
 
     def _happened(self, selector: selectors.BaseSelector) -> Iterator[tuple[Worker, int]]:
         """Workers that can be written to or read from, and, with 0, those whose time is over."""
