@@ -15,6 +15,7 @@ LAYERS = [
     ["clusters", "verify", "similarity", "search"],
     ["fingerprints"],
     ["features"],
+    ["web"],
     ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]
