@@ -71,7 +71,7 @@ void bind_lsh(nb::module_& module) {
             return to_numpy(std::move(digests), 2);
         },
         "sketches"_a.noconvert(), "bands"_a, "rows"_a, "threads"_a = 1,
-        "128 bits for each row, [n, 2], equal for rows that agree on every band.");
+        "128 bits for each row, [n, 2], equal for rows with equal sketches.");
     module.def(
         "band_pairs",
         [](const SketchTable& sketches, const std::optional<Column<bool>>& skip, std::size_t bands,
