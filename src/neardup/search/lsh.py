@@ -60,7 +60,7 @@ class BandCandidates:
         for a, b, _ in self.groups.expand((left, right, zeros), batch=batch):
             yield a, b
         for a, b, _ in self.groups.pairs(batch=batch):
-            yield a, b
+            yield np.minimum(a, b), np.maximum(a, b)  # a ranked group may stand in any order
 
 
 @dataclass(frozen=True)
