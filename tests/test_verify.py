@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference_stages import jaccard
 
 import neardup as nd
-from neardup import verify
+from neardup import _core, similarity, verify
 from neardup.errors import ConfigError, DataError
 
 rows_of_features = st.lists(st.sets(st.integers(0, 12), max_size=12), min_size=1, max_size=12)
@@ -112,18 +112,30 @@ def test_rows_without_features_are_like_nothing():
         assert len(strategy.check(all_pairs(3), features)) == 0
 
 
-def test_sizes_alone_drop_what_cannot_reach_the_threshold(monkeypatch):
-    compared = []
-    real = verify.measure.jaccard
+@given(st.integers(0, 400), st.integers(0, 400), st.integers(0, 400), st.integers(1, 100))
+def test_an_early_end_changes_no_answer(first, second, shared, percent):
+    """Rows long enough that a comparison may stop on its way."""
+    rng = np.random.default_rng(first * 401 + second)
+    hashes = rng.integers(0, 2**63, shared + first + second, dtype=np.uint64)
+    features = nd.Features.of([hashes[: shared + first].tolist(), [*hashes[:shared], *hashes[shared + first :]]])
+    least, zero, one = percent / 100, np.zeros(1, np.int64), np.ones(1, np.int64)
+    found = _core.jaccard_at_least(features.hashes, features.offsets, zero, one, least, 1)[0]
+    want = similarity.jaccard(features, zero, one)[0]
+    assert found == (want if want >= least else -1)
 
-    def watched(features, left, right, threads):
-        compared.extend(zip(left.tolist(), right.tolist(), strict=True))
-        return real(features, left, right, threads=threads)
 
-    monkeypatch.setattr(verify.measure, "jaccard", watched)
-    features = nd.Features.of([range(8), range(10), range(11), range(100)])
-    found = nd.Jaccard(0.8).check(all_pairs(4), features)
-    assert compared == [(0, 1), (1, 2)] and as_dict(found).keys() == {(0, 1), (1, 2)}
+def test_the_border_checks_its_columns():
+    hashes, offsets, row = np.arange(3, dtype=np.uint64), np.array([0, 2, 3]), np.zeros(1, np.int64)
+    for wrong in (
+        (hashes, offsets[1:], row, row + 1, 0.5, 1),
+        (hashes, offsets[:2], row, row + 1, 0.5, 1),
+        (hashes, offsets, row, row + 2, 0.5, 1),
+        (hashes, offsets, row, row[:0], 0.5, 1),
+        (hashes, offsets, row, row + 1, 0.0, 1),
+        (hashes, offsets, row, row + 1, 0.5, 0),
+    ):
+        with pytest.raises(ValueError, match=r"offsets|pair|columns|least|threads"):
+            _core.jaccard_at_least(*wrong)
 
 
 def test_threads_and_cpu_levels_give_the_same_bytes(cpu):

@@ -62,6 +62,15 @@ class BandCandidates:
         for a, b, _ in self.groups.pairs(batch=batch):
             yield np.minimum(a, b), np.maximum(a, b)  # a ranked group may stand in any order
 
+    def behind(self, keeper: NDArray[np.int64]) -> Columns:
+        """Pairs worth a second look where some were left implied: each row of a group with the keeper that took the
+        group's first row, given each row's keeper. Verified and added to the pairs, they let it take the others too.
+        """
+        rows = np.flatnonzero(self.groups.repeats)
+        taker = keeper[self.groups.labels()[rows]]
+        apart = (taker != self.groups.labels()[rows]) & (taker != rows)
+        return _sorted(taker[apart], rows[apart])
+
 
 @dataclass(frozen=True)
 class LSH:
