@@ -162,6 +162,21 @@ def test_rank_chooses_who_stands_for_a_group(values, random):
     listed(found)
 
 
+def test_a_second_look_behind_collapsed_groups():
+    rng = np.random.default_rng(8)
+    values = rng.integers(0, 2**32, (1, 6), dtype=np.uint32).repeat(6, axis=0)
+    values[0, 2:] += np.uint32(1)  # row 0 shares a band with the five equal ones
+    found = nd.LSH(bands=3, rows=2, spread=4).candidates(sketches_of(values))
+    assert listed(found) == {(0, 1), (1, 2), (1, 3), (1, 4), (1, 5)} and found.implied == 10
+    clusters = nd.cluster(nd.Pairs(found.left, found.right, np.ones(len(found))), 6)
+    assert clusters.keeper.tolist() == [0, 0, 2, 3, 4, 5]
+    left, right = found.behind(clusters.keeper)
+    assert left.tolist() == [0] * 4 and right.tolist() == [2, 3, 4, 5]
+    more = nd.Pairs.of(np.concatenate([found.left, left]), np.concatenate([found.right, right]), np.ones(9))
+    assert nd.cluster(more, 6).keeper.tolist() == [0] * 6
+    assert len(found.behind(np.array([0, 1, 1, 1, 1, 1]))[0]) == 0
+
+
 def test_curve():
     lsh = nd.LSH(bands=20, rows=5)
     assert lsh.curve(0.8) == pytest.approx(1 - (1 - 0.8**5) ** 20, rel=1e-12)
