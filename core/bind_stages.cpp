@@ -1,4 +1,4 @@
-// Stages of a deduplication: candidates from sketches, keepers from pairs.
+// Stages of a deduplication: candidates from sketches, verification, keepers from pairs.
 #include <algorithm>
 #include <optional>
 
@@ -6,6 +6,7 @@
 #include "bind.hpp"
 #include "clusters.hpp"
 #include "lsh.hpp"
+#include "verify.hpp"
 
 namespace neardup {
 
@@ -44,6 +45,34 @@ void check_pairs(std::span<const std::int64_t> left, std::span<const std::int64_
             throw nb::value_error("a pair names a row out of range, or one row twice");
 }
 
+void check_offsets(std::span<const std::int64_t> offsets, std::size_t size) {
+    if (offsets.empty() || offsets.front() != 0 || !std::is_sorted(offsets.begin(), offsets.end()) ||
+        static_cast<std::size_t>(offsets.back()) != size)
+        throw nb::value_error("offsets must ascend from 0 to the number of hashes");
+}
+
+void bind_verify(nb::module_& module) {
+    module.def(
+        "jaccard_at_least",
+        [](const Column<std::uint64_t>& hashes, const Column<std::int64_t>& offsets,
+           const Column<std::int64_t>& left, const Column<std::int64_t>& right, double least, int threads) {
+            if (left.shape(0) != right.shape(0)) throw nb::value_error("columns differ in length");
+            if (!(least > 0 && least <= 1)) throw nb::value_error("least must be above 0 and at most 1");
+            const unsigned workers = check_threads(threads);
+            std::vector<double> out;
+            {
+                nb::gil_scoped_release free;
+                check_offsets(view(offsets), hashes.shape(0));
+                check_pairs(view(left), view(right), offsets.shape(0) - 1);
+                out = jaccard_at_least({view(hashes), {}, view(offsets)}, {view(left), view(right)}, least,
+                                       workers);
+            }
+            return to_numpy(std::move(out));
+        },
+        "hashes"_a.noconvert(), "offsets"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(),
+        "least"_a, "threads"_a = 1, "The Jaccard similarity of each pair, -1 where it is below `least`.");
+}
+
 void bind_lsh(nb::module_& module) {
     module.def(
         "band_keys",
@@ -71,7 +100,7 @@ void bind_lsh(nb::module_& module) {
             return to_numpy(std::move(digests), 2);
         },
         "sketches"_a.noconvert(), "bands"_a, "rows"_a, "threads"_a = 1,
-        "128 bits for each row, [n, 2], equal for rows that agree on every band.");
+        "128 bits for each row, [n, 2], equal for rows with equal sketches.");
     module.def(
         "band_pairs",
         [](const SketchTable& sketches, const std::optional<Column<bool>>& skip, std::size_t bands,
@@ -101,6 +130,7 @@ void bind_lsh(nb::module_& module) {
 
 void bind_stages(nb::module_& module) {
     bind_lsh(module);
+    bind_verify(module);
     module.def(
         "first_keepers",
         [](const Column<std::int64_t>& left, const Column<std::int64_t>& right,

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
+#include <iterator>
 
 #include "buffer.hpp"
 #include "hash.hpp"
@@ -56,7 +56,7 @@ std::uint64_t pack(std::uint32_t a, std::uint32_t b) {
 // What one band found, pairs packed left first; rows in a capped bucket are marked when there are any.
 struct Found {
     std::vector<std::uint64_t> pairs;
-    std::vector<bool> in_capped;
+    std::vector<std::uint8_t> in_capped;
     std::int64_t capped = 0, skipped = 0;
 };
 
@@ -67,9 +67,10 @@ class Banding {
 
     Found& operator[](std::size_t band) { return found_[band]; }
 
-    // Pairs of this band that no uncapped bucket of the bands before `known` has listed; those must be done.
-    void run(std::size_t band, std::size_t known) {
-        std::vector<Keyed> shared = rows_that_share(band);
+    // Pairs of this band that no uncapped bucket of the bands before `known` has listed; those must be done. `keys` are
+    // the band's, of all chosen rows.
+    void run(std::size_t band, std::size_t known, std::span<const std::uint64_t> keys) {
+        std::vector<Keyed> shared = rows_that_share(keys);
         std::vector<Keyed> scratch;
         std::vector<std::uint32_t> starts;
         sort_by_hash(shared, scratch, starts, [](const Keyed& entry) { return entry.key; });
@@ -84,19 +85,18 @@ class Banding {
             if (bucket.size() <= cap_)
                 all_pairs(bucket, band, known);
             else
-                some_pairs(bucket, band, known);
+                some_pairs(bucket, band);
         }
+        std::vector<std::uint64_t>& pairs = found_[band].pairs;
+        std::sort(pairs.begin(), pairs.end());
     }
 
   private:
-    std::vector<Keyed> rows_that_share(std::size_t band) const {
-        Buffer<std::uint64_t> keys(chosen_.size());
-        Seen once(chosen_.size()), twice(chosen_.size());
+    std::vector<Keyed> rows_that_share(std::span<const std::uint64_t> keys) const {
+        Seen once(keys.size()), twice(keys.size());
         std::size_t repeats = 0;
-        for (std::size_t i = 0; i < chosen_.size(); ++i) {
-            keys[i] = key_of(banded_.of(chosen_[i], band), banded_.rows);
-            if (once.set(keys[i])) repeats += !twice.set(keys[i]);
-        }
+        for (const std::uint64_t key : keys)
+            if (once.set(key)) repeats += !twice.set(key);
         std::vector<Keyed> shared;
         shared.reserve(2 * repeats);
         for (std::size_t i = 0; i < chosen_.size(); ++i)
@@ -105,11 +105,11 @@ class Banding {
     }
 
     bool listed(std::uint32_t a, std::uint32_t b, std::size_t known) const {
-        for (std::size_t band = 0; band < known; ++band)
-            if (std::memcmp(banded_.of(a, band), banded_.of(b, band), banded_.rows * sizeof(std::uint32_t)) ==
-                    0 &&
-                (found_[band].in_capped.empty() || !found_[band].in_capped[a]))
-                return true;
+        for (std::size_t band = 0; band < known; ++band) {
+            if (!found_[band].in_capped.empty() && found_[band].in_capped[a]) continue;
+            const std::uint32_t *x = banded_.of(a, band), *y = banded_.of(b, band);
+            if (std::equal(x, x + banded_.rows, y)) return true;
+        }
         return false;
     }
 
@@ -123,15 +123,16 @@ class Banding {
                 add(bucket[i].row, bucket[j].row, band, known);
     }
 
-    void some_pairs(std::span<const Keyed> bucket, std::size_t band, std::size_t known) {
+    void some_pairs(std::span<const Keyed> bucket, std::size_t band) {
         Found& found = found_[band];
         if (found.in_capped.empty()) found.in_capped.resize(banded_.size());
-        for (const Keyed& entry : bucket) found.in_capped[entry.row] = true;
+        for (const Keyed& entry : bucket) found.in_capped[entry.row] = 1;
         const std::size_t stars = std::min(kStars, bucket.size());
-        std::size_t count = 0;
+        // Near-linear in number, and in large part new: cheaper listed again than looked up.
+        const std::size_t before = found.pairs.size();
         for (std::size_t i = 0; i < stars; ++i)
-            for (std::size_t j = i + 1; j < bucket.size(); ++j, ++count)
-                add(bucket[i].row, bucket[j].row, band, known);
+            for (std::size_t j = i + 1; j < bucket.size(); ++j)
+                found.pairs.push_back(pack(bucket[i].row, bucket[j].row));
 
         struct Rest {
             std::array<std::uint32_t, 4> values;
@@ -149,10 +150,11 @@ class Banding {
         }
         std::sort(rest.begin(), rest.end());
         for (std::size_t i = 0; i < rest.size(); ++i)
-            for (std::size_t j = i + 1; j < std::min(rest.size(), i + 1 + kNeighbours); ++j, ++count)
-                add(rest[i].row, rest[j].row, band, known);
+            for (std::size_t j = i + 1; j < std::min(rest.size(), i + 1 + kNeighbours); ++j)
+                found.pairs.push_back(pack(rest[i].row, rest[j].row));
         ++found.capped;
-        found.skipped += static_cast<std::int64_t>(bucket.size() * (bucket.size() - 1) / 2 - count);
+        found.skipped += static_cast<std::int64_t>(bucket.size() * (bucket.size() - 1) / 2 -
+                                                   (found.pairs.size() - before));
     }
 
     const BandedSketches& banded_;
@@ -160,11 +162,6 @@ class Banding {
     std::size_t cap_;
     std::vector<Found> found_;
 };
-
-void sort_unique(std::vector<std::uint64_t>& pairs) {
-    std::sort(pairs.begin(), pairs.end());
-    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-}
 
 }  // namespace
 
@@ -183,8 +180,8 @@ std::vector<std::uint64_t> sketch_digests(const BandedSketches& banded, unsigned
     in_parallel(banded.size(), threads, 4096, [&](std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; ++row) {
             // Two chains that start apart: together they are 128 bits.
-            digests[2 * row] = key_of(banded.of(row), banded.bands * banded.rows);
-            digests[2 * row + 1] = key_of(banded.of(row), banded.bands * banded.rows, ~kStart);
+            digests[2 * row] = key_of(banded.of(row), banded.values);
+            digests[2 * row + 1] = key_of(banded.of(row), banded.values, ~kStart);
         }
     });
     return digests;
@@ -197,25 +194,33 @@ BandPairs band_pairs(const BandedSketches& banded, std::span<const std::uint8_t>
         if (skip.empty() || !skip[row]) chosen.push_back(static_cast<std::uint32_t>(row));
     Banding banding(banded, chosen, cap);
     BandPairs out;
-    std::vector<std::uint64_t> pairs;
-    std::size_t sorted = 0;
-    // As many bands at a time as there are threads. Two of one wave may list the same pair; sorting drops the second.
-    for (std::size_t wave = 0; wave < banded.bands; wave += threads) {
-        const std::size_t count = std::min<std::size_t>(threads, banded.bands - wave);
-        in_parallel(count, threads, 1, [&](std::size_t i, std::size_t) { banding.run(wave + i, wave); });
+    std::vector<std::uint64_t> pairs, merged;
+    // A few bands at a time, their keys made in one pass over the sketches: that pass is most of the work. Two bands of
+    // one wave may list the same pair, and so may capped buckets; merging drops the second.
+    const std::size_t together = std::max<std::size_t>(threads, 4);
+    Buffer<std::uint64_t> keys(std::min(together, banded.bands) * chosen.size());
+    for (std::size_t wave = 0; wave < banded.bands; wave += together) {
+        const std::size_t count = std::min(together, banded.bands - wave);
+        in_parallel(chosen.size(), threads, 4096, [&](std::size_t begin, std::size_t end) {
+            for (std::size_t i = begin; i < end; ++i)
+                for (std::size_t k = 0; k < count; ++k)
+                    keys[k * chosen.size() + i] = key_of(banded.of(chosen[i], wave + k), banded.rows);
+        });
+        in_parallel(count, threads, 1, [&](std::size_t k, std::size_t) {
+            banding.run(wave + k, wave, {keys.data() + k * chosen.size(), chosen.size()});
+        });
         for (std::size_t band = wave; band < wave + count; ++band) {
             Found& found = banding[band];
-            pairs.insert(pairs.end(), found.pairs.begin(), found.pairs.end());
-            std::vector<std::uint64_t>().swap(found.pairs);
             out.capped += found.capped;
             out.skipped += found.skipped;
-            // Capped buckets list the same pairs band after band.
-            if (pairs.size() < 2 * sorted + (std::size_t{1} << 20)) continue;
-            sort_unique(pairs);
-            sorted = pairs.size();
+            if (found.pairs.empty()) continue;
+            merged.clear();
+            std::set_union(pairs.begin(), pairs.end(), found.pairs.begin(), found.pairs.end(),
+                           std::back_inserter(merged));
+            pairs.swap(merged);
+            std::vector<std::uint64_t>().swap(found.pairs);
         }
     }
-    sort_unique(pairs);
     out.left.resize(pairs.size());
     out.right.resize(pairs.size());
     for (std::size_t i = 0; i < pairs.size(); ++i) {

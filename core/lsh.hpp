@@ -23,7 +23,7 @@ struct BandedSketches {
 // The keys of all rows, [size, bands].
 std::vector<std::uint64_t> band_keys(const BandedSketches& banded, unsigned threads);
 
-// 128 bits for each row, [size, 2]: equal for rows that agree on every band.
+// 128 bits for each row, [size, 2]: equal for rows with equal sketches.
 std::vector<std::uint64_t> sketch_digests(const BandedSketches& banded, unsigned threads);
 
 // Unique pairs with left < right, sorted. `capped` buckets were larger than the cap; `skipped` counts the pairs in
@@ -35,8 +35,9 @@ struct BandPairs {
 
 // Candidates among the rows with a zero `skip` (no `skip` at all: among all rows), below 2^32 in number. A bucket of
 // more than `cap` rows lists only each row with the bucket's first kStars rows, and with the kNeighbours that follow it
-// when the others are sorted by the values after the band. About 21 bytes a row and thread beside the pairs.
-constexpr std::size_t kStars = 8, kNeighbours = 8;
+// when the others are sorted by the values after the band. Beside the pairs, about 32 bytes a row
+// (8 a thread when there are more than four) and 2 a thread.
+constexpr std::size_t kStars = 4, kNeighbours = 8;
 BandPairs band_pairs(const BandedSketches& banded, std::span<const std::uint8_t> skip, std::size_t cap,
                      unsigned threads);
 

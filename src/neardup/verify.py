@@ -12,12 +12,16 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup import _core
 from neardup import similarity as measure
 from neardup.errors import ConfigError, DataError
 from neardup.features import Features
 from neardup.threads import check_threads
 
 __all__ = ["Containment", "Cosine", "Jaccard", "Pairs"]
+
+Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 BATCH = 1 << 18  # pairs compared at a time: bounds the memory of one call
 
@@ -29,10 +33,10 @@ class RowPairs(Protocol):
     """Columns of row numbers, pair i being rows left[i] and right[i]."""
 
     @property
-    def left(self) -> NDArray[np.int64]: ...
+    def left(self) -> Rows: ...
 
     @property
-    def right(self) -> NDArray[np.int64]: ...
+    def right(self) -> Rows: ...
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ class Pairs:
     right, each pair once.
     """
 
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    similarity: NDArray[np.float64]
+    left: Rows
+    right: Rows
+    similarity: Floats
 
     def __post_init__(self) -> None:
         shapes = {column.shape for column in (self.left, self.right, self.similarity)}
@@ -56,7 +60,7 @@ class Pairs:
         return len(self.left)
 
     @classmethod
-    def of(cls, left: NDArray[np.int64], right: NDArray[np.int64], similarity: NDArray[np.float64]) -> Pairs:
+    def of(cls, left: Rows, right: Rows, similarity: Floats) -> Pairs:
         """Pairs in any order, turned either way, repeated or not (then the first similarity counts); no row may
         meet itself."""
         low, high = np.minimum(left, right), np.maximum(left, right)
@@ -104,15 +108,16 @@ class _Threshold:
         right = np.ascontiguousarray(candidates.right, dtype=np.int64)
         if left.shape != right.shape or left.ndim != 1:
             raise DataError("left and right must be flat and name as many rows")
+        if np.any(left == right):
+            raise DataError("a row cannot be paired with itself")
         for rows in (left, right):
             if len(rows) and (rows.min() < 0 or rows.max() >= len(features)):
                 raise DataError(f"a candidate names a row outside of 0 to {len(features) - 1}")
-        kept: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]] = []
+        kept: list[tuple[Rows, Rows, Floats]] = []
         sizes = features.sizes
         for start in range(0, len(left), BATCH):
             a, b = left[start : start + BATCH], right[start : start + BATCH]
-            possible = self._bound(sizes[a], sizes[b])
-            a, b = a[possible], b[possible]
+            a, b = self._possible(a, b, sizes)
             found = self._measure(features, a, b, threads)
             enough = found >= self.least
             kept.append((a[enough], b[enough], found[enough]))
@@ -123,13 +128,11 @@ class _Threshold:
         later = (a[1:] > a[:-1]) | ((a[1:] == a[:-1]) & (b[1:] > b[:-1]))
         return Pairs(a, b, found) if later.all() and (a < b).all() else Pairs.of(a, b, found)
 
-    def _bound(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether rows of these sizes can be similar enough at all."""
-        return (left > 0) & (right > 0)
+    def _possible(self, left: Rows, right: Rows, sizes: Rows) -> tuple[Rows, Rows]:
+        """The pairs whose sizes do not rule them out."""
+        return left, right
 
-    def _measure(
-        self, features: Features, left: NDArray[np.int64], right: NDArray[np.int64], threads: int
-    ) -> NDArray[np.float64]:
+    def _measure(self, features: Features, left: Rows, right: Rows, threads: int) -> Floats:
         raise NotImplementedError
 
 
@@ -139,18 +142,9 @@ class Jaccard(_Threshold):
 
     name: ClassVar[str] = "Jaccard"
 
-    def _bound(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        # At most all of the smaller row is shared, of no less than all of the larger one.
-        return (
-            (left > 0)
-            & (right > 0)
-            & (np.minimum(left, right) >= SLACK * self.least * np.maximum(left, right))
-        )
-
-    def _measure(
-        self, features: Features, left: NDArray[np.int64], right: NDArray[np.int64], threads: int
-    ) -> NDArray[np.float64]:
-        return measure.jaccard(features, left, right, threads=threads)
+    def _measure(self, features: Features, left: Rows, right: Rows, threads: int) -> Floats:
+        # Sizes, and then features met, end a comparison early; the answer is that of similarity.jaccard.
+        return _core.jaccard_at_least(features.hashes, features.offsets, left, right, self.least, threads)
 
 
 @dataclass(frozen=True)
@@ -166,16 +160,15 @@ class Containment(_Threshold):
         if self.of not in ("smaller", "left", "right"):
             raise ConfigError(f'containment is of "smaller", "left" or "right", not {self.of!r}')
 
-    def _bound(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
-        some = (left > 0) & (right > 0)
+    def _possible(self, left: Rows, right: Rows, sizes: Rows) -> tuple[Rows, Rows]:
         if self.of == "smaller":
-            return some
-        whole = left if self.of == "left" else right
-        return some & (np.minimum(left, right) >= SLACK * self.least * whole)
+            return left, right
+        # At most all of the smaller row is shared.
+        whole = sizes[left if self.of == "left" else right]
+        possible = np.minimum(sizes[left], sizes[right]) >= SLACK * self.least * whole
+        return left[possible], right[possible]
 
-    def _measure(
-        self, features: Features, left: NDArray[np.int64], right: NDArray[np.int64], threads: int
-    ) -> NDArray[np.float64]:
+    def _measure(self, features: Features, left: Rows, right: Rows, threads: int) -> Floats:
         return measure.containment(features, left, right, of=self.of, threads=threads)
 
 
@@ -185,7 +178,5 @@ class Cosine(_Threshold):
 
     name: ClassVar[str] = "Cosine"
 
-    def _measure(
-        self, features: Features, left: NDArray[np.int64], right: NDArray[np.int64], threads: int
-    ) -> NDArray[np.float64]:
+    def _measure(self, features: Features, left: Rows, right: Rows, threads: int) -> Floats:
         return measure.cosine(features, left, right, threads=threads)

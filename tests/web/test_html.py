@@ -64,7 +64,12 @@ def wait_until(condition, seconds: float = 20.0) -> bool:
 def test_whole_page_is_all_that_a_reader_can_see():
     with HtmlExtractor("whole") as extractor:
         found = extractor.extract([PAGE, "", "plain words", "<frameset><frame></frameset>"])
-    assert found.texts == ["Home Map\nThe ferry & the pier\nleave\xad at noon\none\ntwo", "", "plain words", ""]
+    assert found.texts == [
+        "Home Map\nThe ferry & the pier\nleave\xad at noon\none\ntwo",
+        "",
+        "plain words",
+        "",
+    ]
     assert found.titles == ["The ferry", None, None, None]
     assert found.failures == [] and found.counts == {}
 
@@ -77,7 +82,9 @@ def test_main_content_keeps_the_article_and_drops_navigation(data):
     assert len(pages) == 2
     for before, after in zip(all_text, article, strict=True):
         assert 0.5 * len(before) < len(after) < 0.95 * len(before)
-        assert "Create a MIME-compliant header that can contain strings in different" in " ".join(after.split())
+        assert "Create a MIME-compliant header that can contain strings in different" in " ".join(
+            after.split()
+        )
         assert "Report a Bug" in before or "Report a bug" in before
         assert "report a bug" not in after.lower() and "previous topic" not in after.lower()
 
@@ -338,7 +345,7 @@ def test_charsets(page, hint, text):
 
 def test_undecodable_characters_are_replaced():
     with HtmlExtractor("whole") as extractor:
-        found = extractor.extract(["<p>a\ud800b", b'\xef\xbb\xbf<p>a\xffb'])
+        found = extractor.extract(["<p>a\ud800b", b"\xef\xbb\xbf<p>a\xffb"])
     assert found.texts == ["a?b", "a\ufffdb"]
 
 
@@ -349,8 +356,12 @@ def shared():
 
 
 MARKUP = st.lists(
-    st.sampled_from(["<p>", "</p>", "<script>", "<noscript>", "<style>", "</style>", "<table>", "<td>", "<b>", "<!--"])
-    | st.sampled_from(["</noscript>", "</script>", "<template>", "<svg>", "<body>", "<frameset>", "&amp;", "\0"])
+    st.sampled_from(
+        ["<p>", "</p>", "<script>", "<noscript>", "<style>", "</style>", "<table>", "<td>", "<b>", "<!--"]
+    )
+    | st.sampled_from(
+        ["</noscript>", "</script>", "<template>", "<svg>", "<body>", "<frameset>", "&amp;", "\0"]
+    )
     | st.text(max_size=5)
 ).map("".join)
 

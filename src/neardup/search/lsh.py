@@ -60,7 +60,16 @@ class BandCandidates:
         for a, b, _ in self.groups.expand((left, right, zeros), batch=batch):
             yield a, b
         for a, b, _ in self.groups.pairs(batch=batch):
-            yield a, b
+            yield np.minimum(a, b), np.maximum(a, b)  # a ranked group may stand in any order
+
+    def behind(self, keeper: NDArray[np.int64]) -> Columns:
+        """Pairs worth a second look where some were left implied: each row of a group with the keeper that took the
+        group's first row, given each row's keeper. Verified and added to the pairs, they let it take the others too.
+        """
+        rows = np.flatnonzero(self.groups.repeats)
+        taker = keeper[self.groups.labels()[rows]]
+        apart = (taker != self.groups.labels()[rows]) & (taker != rows)
+        return _sorted(taker[apart], rows[apart])
 
 
 @dataclass(frozen=True)
@@ -68,14 +77,14 @@ class LSH:
     """Candidates by bands of MinHash values: `bands` x `rows` of them, the first of each sketch.
 
     A bucket (rows with one band key) of more than `cap` rows is not paired whole: each row meets the bucket's first
-    eight rows and its eight neighbours in an order by the following values. Of equal sketches at most `spread` pairs
+    four rows and its eight neighbours in an order by the following values. Of equal sketches at most `spread` pairs
     are spelled out for each group or pair of groups.
     """
 
     bands: int
     rows: int
     cap: int = 1000
-    spread: int = 64
+    spread: int = 1000
 
     def __post_init__(self) -> None:
         for name in ("bands", "rows", "spread", "cap"):
@@ -146,7 +155,7 @@ class LSH:
 
         `rank` (smaller is better; by default the row) says which rows stand for groups and large buckets. They
         then come first among their like, as they do when clusters choose their keepers.
-        Memory beside the pairs: about 21 bytes a row and thread, and a copy of the sketches when there is a rank.
+        Memory beside the pairs: about 40 bytes a row, and a copy of the sketches when there is a rank.
         """
         check_threads(threads)
         values, empty = self._values_of(sketches), sketches.empty
@@ -191,7 +200,7 @@ class LSH:
         sizes = np.diff(groups.offsets)
         size[groups.heads] = sizes
         behind = size[left] * size[right]
-        small = behind <= self.spread
+        small = (behind > 1) & (behind <= self.spread)
         parts = [(left[~small], right[~small])]
         zeros = np.zeros(int(small.sum()), dtype=np.uint8)
         parts += [(a, b) for a, b, _ in groups.expand((left[small], right[small], zeros))]
@@ -212,9 +221,11 @@ class LSH:
 
 
 def _sorted(left: NDArray[np.int64], right: NDArray[np.int64]) -> Columns:
-    low, high = np.minimum(left, right), np.maximum(left, right)
-    order = np.lexsort((high, low))
-    return low[order], high[order]
+    # Rows are below 2**32, so that one number holds a pair: sorted many times faster than two columns.
+    pairs = np.minimum(left, right).astype(np.uint64) << np.uint64(32)
+    pairs |= np.maximum(left, right).astype(np.uint64)
+    pairs.sort()
+    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
 
 
 def _reordered(groups: Groups, order: NDArray[np.int64], empty: NDArray[np.bool_]) -> Groups:

@@ -17,7 +17,9 @@ from typing import Any, BinaryIO
 
 __all__ = ["ERROR", "MEMORY", "OK", "REQUEST", "RESPONSE", "decode", "main", "reader"]
 
-REQUEST = Struct("<?HQ")  # whether the page is bytes of unknown charset, length of the charset hint, of the page
+REQUEST = Struct(
+    "<?HQ"
+)  # whether the page is bytes of unknown charset, length of the charset hint, of the page
 RESPONSE = Struct("<BQQ")  # status, length of the text or of what went wrong, of the title
 OK, ERROR, MEMORY = range(3)
 
@@ -176,7 +178,9 @@ def main(method: str, seconds: float, memory: int, source: BinaryIO, target: Bin
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process even inside a parser that holds the interpreter
+    signal.signal(
+        signal.SIGALRM, signal.SIG_DFL
+    )  # ends the process even inside a parser that holds the interpreter
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
     # Responses have a descriptor of their own: what a parser prints must not get between them.
     answers = os.dup(1)
