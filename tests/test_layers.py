@@ -14,6 +14,7 @@ LAYERS = [
     ["similarity", "search"],
     ["fingerprints"],
     ["features"],
+    ["io"],
     ["sample", "frozen", "documents", "seeds", "threads"],
     ["_core", "errors"],
 ]

@@ -27,6 +27,7 @@ from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
     from neardup.explanation import Explanation, explain
+    from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
@@ -41,17 +42,24 @@ __version__ = "0.1.0"
 _LATER = {
     "Adjacent": "neardup.search.adjacent",
     "BPHS": "neardup.search.hamming",
+    "Batch": "neardup.io",
     "Candidates": "neardup.search.base",
     "Compact": "neardup.search.hamming",
     "Covering": "neardup.search.hamming",
     "Explanation": "neardup.explanation",
     "Hits": "neardup.search.base",
     "Join": "neardup.search.join",
+    "Limits": "neardup.io",
     "PSM": "neardup.search.psm",
     "Plan": "neardup.planning",
+    "Reader": "neardup.io",
+    "Rejects": "neardup.io",
     "Scan": "neardup.search.scan",
+    "Writer": "neardup.io",
     "explain": "neardup.explanation",
+    "open_writer": "neardup.io",
     "plan": "neardup.planning",
+    "read": "neardup.io",
 }
 
 __all__ = [
@@ -59,6 +67,7 @@ __all__ = [
     "DEFAULT_SEED",
     "PSM",
     "Adjacent",
+    "Batch",
     "BitMinHash",
     "Candidates",
     "Characters",
@@ -77,6 +86,7 @@ __all__ = [
     "Hits",
     "Idf",
     "Join",
+    "Limits",
     "MinHash",
     "MissingExtra",
     "Modulo",
@@ -84,6 +94,8 @@ __all__ = [
     "Normalize",
     "Phrases",
     "Plan",
+    "Reader",
+    "Rejects",
     "Scan",
     "SchemeError",
     "Seed",
@@ -94,12 +106,15 @@ __all__ = [
     "Smallest",
     "Winnow",
     "Words",
+    "Writer",
     "__version__",
     "digest",
     "explain",
     "fingerprint",
     "normalize",
+    "open_writer",
     "plan",
+    "read",
     "tokens",
 ]
 

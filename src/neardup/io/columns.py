@@ -1,0 +1,186 @@
+"""Which column is the text, which the id, and how a row becomes a Document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from numbers import Integral
+from typing import Any
+
+from neardup.documents import Document
+from neardup.errors import ConfigError
+from neardup.io.limits import Limits
+from neardup.io.rejects import Rejects
+
+__all__ = ["Layout", "Row", "Shaping", "find_layout", "no_layout"]
+
+# The likeliest first. Compared without regard to case.
+TEXT_NAMES = (
+    "text",
+    "content",
+    "body",
+    "raw_content",
+    "page_content",
+    "document",
+    "article",
+    "contents",
+    "html",
+)
+ID_NAMES = ("id", "doc_id", "docid", "document_id", "uid", "uuid", "url", "uri", "_id", "key")
+_PEEK = 100
+
+Row = tuple[int, dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of an input: which is the text, which the id (None when ids are made), and their order.
+
+    `schema` is the Arrow schema when the input has one, so that a copy keeps its types.
+    """
+
+    text: str
+    id: str | None
+    columns: tuple[str, ...]
+    schema: Any = None
+
+    def record(self, document: Document) -> dict[str, Any]:
+        """The row a document was read from, its columns in the order of the input."""
+        row: dict[str, Any] = {}
+        for name in self.columns:
+            if name == self.text:
+                row[name] = document.text
+            elif name in document.meta:
+                row[name] = document.meta[name]
+        if self.text not in row:
+            row[self.text] = document.text
+        for name, value in document.meta.items():
+            row.setdefault(name, value)
+        return row
+
+
+def find_layout(
+    columns: Sequence[str], text: str | None, id: str | None, schema: Any = None
+) -> Layout | None:
+    """The layout of these columns; None when it is not plain which one is the text."""
+    id_name = id if id is not None else _known(columns, ID_NAMES)
+    if text is None:
+        text = _known(columns, TEXT_NAMES)
+    if text is None:
+        others = [name for name in columns if name != id_name]
+        text = others[0] if len(others) == 1 else None
+    if text is None or text not in columns or (id is not None and id not in columns):
+        return None
+    return Layout(text, id_name, tuple(columns), schema)
+
+
+def no_layout(columns: Sequence[str], text: str | None, id: str | None, where: str) -> ConfigError:
+    """The error that says which columns there are."""
+    listed = ", ".join(columns[:50]) or "none"
+    if text is not None and text not in columns:
+        return ConfigError(f"{where}: there is no column {text!r} for the text; its columns are: {listed}")
+    if id is not None and id not in columns:
+        return ConfigError(f"{where}: there is no column {id!r} for the id; its columns are: {listed}")
+    return ConfigError(f"{where}: which column is the text? Name it with text=...; its columns are: {listed}")
+
+
+def _known(columns: Sequence[str], names: Sequence[str]) -> str | None:
+    lowered = {name.lower(): name for name in reversed(columns)}
+    lowered.update((name, name) for name in columns if name in lowered)
+    return next((lowered[name] for name in names if name in lowered), None)
+
+
+@dataclass(slots=True)
+class Shaping:
+    """Documents out of rows, with the layout they turned out to have.
+
+    `layout` may be known beforehand (from a header or schema, or from the file before); otherwise it is found in the
+    first rows, whichever of the first 100 shows it.
+    """
+
+    rows: Iterable[Row]
+    name: str
+    text: str | None
+    id: str | None
+    columns: frozenset[str] | None
+    limits: Limits
+    rejects: Rejects
+    layout: Layout | None = None
+    fallback: Layout | None = None
+
+    def __iter__(self) -> Iterator[tuple[int, Document]]:
+        rows = iter(self.rows)
+        if self.layout is None:
+            rows = self._peek(rows)
+        if self.layout is None:
+            return
+        for row, record in rows:
+            try:
+                document = self._document(row, record, self.layout)
+            except _Unfit as unfit:
+                sample = ", ".join(f"{k}: {_short(v)}" for k, v in list(record.items())[:8])
+                self.rejects.add(self.name, row, unfit.reason, unfit.detail, sample)
+                continue
+            yield row, document
+
+    def _peek(self, rows: Iterator[Row]) -> Iterator[Row]:
+        seen: dict[str, None] = {}
+        first: list[Row] = []
+        for row in rows:
+            first.append(row)
+            seen.update(dict.fromkeys(row[1]))
+            names = list(seen)
+            known = self.text is not None or _known(names, TEXT_NAMES) is not None
+            if known:
+                self.layout = find_layout(names, self.text, self.id)
+            if self.layout is not None or len(first) == _PEEK:
+                break
+        if self.layout is None and first:
+            names = list(seen)
+            self.layout = find_layout(names, self.text, self.id) or self.fallback
+            if self.layout is None:
+                raise no_layout(names, self.text, self.id, self.name)
+        return chain(first, rows)
+
+    def _document(self, row: int, record: Mapping[str, Any], layout: Layout) -> Document:
+        text = record.get(layout.text)
+        if text is None:
+            raise _Unfit("no text", f"{layout.text!r} is missing or null")
+        if not isinstance(text, str):
+            raise _Unfit("wrong type", f"{layout.text!r} is {type(text).__name__}, not text")
+        if (size := _utf8_bytes(text, layout.text)) > self.limits.document_bytes:
+            raise _Unfit("too large", f"the text has {size:,} bytes")
+        name = record.get(layout.id) if layout.id is not None else None
+        if name is None or name == "":
+            name = f"{self.name}:{row}"
+        elif isinstance(name, Integral) and not isinstance(name, bool):
+            name = str(int(name))
+        elif not isinstance(name, str):
+            raise _Unfit("wrong type", f"{layout.id!r} is {type(name).__name__}, not an id")
+        _utf8_bytes(name, layout.id)
+        keep = self.columns
+        meta = {k: v for k, v in record.items() if k != layout.text and (keep is None or k in keep)}
+        return Document(name, text, meta)
+
+
+class _Unfit(Exception):
+    """A row cannot be a document."""
+
+    def __init__(self, reason: str, detail: str) -> None:
+        self.reason, self.detail = reason, detail
+        super().__init__(detail)
+
+
+def _utf8_bytes(text: str, column: str | None) -> int:
+    """The size of a text as UTF-8; with a lone surrogate in it no program could read it back."""
+    if text.isascii():
+        return len(text)
+    try:
+        return len(text.encode())
+    except UnicodeEncodeError as error:
+        raise _Unfit("invalid encoding", f"{column!r} is not well-formed Unicode") from error
+
+
+def _short(value: object) -> str:
+    return repr(value[:40]) if isinstance(value, str | bytes) else type(value).__name__
