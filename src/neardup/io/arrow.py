@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, BinaryIO
 
-from neardup.errors import ConfigError, MissingExtra
-from neardup.io.columns import Layout, Row, find_layout, no_layout
+from neardup.errors import MissingExtra
+from neardup.io.columns import Layout, Row, find_layout
 from neardup.io.opened import Opened, Terms
 from neardup.io.sources import Source
 
@@ -39,14 +39,14 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
     if sum(groups) > max(limits.free_bytes, limits.expansion * (source.size or 0)):
         file.close()
         return _damaged(source, terms, f"decompresses to more than {limits.expansion:,} times its size")
-    layout = _layout(source.name, schema, terms)
+    layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
     def batches() -> Iterator[Any]:
         with file:
             yield from table.iter_batches(batch_size=terms.batch, columns=wanted, use_threads=False)
 
-    return Opened(_guarded(source, terms, pa, arrow_rows(batches(), source.name, terms)), layout=layout)
+    return Opened(_guarded(source, terms, pa, arrow_rows(batches(), source.name, terms)), layout)
 
 
 def open_arrow(source: Source, terms: Terms) -> Opened:
@@ -66,7 +66,7 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
         return _damaged(source, terms, error)
-    layout = _layout(source.name, schema, terms)
+    layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
     def pieces() -> Iterator[Any]:
@@ -76,7 +76,7 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
                 for start in range(0, chosen.num_rows, terms.batch):
                     yield chosen.slice(start, terms.batch)
 
-    return Opened(_guarded(source, terms, pa, arrow_rows(pieces(), source.name, terms)), layout=layout)
+    return Opened(_guarded(source, terms, pa, arrow_rows(pieces(), source.name, terms)), layout)
 
 
 def arrow_rows(batches: Iterable[Any], name: str, terms: Terms) -> Iterator[Row]:
@@ -112,14 +112,12 @@ def _values(column: Any) -> list[Any]:
     return values
 
 
-def _layout(name: str, schema: Any, terms: Terms) -> Layout:
-    names = schema.names
-    if len(set(names)) != len(names):
-        raise ConfigError(f"{name}: two columns have the same name: {', '.join(names[:50])}")
-    layout = find_layout(names, terms.text, terms.id, schema)
-    if layout is None:
-        raise no_layout(names, terms.text, terms.id, name)
-    return layout
+def _layout(file: BinaryIO, source: Source, schema: Any, terms: Terms) -> Layout:
+    try:
+        return find_layout(schema.names, terms.text, terms.id, source.name, schema)
+    except BaseException:
+        file.close()
+        raise
 
 
 def _wanted(schema: Any, layout: Layout, terms: Terms) -> list[str]:
@@ -145,4 +143,4 @@ def _guarded(source: Source, terms: Terms, pa: Any, rows: Iterator[Row]) -> Iter
 
 def _damaged(source: Source, terms: Terms, error: object) -> Opened:
     terms.rejects.add(source.name, None, "damaged file", str(error))
-    return Opened(iter(()), [])
+    return Opened(iter(()))

@@ -13,7 +13,7 @@ from neardup.errors import ConfigError
 from neardup.io.limits import Limits
 from neardup.io.rejects import Rejects
 
-__all__ = ["Layout", "Row", "Shaping", "find_layout", "no_layout"]
+__all__ = ["Layout", "Row", "Shaping", "find_layout"]
 
 # The likeliest first. Compared without regard to case.
 TEXT_NAMES = (
@@ -28,7 +28,7 @@ TEXT_NAMES = (
     "html",
 )
 ID_NAMES = ("id", "doc_id", "docid", "document_id", "uid", "uuid", "url", "uri", "_id", "key")
-_PEEK = 100
+_PEEK, _PEEK_CHARACTERS = 100, 32 << 20
 
 Row = tuple[int, dict[str, Any]]
 
@@ -61,12 +61,31 @@ class Layout:
 
 
 def find_layout(
-    columns: Sequence[str], text: str | None, id: str | None, schema: Any = None
-) -> Layout | None:
-    """The layout of these columns; None when it is not plain which one is the text."""
-    id_name = id if id is not None else _known(columns, ID_NAMES)
+    columns: Sequence[str], text: str | None, id: str | None, where: str, schema: Any = None
+) -> Layout:
+    """The layout of these columns. Raises ConfigError, listing them, when it is not plain which is the text."""
+    if len(set(columns)) != len(columns):
+        raise ConfigError(f"{where}: two columns have the same name: {_listed(columns)}")
+    layout = _guess(columns, text, id, schema)
+    if layout is not None:
+        return layout
+    if text is not None and text not in columns:
+        raise ConfigError(
+            f"{where}: there is no column {text!r} for the text; its columns are: {_listed(columns)}"
+        )
+    if id is not None and id not in columns:
+        raise ConfigError(
+            f"{where}: there is no column {id!r} for the id; its columns are: {_listed(columns)}"
+        )
+    raise ConfigError(
+        f"{where}: which column is the text? Name it with text=...; its columns are: {_listed(columns)}"
+    )
+
+
+def _guess(columns: Sequence[str], text: str | None, id: str | None, schema: Any = None) -> Layout | None:
+    id_name = id if id is not None else _known(columns, ID_NAMES, text)
     if text is None:
-        text = _known(columns, TEXT_NAMES)
+        text = _known(columns, TEXT_NAMES, id_name)
     if text is None:
         others = [name for name in columns if name != id_name]
         text = others[0] if len(others) == 1 else None
@@ -75,19 +94,13 @@ def find_layout(
     return Layout(text, id_name, tuple(columns), schema)
 
 
-def no_layout(columns: Sequence[str], text: str | None, id: str | None, where: str) -> ConfigError:
-    """The error that says which columns there are."""
-    listed = ", ".join(columns[:50]) or "none"
-    if text is not None and text not in columns:
-        return ConfigError(f"{where}: there is no column {text!r} for the text; its columns are: {listed}")
-    if id is not None and id not in columns:
-        return ConfigError(f"{where}: there is no column {id!r} for the id; its columns are: {listed}")
-    return ConfigError(f"{where}: which column is the text? Name it with text=...; its columns are: {listed}")
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(columns[:50]) or "none"
 
 
-def _known(columns: Sequence[str], names: Sequence[str]) -> str | None:
-    lowered = {name.lower(): name for name in reversed(columns)}
-    lowered.update((name, name) for name in columns if name in lowered)
+def _known(columns: Sequence[str], names: Sequence[str], taken: str | None = None) -> str | None:
+    lowered = {name.lower(): name for name in reversed(columns) if name != taken}
+    lowered.update((name, name) for name in columns if name in lowered and name != taken)
     return next((lowered[name] for name in names if name in lowered), None)
 
 
@@ -125,22 +138,25 @@ class Shaping:
             yield row, document
 
     def _peek(self, rows: Iterator[Row]) -> Iterator[Row]:
+        """Find the layout in the first rows, as many as it takes to see a text and an id, at most 100."""
         seen: dict[str, None] = {}
         first: list[Row] = []
+        characters = 0
         for row in rows:
             first.append(row)
             seen.update(dict.fromkeys(row[1]))
+            characters += sum(len(value) for value in row[1].values() if isinstance(value, str))
             names = list(seen)
-            known = self.text is not None or _known(names, TEXT_NAMES) is not None
-            if known:
-                self.layout = find_layout(names, self.text, self.id)
-            if self.layout is not None or len(first) == _PEEK:
+            if (self.text or _known(names, TEXT_NAMES)) in seen and (
+                self.id or _known(names, ID_NAMES)
+            ) in seen:
                 break
-        if self.layout is None and first:
-            names = list(seen)
-            self.layout = find_layout(names, self.text, self.id) or self.fallback
+            if len(first) == _PEEK or characters > _PEEK_CHARACTERS:
+                break
+        if first:
+            self.layout = _guess(list(seen), self.text, self.id) or self.fallback
             if self.layout is None:
-                raise no_layout(names, self.text, self.id, self.name)
+                find_layout(list(seen), self.text, self.id, self.name)
         return chain(first, rows)
 
     def _document(self, row: int, record: Mapping[str, Any], layout: Layout) -> Document:

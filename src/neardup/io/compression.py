@@ -20,8 +20,8 @@ __all__ = ["COMPRESSIONS", "Stream", "compressed"]
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".xz": "xz", ".zst": "zstd", ".zstd": "zstd"}
 
 _FEED = 1 << 16
-# zstd offers no bound on what one call gives back, but four bytes never give more than 128 KiB: so at most 32 MiB.
-_ZSTD_FEED = 1 << 10
+# zstd offers no bound on what one call gives back, but four bytes never give more than 128 KiB: so at most 16 MiB.
+_ZSTD_FEED = 512
 _XZ_MEMORY = 256 << 20
 
 
@@ -138,7 +138,7 @@ class Stream:
         return data
 
     def read(self, size: int = _FEED) -> bytes:
-        """Some bytes, at most about `size` of them (zstd may give up to 32 MiB); none at the end."""
+        """Some bytes, at most about `size` of them (zstd may give up to 16 MiB); none at the end."""
         size = size if size > 0 else _FEED
         if self.compression is None:
             data = self._pending[:size]

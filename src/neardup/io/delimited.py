@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from neardup.errors import ConfigError
-from neardup.io.columns import Row
+from neardup.io.columns import Row, find_layout
 from neardup.io.compression import Stream
 from neardup.io.limits import Limits
 from neardup.io.lines import lines
@@ -56,15 +56,16 @@ def open_delimited(source: Source, terms: Terms) -> Opened:
         feed = _Feed(stream, terms.limits, delimiter)
         reader = csv.reader(feed, delimiter=delimiter)
         header = _header(source, reader, terms)
+        layout = find_layout(header, terms.text, terms.id, source.name) if header else None
     except BaseException:
         stream.close()
         raise
-    if header is None:
+    if header is None or layout is None:
         stream.close()
         if stream.damage:
             terms.rejects.add(source.name, None, "damaged file", stream.damage)
-        return Opened(iter(()), [])
-    return Opened(_rows(source, stream, feed, reader, header, terms), header)
+        return Opened(iter(()))
+    return Opened(_rows(source, stream, feed, reader, header, terms), layout)
 
 
 def _header(source: Source, reader: Any, terms: Terms) -> list[str] | None:
@@ -72,8 +73,6 @@ def _header(source: Source, reader: Any, terms: Terms) -> list[str] | None:
         header = _next(reader, terms.limits)
     except (_TooLong, csv.Error) as error:
         raise ConfigError(f"{source.name}: its first line is no header: {error}") from error
-    if header and len(set(header)) != len(header):
-        raise ConfigError(f"{source.name}: two columns have the same name: {', '.join(header[:50])}")
     return header
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from neardup.documents import Document
 from neardup.errors import ConfigError
 from neardup.io.arrow import arrow_rows
-from neardup.io.columns import Row, find_layout, no_layout
+from neardup.io.columns import Row, find_layout
 from neardup.io.opened import Opened, Terms
 
 __all__ = ["NAME", "open_object"]
@@ -23,6 +23,8 @@ def open_object(source: Any, terms: Terms) -> Opened:
     """Rows of an object. Raises ConfigError for what is no table and no iterable of rows."""
     if hasattr(source, "column_names") and hasattr(source, "features") and hasattr(source, "iter"):
         return _dataset(source, terms)
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
+        raise ConfigError("this is a lazy frame; pass what its collect() gives")
     if hasattr(source, "iter_slices") and hasattr(source, "columns"):  # polars
         rows = (row for piece in source.iter_slices(terms.batch) for row in piece.iter_rows(named=True))
         return _named(enumerate(rows, 1), list(source.columns), terms)
@@ -30,8 +32,6 @@ def open_object(source: Any, terms: Terms) -> Opened:
         return _named(_pandas(source, terms), [str(name) for name in source.columns], terms)
     if hasattr(source, "schema") and hasattr(source.schema, "names"):
         return _arrow(source, terms)
-    if hasattr(source, "collect") and hasattr(source, "collect_schema"):
-        raise ConfigError("this is a lazy frame; pass what its collect() gives")
     if isinstance(source, Mapping):
         raise ConfigError(
             f"this is a mapping; pass one of its parts: {', '.join(map(str, list(source)[:20]))}"
@@ -42,10 +42,7 @@ def open_object(source: Any, terms: Terms) -> Opened:
 
 
 def _named(rows: Iterator[Row] | Any, columns: list[str], terms: Terms, schema: Any = None) -> Opened:
-    layout = find_layout(columns, terms.text, terms.id, schema)
-    if layout is None:
-        raise no_layout(columns, terms.text, terms.id, f"the {NAME}")
-    return Opened(iter(rows), layout=layout)
+    return Opened(iter(rows), find_layout(columns, terms.text, terms.id, f"the {NAME}", schema))
 
 
 def _arrow(source: Any, terms: Terms) -> Opened:

@@ -1,10 +1,9 @@
-"""What every format gives the reader: rows, and what is known of their columns before the first one."""
+"""What every format gives the reader: rows, and their layout when it is known beforehand."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from neardup.io.columns import Layout, Row
 from neardup.io.limits import Limits
@@ -25,11 +24,9 @@ class Terms:
     batch: int
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Opened:
-    """The rows of one input. Its columns are known from a header or schema, or not until rows are seen (None)."""
+    """The rows of one input, and their layout where a header or schema tells it before the first row."""
 
     rows: Iterator[Row]
-    columns: list[str] | None = None
-    schema: Any = None
     layout: Layout | None = None

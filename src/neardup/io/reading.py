@@ -10,7 +10,7 @@ from typing import Any
 from neardup.documents import Document
 from neardup.errors import ConfigError
 from neardup.io.arrow import open_arrow, open_parquet
-from neardup.io.columns import Layout, Shaping, find_layout, no_layout
+from neardup.io.columns import Layout, Shaping
 from neardup.io.delimited import open_delimited
 from neardup.io.folders import open_page
 from neardup.io.jsonl import open_jsonl
@@ -127,13 +127,8 @@ class Reader:
 
 
 def _shaping(opened: Opened, name: str, terms: Terms) -> Shaping:
-    layout = opened.layout
-    if layout is None and opened.columns:
-        layout = find_layout(opened.columns, terms.text, terms.id, opened.schema)
-        if layout is None:
-            raise no_layout(opened.columns, terms.text, terms.id, name)
     return Shaping(
-        opened.rows, name, terms.text, terms.id, terms.columns, terms.limits, terms.rejects, layout=layout
+        opened.rows, name, terms.text, terms.id, terms.columns, terms.limits, terms.rejects, opened.layout
     )
 
 

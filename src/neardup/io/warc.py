@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,7 +21,9 @@ _TEXTUAL = ("text/html", "application/xhtml+xml", "text/plain")
 
 def open_warc(source: Source, terms: Terms) -> Opened:
     try:
-        import fastwarc.warc
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # it uses what it deprecates
+            import fastwarc.warc
     except ImportError as error:
         raise MissingExtra("reading WARC", "web") from error
     return Opened(_rows(source, terms, fastwarc.warc), layout=_LAYOUT)

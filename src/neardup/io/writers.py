@@ -9,6 +9,7 @@ import json
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from os import PathLike
 from types import TracebackType
 from typing import Any, Protocol
@@ -50,7 +51,7 @@ class Writer:
 
     def __init__(self, file: WholeFile, form: _Form, like: Layout | None, ids_only: bool) -> None:
         self._file, self._form, self._like, self._ids_only = file, form, like, ids_only
-        self.rows = 0
+        self.rows, self._open = 0, True
 
     def write(self, row: Document | Mapping[str, Any] | str) -> None:
         """One row: a mapping as it is; a Document with the columns it was read with; for id lists also an id."""
@@ -76,15 +77,22 @@ class Writer:
 
     def close(self) -> None:
         """Finish the file and put it in place; a second call does nothing."""
-        try:
-            self._form.finish()
-            self._file.commit()
-        finally:
-            self._file.discard()
+        if self._open:
+            self._open = False
+            try:
+                self._form.finish()
+                self._file.commit()
+            finally:
+                self._file.discard()
 
     def discard(self) -> None:
-        """Leave nothing behind."""
-        self._file.discard()
+        """Leave nothing behind; nothing happens after `close`."""
+        if self._open:
+            self._open = False
+            # Compressors write their last bytes when they are closed: better now than when they are collected.
+            with suppress(Exception):
+                self._form.finish()
+            self._file.discard()
 
     def __enter__(self) -> Writer:
         return self
@@ -214,8 +222,6 @@ class _Delimited:
         self._csv.writerow([_cell(record.get(name)) for name in self._columns])
 
     def finish(self) -> None:
-        if self._text.closed:
-            return
         self._text.flush()
         self._text.detach()
         if self._bytes is not self._whole.file:
@@ -268,10 +274,12 @@ class _Parquet:
         self._rows, self._characters = [], 0
 
     def finish(self) -> None:
-        if self._rows or self._writer is None:
-            self._flush()
-        if self._writer.is_open:
-            self._writer.close()
+        try:
+            if self._rows or self._writer is None:
+                self._flush()
+        finally:
+            if self._writer is not None:
+                self._writer.close()
 
 
 class _Ids:
