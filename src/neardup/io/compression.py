@@ -117,17 +117,21 @@ class Stream:
         self.compression = _sniff(self._pending)
         self.damage: str | None = None
         self.taken, self.given = len(self._pending), 0
-        self._codec = _codec(self.compression) if self.compression else None
         self._done = False
         self._errors: tuple[type[Exception], ...] = (
             zlib.error,
+            lzma.LZMAError,
             OSError,
             EOFError,
             ValueError,
-            lzma.LZMAError,
         )
-        if self.compression == "zstd":
-            self._errors += (_zstandard("reading").ZstdError,)
+        try:
+            self._codec = _codec(self.compression) if self.compression else None
+            if self.compression == "zstd":
+                self._errors += (_zstandard("reading").ZstdError,)
+        except BaseException:
+            raw.close()
+            raise
 
     def _take(self, size: int) -> bytes:
         if self._pending:

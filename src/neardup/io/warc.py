@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -29,21 +30,47 @@ def open_warc(source: Source, terms: Terms) -> Opened:
     return Opened(_rows(source, terms, fastwarc.warc), layout=_LAYOUT)
 
 
+class _File(io.RawIOBase):
+    """A Stream as the file object that fastwarc expects: exact sizes, and a position."""
+
+    def __init__(self, stream: Stream) -> None:
+        self._stream, self._held, self._at = stream, memoryview(b""), 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        if not self._held:
+            self._held = memoryview(self._stream.read(len(buffer)))
+        size = min(len(buffer), len(self._held))
+        buffer[:size] = self._held[:size]
+        self._held = self._held[size:]
+        self._at += size
+        return size
+
+    def tell(self) -> int:
+        return self._at
+
+
 def _rows(source: Source, terms: Terms, warc: Any) -> Iterator[Row]:
     from fastwarc.stream_io import FastWARCError
 
     kinds = warc.WarcRecordType.response | warc.WarcRecordType.conversion
     row, rejects = 0, terms.rejects
     with Stream(source.open(), terms.limits) as stream:
-        try:
-            for record in warc.ArchiveIterator(stream, record_types=kinds, parse_http=False):
+        records = warc.ArchiveIterator(io.BufferedReader(_File(stream)), record_types=kinds, parse_http=False)
+        while True:
+            try:
+                record = next(records, None)
+                if record is None:
+                    break
                 row += 1
                 page = _page(source, terms, record, row, stream)
-                if page is not None:
-                    yield row, page
-        except (FastWARCError, OSError, ValueError, RuntimeError, EOFError) as error:
-            rejects.add(source.name, row + 1, "damaged file", str(error))
-            return
+            except (FastWARCError, OSError, ValueError, RuntimeError, EOFError) as error:
+                rejects.add(source.name, row + 1, "damaged file", stream.damage or str(error))
+                return
+            if page is not None:
+                yield row, page
         if stream.damage:
             rejects.add(source.name, row + 1, "damaged file", stream.damage)
 
@@ -74,8 +101,8 @@ def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -
             source.name, row, "too large", f"a page of over {limit:,} bytes, of {length:,} stored", url
         )
         return None
-    if stream.damage:
-        return None  # its end is missing; the file is reported as a whole
+    if stream.damage and not _complete(record, stream):
+        return None  # the file is reported as a whole
     text = decode_page(data, charset)
     if text is None:
         rejects.add(source.name, row, "invalid encoding", f"the page is not {charset or 'UTF-8'}", url)
@@ -88,3 +115,9 @@ def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -
         "content_type": kind or None,
         "text": text,
     }
+
+
+def _complete(record: Any, stream: Stream) -> bool:
+    """Whether all of a record came before the stream broke off."""
+    head = 12 + sum(len(name.encode()) + len(value.encode()) + 4 for name, value in record.headers.items())
+    return bool(record.stream_pos + head + record.content_length <= stream.given)
