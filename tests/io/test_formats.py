@@ -5,6 +5,7 @@ import gzip
 import json
 import lzma
 import sys
+import zlib
 
 import pyarrow as pa
 import pyarrow.parquet
@@ -156,6 +157,25 @@ def test_warc(tmp_path, compression):
     assert documents[0].meta["status"] == 200 and documents[0].meta["content_type"] == "text/html"
     assert documents[0].meta["date"] == "2026-01-02T03:04:05Z"
     assert reader.rejects.skipped == {"WARC record without text": 1} and not reader.rejects.total
+
+
+def test_packed_pages_are_unpacked_within_the_limit(tmp_path):
+    def packed(data, how):
+        return response(data, extra=f"Content-Encoding: {how}\r\n")
+
+    pages = warc(
+        ("http://bomb/", packed(gzip.compress(b"a" * (1 << 22)), "gzip")),
+        ("http://large/", response(b"a" * (1 << 17))),
+        ("http://broken/", packed(gzip.compress(b"a" * 1000)[:-9], "gzip")),
+        ("http://br/", packed(b"\x8b\x02\x80\xff\x03", "br")),
+        ("http://deflate/", packed(zlib.compress(b"deflated"), "deflate")),
+        ("http://unpacked/", packed(b"unpacked before", "gzip")),
+        ("http://chunks/", response(b"5\r\nhello\r\n0\r\n\r\n", extra="Transfer-Encoding: chunked\r\n")),
+    )
+    (tmp_path / "a.warc").write_bytes(pages)
+    reader = nd.read(tmp_path / "a.warc", limits=Limits(document_bytes=1 << 16))
+    assert [d.text for d in reader.documents()] == ["deflated", "unpacked before", "hello"]
+    assert reader.rejects.counts == {"too large": 2, "bad HTTP": 2}
 
 
 def test_texts_of_a_crawl(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from neardup.errors import MissingExtra
 from neardup.io.columns import Layout, Row
 from neardup.io.compression import Stream
 from neardup.io.folders import decode_page
+from neardup.io.limits import Limits
 from neardup.io.opened import Opened, Terms
 from neardup.io.sources import Source
 
@@ -59,16 +61,24 @@ def _rows(source: Source, terms: Terms, warc: Any) -> Iterator[Row]:
     row, rejects = 0, terms.rejects
     with Stream(source.open(), terms.limits) as stream:
         records = warc.ArchiveIterator(io.BufferedReader(_File(stream)), record_types=kinds, parse_http=False)
+        errors = (FastWARCError, OSError, ValueError, RuntimeError, EOFError)
         while True:
             try:
                 record = next(records, None)
-                if record is None:
-                    break
-                row += 1
-                page = _page(source, terms, record, row, stream)
-            except (FastWARCError, OSError, ValueError, RuntimeError, EOFError) as error:
+            except errors as error:
                 rejects.add(source.name, row + 1, "damaged file", stream.damage or str(error))
                 return
+            if record is None:
+                break
+            row += 1
+            try:
+                page = _page(source, terms, record, row, stream)
+            except errors as error:
+                if stream.damage is None:  # otherwise the file is reported as a whole
+                    rejects.add(
+                        source.name, row, "bad HTTP", str(error), str(record.headers.get("WARC-Target-URI"))
+                    )
+                continue
             if page is not None:
                 yield row, page
         if stream.damage:
@@ -84,7 +94,7 @@ def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -
     charset: str | None = None
     length = record.content_length
     if record.is_http:
-        record.parse_http(auto_decode="all")
+        record.parse_http(auto_decode="transfer")  # left unread, a page it unpacks costs the records after it
         if record.http_headers is None:
             rejects.add(source.name, row, "bad HTTP", "the record has no HTTP headers", url)
             return None
@@ -96,13 +106,17 @@ def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -
         rejects.skip("WARC record without text")
         return None
     data = record.reader.read(limit + 1)
+    if stream.damage and not _complete(record, stream):
+        return None  # the file is reported as a whole
+    packing = ""
+    if len(data) <= limit and record.is_http:
+        packing = (record.http_headers.get("Content-Encoding") or "").strip().lower()
+        data = _unpacked(data, packing, terms.limits)
     if len(data) > limit:
         rejects.add(
             source.name, row, "too large", f"a page of over {limit:,} bytes, of {length:,} stored", url
         )
         return None
-    if stream.damage and not _complete(record, stream):
-        return None  # the file is reported as a whole
     text = decode_page(data, charset)
     if text is None:
         rejects.add(source.name, row, "invalid encoding", f"the page is not {charset or 'UTF-8'}", url)
@@ -115,6 +129,34 @@ def _page(source: Source, terms: Terms, record: Any, row: int, stream: Stream) -
         "content_type": kind or None,
         "text": text,
     }
+
+
+def _unpacked(data: bytes, packing: str, limits: Limits) -> bytes:
+    """A page out of its Content-Encoding, cut off soon after the limit; ValueError when that cannot be done.
+
+    Crawlers often unpack pages and keep the header, so what is text already is left alone.
+    """
+    if not packing or packing == "identity":
+        return data
+    if packing == "deflate" and data[:1] == b"\x78":
+        try:
+            return zlib.decompressobj().decompress(data, limits.document_bytes + 1)
+        except zlib.error as error:
+            raise ValueError(f"damaged deflate data: {error}") from error
+    parts, size = [], 0
+    with Stream(io.BytesIO(data), limits) as stream:
+        if stream.compression is None:
+            try:
+                data.decode("utf-8")
+            except UnicodeDecodeError as error:
+                raise ValueError(f"cannot read Content-Encoding {packing[:40]!r}") from error
+            return data
+        while size <= limits.document_bytes and (part := stream.read()):
+            parts.append(part)
+            size += len(part)
+    if stream.damage:
+        raise ValueError(stream.damage)
+    return b"".join(parts)
 
 
 def _complete(record: Any, stream: Stream) -> bool:
