@@ -3,6 +3,7 @@
 import datetime
 import gzip
 import json
+import sys
 
 import pyarrow.parquet
 import pytest
@@ -70,6 +71,32 @@ def test_values_json_has_no_type_for(tmp_path):
     first, second = (tmp_path / "a.jsonl").read_text().splitlines()
     assert json.loads(first) == {"nan": [None, {"x": None}], "at": "2026-01-02", "b": "/w=="}
     assert second == '{"id":"i","text":"é","k":1}'
+
+
+def test_bytes_do_not_depend_on_what_is_installed(tmp_path, monkeypatch):
+    every = "".join(chr(c) for c in range(0x3100) if not 0xD800 <= c < 0xE000) + "\U0001f642\uffff"
+    rows = [
+        {
+            "text": every,
+            every: every,
+            "n": 2**70,
+            "f": [1e16, 1e-7, 0.1, -0.0],
+            "deep": {"x": [every, None, True]},
+        }
+    ]
+    for name in ("with.jsonl", "without.jsonl"):
+        with nd.open_writer(tmp_path / name) as writer:
+            writer.write_all(rows)
+        monkeypatch.setitem(sys.modules, "msgspec", None)
+    assert (tmp_path / "with.jsonl").read_bytes() == (tmp_path / "without.jsonl").read_bytes()
+    assert json.loads((tmp_path / "with.jsonl").read_bytes()) == rows[0]
+
+
+def test_ill_formed_text_is_an_error(tmp_path):
+    for row in ({"text": "\ud800"}, {"text": ["\ud800"]}):
+        with pytest.raises(nd.DataError, match="Unicode"), nd.open_writer(tmp_path / "a.jsonl") as writer:
+            writer.write(row)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_csv_columns_are_fixed_by_the_first_row(tmp_path):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from numbers import Integral
@@ -159,25 +159,29 @@ class Shaping:
                 find_layout(list(seen), self.text, self.id, self.name)
         return chain(first, rows)
 
-    def _document(self, row: int, record: Mapping[str, Any], layout: Layout) -> Document:
+    def _document(self, row: int, record: dict[str, Any], layout: Layout) -> Document:
         text = record.get(layout.text)
         if text is None:
             raise _Unfit("no text", f"{layout.text!r} is missing or null")
         if not isinstance(text, str):
             raise _Unfit("wrong type", f"{layout.text!r} is {type(text).__name__}, not text")
-        if (size := _utf8_bytes(text, layout.text)) > self.limits.document_bytes:
+        size = len(text) if text.isascii() else _utf8_bytes(text, layout.text)
+        if size > self.limits.document_bytes:
             raise _Unfit("too large", f"the text has {size:,} bytes")
         name = record.get(layout.id) if layout.id is not None else None
         if name is None or name == "":
             name = f"{self.name}:{row}"
-        elif isinstance(name, Integral) and not isinstance(name, bool):
+        elif isinstance(name, str):
+            if not name.isascii():
+                _utf8_bytes(name, layout.id)
+        elif type(name) is int or (isinstance(name, Integral) and not isinstance(name, bool)):
             name = str(int(name))
-        elif not isinstance(name, str):
+        else:
             raise _Unfit("wrong type", f"{layout.id!r} is {type(name).__name__}, not an id")
-        _utf8_bytes(name, layout.id)
-        keep = self.columns
-        meta = {k: v for k, v in record.items() if k != layout.text and (keep is None or k in keep)}
-        return Document(name, text, meta)
+        if self.columns is None:
+            del record[layout.text]  # the row is ours, so what is left of it is the rest
+            return Document(name, text, record)
+        return Document(name, text, {key: value for key, value in record.items() if key in self.columns})
 
 
 class _Unfit(Exception):
@@ -190,8 +194,6 @@ class _Unfit(Exception):
 
 def _utf8_bytes(text: str, column: str | None) -> int:
     """The size of a text as UTF-8; with a lone surrogate in it no program could read it back."""
-    if text.isascii():
-        return len(text)
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:

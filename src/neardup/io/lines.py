@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from neardup.io.compression import Stream
 
@@ -14,12 +13,8 @@ _SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
 
 
-class Line(NamedTuple):
-    """A line without its line end, its number from 1, and whether that is all of it."""
-
-    number: int
-    data: bytes
-    whole: bool
+# A line without its line end, its number from 1, and whether that is all of it. A plain tuple: there are millions.
+Line = tuple[int, bytes, bool]
 
 
 def lines(stream: Stream, limit: int) -> Iterator[Line]:
@@ -42,14 +37,14 @@ def lines(stream: Stream, limit: int) -> Iterator[Line]:
             else:
                 whole = held + end - start <= limit
                 data = chunk[start:end] if whole else chunk[start : min(end, start + _SAMPLE)]
-                yield Line(number, b"".join((*parts, data)) if parts else data, whole)
+                yield number, b"".join((*parts, data)) if parts else data, whole
             parts, held, start = [], 0, end + 1
             number += 1
         if start < len(chunk) and not skipping:
             parts.append(chunk[start:])
             held += len(chunk) - start
             if held > limit:
-                yield Line(number, parts[0][:_SAMPLE], False)
+                yield number, parts[0][:_SAMPLE], False
                 parts, held, skipping = [], 0, True
     if parts and stream.damage is None:
-        yield Line(number, b"".join(parts), True)
+        yield number, b"".join(parts), True

@@ -105,7 +105,7 @@ class Reader:
             for row, document in shaping:
                 assert shaping.layout is not None
                 full = len(documents) == terms.batch or size > _BATCH_CHARACTERS
-                if documents and (full or shaping.layout != layout):
+                if documents and (full or (shaping.layout is not layout and shaping.layout != layout)):
                     assert layout is not None
                     yield Batch(documents, files, rows, layout)
                     documents, files, rows, size = [], [], [], 0
