@@ -60,8 +60,8 @@ def test_a_huge_line_is_never_held(tmp_path, pack, bound):
 
 
 def test_bombs_end_at_the_ratio_or_the_total(tmp_path):
-    (tmp_path / "a.jsonl.gz").write_bytes(gzip_of((GOOD, *([b"\n" * (1 << 20)] * 8))))
-    ratio = nd.Limits(expansion=100, free_bytes=1 << 16)
+    (tmp_path / "a.jsonl.gz").write_bytes(gzip_of((GOOD, b"\n" * (1 << 21))))
+    ratio = nd.Limits(expansion=100, free_bytes=1 << 19)
     assert outcome(tmp_path / "a.jsonl.gz", limits=ratio) == (["good"], {"damaged file": 1})
     total = nd.Limits(file_bytes=1 << 20)
     assert outcome(tmp_path / "a.jsonl.gz", limits=total) == (["good"], {"damaged file": 1})

@@ -139,3 +139,14 @@ def test_one_sink_for_several_reads(tmp_path):
             list(nd.read(tmp_path / "a.jsonl", rejects=rejects))
     assert rejects.counts == {"bad JSON": 3}
     assert len((tmp_path / "all.rejects.jsonl").read_text().splitlines()) == 3
+
+
+def test_progress_in_bytes(tmp_path):
+    for name, rows in (("a.jsonl", 10), ("b.jsonl", 1)):
+        (tmp_path / name).write_text((json.dumps({"id": 1, "text": "word " * 100_000}) + "\n") * rows)
+    reader = nd.read(tmp_path, batch=1)
+    seen = []
+    for _ in reader:
+        seen.append(reader.bytes_read)
+    assert seen == sorted(seen) and 0 < seen[0] < reader.bytes_total // 2
+    assert reader.bytes_read == reader.bytes_total == sum(p.stat().st_size for p in tmp_path.iterdir())

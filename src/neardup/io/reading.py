@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
+from io import RawIOBase
 from os import PathLike
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from neardup.documents import Document
 from neardup.errors import ConfigError
@@ -62,7 +64,8 @@ class Batch(Sequence[Document]):
 class Reader:
     """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
 
-    `rejects` holds the counts of the last or current pass.
+    `rejects` holds the counts of the last or current pass. `bytes_read` says how much of the files' `bytes_total` it
+    has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
     """
 
     def __init__(
@@ -75,6 +78,8 @@ class Reader:
         self._source, self._terms, self._sink = source, terms, sink
         self.files = files
         self.rejects = terms.rejects
+        self.bytes_read = 0
+        self.bytes_total = sum(file.size or 0 for file in files or ())
 
     def documents(self) -> Iterator[Document]:
         """The documents one by one."""
@@ -122,8 +127,33 @@ class Reader:
         if self.files is None:
             yield _shaping(open_object(self._source, terms), NAME, terms)
             return
+        self.bytes_read = before = 0
         for file in self.files:
+            if file.format not in ("parquet", "arrow"):  # those need a real file
+                file = replace(file, open=partial(_counted, file.open, self))
             yield _shaping(_OPEN[file.format](file, terms), file.name, terms)
+            before += file.size or 0
+            self.bytes_read = before
+
+
+class _Counted(RawIOBase):
+    """A file that tells its reader how much was read."""
+
+    def __init__(self, file: BinaryIO, reader: Reader) -> None:
+        self._file, self._reader = file, reader
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._reader.bytes_read += len(data)
+        return data
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _counted(opener: Callable[[], BinaryIO], reader: Reader) -> BinaryIO:
+    return cast(BinaryIO, _Counted(opener(), reader))
 
 
 def _shaping(opened: Opened, name: str, terms: Terms) -> Shaping:
