@@ -15,7 +15,7 @@ LAYERS = [
     ["clusters", "verify", "similarity", "search"],
     ["fingerprints"],
     ["features"],
-    ["web"],
+    ["io", "web"],
     ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]

@@ -37,6 +37,7 @@ from neardup.seeds import DEFAULT_SEED, Seed
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.explanation import Explanation, explain
+    from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.pipeline import Dropped, Result, dedup
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
@@ -55,6 +56,7 @@ __version__ = "0.1.0"
 _LATER = {
     "Adjacent": "neardup.search.adjacent",
     "BPHS": "neardup.search.hamming",
+    "Batch": "neardup.io",
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
@@ -66,17 +68,23 @@ _LATER = {
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
-    "LiveSearcher": "neardup.search.live",
     "LSH": "neardup.search.lsh",
+    "Limits": "neardup.io",
+    "LiveSearcher": "neardup.search.live",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
     "Plan": "neardup.planning",
+    "Reader": "neardup.io",
+    "Rejects": "neardup.io",
     "Result": "neardup.pipeline",
-    "dedup": "neardup.pipeline",
     "Scan": "neardup.search.scan",
+    "Writer": "neardup.io",
     "cluster": "neardup.clusters",
+    "dedup": "neardup.pipeline",
     "explain": "neardup.explanation",
+    "open_writer": "neardup.io",
     "plan": "neardup.planning",
+    "read": "neardup.io",
 }
 
 __all__ = [
@@ -85,6 +93,7 @@ __all__ = [
     "LSH",
     "PSM",
     "Adjacent",
+    "Batch",
     "BitMinHash",
     "Candidates",
     "Characters",
@@ -108,6 +117,7 @@ __all__ = [
     "Idf",
     "Jaccard",
     "Join",
+    "Limits",
     "LiveSearcher",
     "MinHash",
     "MissingExtra",
@@ -117,6 +127,8 @@ __all__ = [
     "Pairs",
     "Phrases",
     "Plan",
+    "Reader",
+    "Rejects",
     "Result",
     "Scan",
     "SchemeError",
@@ -128,6 +140,7 @@ __all__ = [
     "Smallest",
     "Winnow",
     "Words",
+    "Writer",
     "__version__",
     "cluster",
     "dedup",
@@ -136,7 +149,9 @@ __all__ = [
     "explain",
     "fingerprint",
     "normalize",
+    "open_writer",
     "plan",
+    "read",
     "tokens",
 ]
 

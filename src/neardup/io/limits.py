@@ -1,0 +1,32 @@
+"""How much of anything a reader takes in before it gives up on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from neardup.errors import ConfigError
+
+__all__ = ["Limits"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds, in bytes and inclusive, that keep memory flat whatever the input claims to be.
+
+    What lies beyond one is rejected and counted, and reading goes on behind it.
+    """
+
+    document_bytes: int = 128 << 20  # one text, as UTF-8
+    line_bytes: int = 256 << 20  # one line of JSONL or record of CSV, decompressed: a text may be escaped
+    meta_bytes: int = (
+        8 << 20
+    )  # JSON outside of strings: a list of empty lists takes 25 times its size in memory
+    expansion: int = 10_000  # decompressed bytes for each compressed one, beyond free_bytes
+    free_bytes: int = 1 << 30  # a file may decompress to this much at any ratio
+    file_bytes: int = 1 << 42  # a compressed file, decompressed
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if not isinstance(value, int) or value < 1:
+                raise ConfigError(f"Limits.{field.name} must be a whole number of at least 1, not {value!r}")

@@ -1,0 +1,206 @@
+"""read(): documents out of anything, as a stream of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from io import RawIOBase
+from os import PathLike
+from typing import Any, BinaryIO, cast
+
+from neardup.documents import Document
+from neardup.errors import ConfigError
+from neardup.io.arrow import open_arrow, open_parquet
+from neardup.io.columns import Layout, Shaping
+from neardup.io.delimited import open_delimited
+from neardup.io.folders import open_page
+from neardup.io.jsonl import open_jsonl
+from neardup.io.limits import Limits
+from neardup.io.objects import NAME, open_object
+from neardup.io.opened import Opened, Terms
+from neardup.io.rejects import Rejects
+from neardup.io.sources import Source, find_sources
+from neardup.io.warc import open_warc
+
+__all__ = ["Batch", "Reader", "read"]
+
+_OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
+    "jsonl": open_jsonl,
+    "csv": open_delimited,
+    "tsv": open_delimited,
+    "parquet": open_parquet,
+    "arrow": open_arrow,
+    "text": open_page,
+    "html": open_page,
+    "warc": open_warc,
+}
+_BATCH_CHARACTERS = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Sequence[Document]):
+    """Some documents of one layout, in order, with the file and row (from 1) each came from."""
+
+    documents: list[Document]
+    files: list[str]
+    rows: list[int]
+    layout: Layout
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.documents[index]
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows as they were in the input, columns in their order."""
+        return map(self.layout.record, self.documents)
+
+
+class Reader:
+    """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
+
+    `rejects` holds the counts of the last or current pass. `bytes_read` says how much of the files' `bytes_total` it
+    has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        terms: Terms,
+        files: list[Source] | None,
+        sink: str | PathLike[str] | Rejects | None,
+    ) -> None:
+        self._source, self._terms, self._sink = source, terms, sink
+        self.files = files
+        self.rejects = terms.rejects
+        self.bytes_read = 0
+        self.bytes_total = sum(file.size or 0 for file in files or ())
+
+    def documents(self) -> Iterator[Document]:
+        """The documents one by one."""
+        for batch in self:
+            yield from batch
+
+    def __iter__(self) -> Iterator[Batch]:
+        terms = self._terms
+        if isinstance(self._sink, Rejects):
+            yield from self._batches(terms)
+            return
+        rejects = Rejects(self._sink)
+        rejects.skipped.update(terms.rejects.skipped)
+        self.rejects = rejects
+        with rejects:
+            yield from self._batches(
+                Terms(terms.limits, rejects, terms.text, terms.id, terms.columns, terms.batch)
+            )
+
+    def _batches(self, terms: Terms) -> Iterator[Batch]:
+        documents: list[Document] = []
+        files: list[str] = []
+        rows: list[int] = []
+        layout: Layout | None = None
+        size = 0
+        for shaping in self._shapings(terms):
+            shaping.fallback = layout
+            for row, document in shaping:
+                assert shaping.layout is not None
+                full = len(documents) == terms.batch or size > _BATCH_CHARACTERS
+                if documents and (full or (shaping.layout is not layout and shaping.layout != layout)):
+                    assert layout is not None
+                    yield Batch(documents, files, rows, layout)
+                    documents, files, rows, size = [], [], [], 0
+                layout = shaping.layout
+                documents.append(document)
+                files.append(shaping.name)
+                rows.append(row)
+                size += len(document.text)
+        if documents:
+            assert layout is not None
+            yield Batch(documents, files, rows, layout)
+
+    def _shapings(self, terms: Terms) -> Iterator[Shaping]:
+        if self.files is None:
+            yield _shaping(open_object(self._source, terms), NAME, terms)
+            return
+        self.bytes_read = before = 0
+        for file in self.files:
+            if file.format not in ("parquet", "arrow"):  # those need a real file
+                file = replace(file, open=partial(_counted, file.open, self))
+            yield _shaping(_OPEN[file.format](file, terms), file.name, terms)
+            before += file.size or 0
+            self.bytes_read = before
+
+
+class _Counted(RawIOBase):
+    """A file that tells its reader how much was read."""
+
+    def __init__(self, file: BinaryIO, reader: Reader) -> None:
+        self._file, self._reader = file, reader
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._reader.bytes_read += len(data)
+        return data
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _counted(opener: Callable[[], BinaryIO], reader: Reader) -> BinaryIO:
+    return cast(BinaryIO, _Counted(opener(), reader))
+
+
+def _shaping(opened: Opened, name: str, terms: Terms) -> Shaping:
+    return Shaping(
+        opened.rows, name, terms.text, terms.id, terms.columns, terms.limits, terms.rejects, opened.layout
+    )
+
+
+def read(
+    source: Any,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    limits: Limits | None = None,
+    rejects: str | PathLike[str] | Rejects | None = None,
+    batch: int = 1000,
+) -> Reader:
+    """Documents from files, or from a table in memory, as a stream of batches; never all at once.
+
+    `source` is a path, glob, folder or URL, or several of them; or a pandas, polars, pyarrow or Hugging Face table, or
+    an iterable of mappings or Documents. Files may be JSONL, CSV, TSV, Parquet, Arrow, text, HTML or WARC (by their
+    names, or `format`), compressed with gzip, bzip2, xz or zstd (by their bytes); they are read in the order of their
+    names. `text` and `id` name columns that are not obvious; the others end up in `meta`, or only those in `columns`.
+    Ids that are missing are made of file and row.
+
+    What cannot be used goes to `rejects`, a path or a Rejects, and is counted there; reading goes on. A batch holds at
+    most `batch` documents, fewer when they are long.
+    """
+    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        raise ConfigError(f"batch must be a whole number of at least 1, not {batch!r}")
+    if isinstance(columns, str):
+        raise ConfigError(f"columns must be a list of names; write columns=[{columns!r}]")
+    sink = rejects if isinstance(rejects, Rejects) else Rejects()
+    chosen = frozenset(columns) if columns is not None else None
+    terms = Terms(limits or Limits(), sink, text, id, chosen, batch)
+    files: list[Source] | None = None
+    if _names_files(source):
+        files = find_sources(source, format, sink.skip)
+    elif format is not None:
+        raise ConfigError("format= is for files; this source is not a path")
+    return Reader(source, terms, files, rejects)
+
+
+def _names_files(source: Any) -> bool:
+    if isinstance(source, str | PathLike):
+        return True
+    is_list = isinstance(source, list | tuple | set | frozenset)
+    return is_list and all(isinstance(place, str | PathLike) for place in source)
