@@ -1,24 +1,16 @@
 """The command as its user meets it: output, exit codes, and no traceback whatever happens."""
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
+from command import run
 
 import neardup as nd
 
 LEFT = "The harbour café opens at nine each morning and serves fresh bread, soup and coffee to everyone.\n"
 RIGHT = "The harbour café opens at nine each morning and serves fresh bread, soup and tea to everyone.\n"
-
-
-def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
-    environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
-    command = [sys.executable, "-m", "neardup", *arguments]
-    result = subprocess.run(command, capture_output=True, input=stdin, env=environment, timeout=60)
-    assert b"Traceback" not in result.stderr
-    return result
 
 
 @pytest.fixture

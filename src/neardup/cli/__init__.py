@@ -14,7 +14,7 @@ from neardup.errors import NeardupError
 
 __all__ = ["main"]
 
-COMMANDS = ("explain", "fingerprint", "plan")
+COMMANDS = ("dedup", "explain", "fingerprint", "plan")
 
 
 class LazyGroup(click.Group):
