@@ -42,7 +42,9 @@ def test_keepers_follow_the_rule(graph):
     pairs = pairs_of(sorted(ties), rows)
     found = nd.cluster(pairs, rows, rank)
     assert found.keeper.tolist() == keepers(ties, rows, rank)
-    weight = dict(zip(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True), pairs.similarity, strict=True))
+    weight = dict(
+        zip(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True), pairs.similarity, strict=True)
+    )
     for row, keeper in enumerate(found.keeper.tolist()):
         assert found.keeper[keeper] == keeper
         tie = (min(row, keeper), max(row, keeper))

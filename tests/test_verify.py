@@ -48,9 +48,7 @@ def test_jaccard(rows, threshold, threads, batch):
         found = as_dict(nd.Jaccard(threshold).check(all_pairs(len(rows)), weighted(rows), threads))
     finally:
         verify.BATCH = before
-    want = {
-        (i, j): jaccard(rows[i], rows[j]) for i in range(len(rows)) for j in range(i + 1, len(rows))
-    }
+    want = {(i, j): jaccard(rows[i], rows[j]) for i in range(len(rows)) for j in range(i + 1, len(rows))}
     assert found == {pair: value for pair, value in want.items() if value >= threshold}
 
 
@@ -97,7 +95,9 @@ def test_a_floor_keeps_pairs_for_other_thresholds():
     low = nd.Jaccard(0.8, floor=0.3).check(all_pairs(30), features)
     assert low.similarity.min() >= 0.3 and low.similarity.min() < 0.5
     for threshold in (0.3, 0.4, 0.5):
-        assert as_dict(low.at_least(threshold)) == as_dict(nd.Jaccard(threshold).check(all_pairs(30), features))
+        assert as_dict(low.at_least(threshold)) == as_dict(
+            nd.Jaccard(threshold).check(all_pairs(30), features)
+        )
 
 
 def test_candidates_in_any_order_come_out_sorted_and_unique():
@@ -117,7 +117,9 @@ def test_an_early_end_changes_no_answer(first, second, shared, percent):
     """Rows long enough that a comparison may stop on its way."""
     rng = np.random.default_rng(first * 401 + second)
     hashes = rng.integers(0, 2**63, shared + first + second, dtype=np.uint64)
-    features = nd.Features.of([hashes[: shared + first].tolist(), [*hashes[:shared], *hashes[shared + first :]]])
+    features = nd.Features.of(
+        [hashes[: shared + first].tolist(), [*hashes[:shared], *hashes[shared + first :]]]
+    )
     least, zero, one = percent / 100, np.zeros(1, np.int64), np.ones(1, np.int64)
     found = _core.jaccard_at_least(features.hashes, features.offsets, zero, one, least, 1)[0]
     want = similarity.jaccard(features, zero, one)[0]

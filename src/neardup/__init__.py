@@ -21,18 +21,29 @@ from neardup.features import (
     normalize,
     tokens,
 )
-from neardup.fingerprints import BitMinHash, Codes, Digests, Exact, MinHash, Simhash, Sketches
+from neardup.fingerprints import (
+    BitMinHash,
+    Codes,
+    Digests,
+    Exact,
+    MinHash,
+    Simhash,
+    Sketches,
+    expected_false_merges,
+)
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.explanation import Explanation, explain
+    from neardup.pipeline import Dropped, Result, dedup
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
     from neardup.search.join import Join
+    from neardup.search.live import LiveSearcher
     from neardup.search.lsh import LSH
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
@@ -50,14 +61,18 @@ _LATER = {
     "Containment": "neardup.verify",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
+    "Dropped": "neardup.pipeline",
     "Explanation": "neardup.explanation",
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
+    "LiveSearcher": "neardup.search.live",
     "LSH": "neardup.search.lsh",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
     "Plan": "neardup.planning",
+    "Result": "neardup.pipeline",
+    "dedup": "neardup.pipeline",
     "Scan": "neardup.search.scan",
     "cluster": "neardup.clusters",
     "explain": "neardup.explanation",
@@ -84,6 +99,7 @@ __all__ = [
     "DataError",
     "Digests",
     "Document",
+    "Dropped",
     "Exact",
     "Explanation",
     "Features",
@@ -92,6 +108,7 @@ __all__ = [
     "Idf",
     "Jaccard",
     "Join",
+    "LiveSearcher",
     "MinHash",
     "MissingExtra",
     "Modulo",
@@ -100,6 +117,7 @@ __all__ = [
     "Pairs",
     "Phrases",
     "Plan",
+    "Result",
     "Scan",
     "SchemeError",
     "Seed",
@@ -112,7 +130,9 @@ __all__ = [
     "Words",
     "__version__",
     "cluster",
+    "dedup",
     "digest",
+    "expected_false_merges",
     "explain",
     "fingerprint",
     "normalize",

@@ -195,9 +195,7 @@ def test_curve():
         lsh.curve(1.5)
 
 
-@given(
-    st.floats(0.05, 1), st.floats(0.5, 0.999), st.sampled_from([64, 128, 256, 1024])
-)
+@given(st.floats(0.05, 1), st.floats(0.5, 0.999), st.sampled_from([64, 128, 256, 1024]))
 def test_chosen_bands_reach_the_recall(threshold, recall, values):
     try:
         lsh = nd.LSH.for_threshold(threshold, recall, values)
@@ -261,6 +259,8 @@ def test_recall_on_real_text(data, name, threshold, needed):
     want = {tuple(sorted((row[a], row[b]))) for a, b, jaccard, *_ in lines if float(jaccard) >= threshold}
     lsh = nd.LSH.for_threshold(threshold)
     texts = [document["text"] for document in documents]
-    found = lsh.candidates(nd.fingerprint(texts, nd.Shingles(5), nd.MinHash(lsh.values), threads=2), threads=2)
+    found = lsh.candidates(
+        nd.fingerprint(texts, nd.Shingles(5), nd.MinHash(lsh.values), threads=2), threads=2
+    )
     assert found.implied == found.capped == 0
     assert len(want & listed(found)) >= needed * len(want) > 0

@@ -92,7 +92,9 @@ class LSH:
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
                 raise ConfigError(f"LSH: {name} must be a whole number from 1 up, not {value!r}")
         if self.values > 65536:
-            raise ConfigError(f"{self.bands} bands of {self.rows} rows need {self.values} values: 65536 at most")
+            raise ConfigError(
+                f"{self.bands} bands of {self.rows} rows need {self.values} values: 65536 at most"
+            )
 
     @classmethod
     def for_threshold(cls, threshold: float = 0.8, recall: float = 0.99, values: int = 128) -> LSH:
@@ -116,7 +118,9 @@ class LSH:
             best = cls(bands, rows)
             rows += 1
         if best is None:
-            raise ConfigError(f"threshold {threshold} at recall {recall} needs {bands} MinHash values, not {values}")
+            raise ConfigError(
+                f"threshold {threshold} at recall {recall} needs {bands} MinHash values, not {values}"
+            )
         return best
 
     @property
