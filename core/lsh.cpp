@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <iterator>
+#include <utility>
 
 #include "buffer.hpp"
 #include "hash.hpp"
@@ -53,23 +54,39 @@ std::uint64_t pack(std::uint32_t a, std::uint32_t b) {
     return std::uint64_t{std::min(a, b)} << 32 | std::max(a, b);
 }
 
-// What one band found, pairs packed left first; rows in a capped bucket are marked when there are any.
+// Sorts pairs of rows below 2^bits, by digits of the right row and then of the left: several times faster than
+// comparing.
+void sort_pairs(std::vector<std::uint64_t>& pairs, int bits) {
+    constexpr int digit = 11;
+    if (pairs.size() < 4 << digit) return std::sort(pairs.begin(), pairs.end());
+    std::vector<std::uint64_t> scratch(pairs.size());
+    for (const int half : {0, 32})
+        for (int shift = half; shift < half + bits; shift += digit) {
+            // The last digit of the right row would reach into the left one's bits.
+            const std::uint64_t mask = (std::uint64_t{1} << std::min(digit, half + bits - shift)) - 1;
+            std::array<std::size_t, (std::size_t{1} << digit)> place{};
+            for (const std::uint64_t pair : pairs) ++place[pair >> shift & mask];
+            std::size_t before = 0;
+            for (std::size_t& here : place) before += std::exchange(here, before);
+            for (const std::uint64_t pair : pairs) scratch[place[pair >> shift & mask]++] = pair;
+            pairs.swap(scratch);
+        }
+}
+
+// What one band found, pairs packed left first.
 struct Found {
     std::vector<std::uint64_t> pairs;
-    std::vector<std::uint8_t> in_capped;
     std::int64_t capped = 0, skipped = 0;
 };
 
 class Banding {
   public:
     Banding(const BandedSketches& banded, std::span<const std::uint32_t> chosen, std::size_t cap)
-        : banded_(banded), chosen_(chosen), cap_(cap), found_(banded.bands) {}
+        : banded_(banded), chosen_(chosen), cap_(cap) {}
 
-    Found& operator[](std::size_t band) { return found_[band]; }
-
-    // Pairs of this band that no uncapped bucket of the bands before `known` has listed; those must be done. `keys` are
-    // the band's, of all chosen rows.
-    void run(std::size_t band, std::size_t known, std::span<const std::uint64_t> keys) {
+    // The pairs of one band, sorted; `keys` are the band's, of all chosen rows.
+    Found run(std::size_t band, std::span<const std::uint64_t> keys) const {
+        Found found;
         std::vector<Keyed> shared = rows_that_share(keys);
         std::vector<Keyed> scratch;
         std::vector<std::uint32_t> starts;
@@ -83,12 +100,12 @@ class Banding {
             if (!std::is_sorted(bucket.begin(), bucket.end(), by_row))
                 std::sort(bucket.begin(), bucket.end(), by_row);
             if (bucket.size() <= cap_)
-                all_pairs(bucket, band, known);
+                all_pairs(bucket, found);
             else
-                some_pairs(bucket, band);
+                some_pairs(bucket, band, found);
         }
-        std::vector<std::uint64_t>& pairs = found_[band].pairs;
-        std::sort(pairs.begin(), pairs.end());
+        sort_pairs(found.pairs, static_cast<int>(std::bit_width(banded_.size())));
+        return found;
     }
 
   private:
@@ -104,32 +121,14 @@ class Banding {
         return shared;
     }
 
-    bool listed(std::uint32_t a, std::uint32_t b, std::size_t known) const {
-        for (std::size_t band = 0; band < known; ++band) {
-            if (!found_[band].in_capped.empty() && found_[band].in_capped[a]) continue;
-            const std::uint32_t *x = banded_.of(a, band), *y = banded_.of(b, band);
-            if (std::equal(x, x + banded_.rows, y)) return true;
-        }
-        return false;
-    }
-
-    void add(std::uint32_t a, std::uint32_t b, std::size_t band, std::size_t known) {
-        if (!listed(a, b, known)) found_[band].pairs.push_back(pack(a, b));
-    }
-
-    void all_pairs(std::span<const Keyed> bucket, std::size_t band, std::size_t known) {
+    static void all_pairs(std::span<const Keyed> bucket, Found& found) {
         for (std::size_t i = 0; i < bucket.size(); ++i)
             for (std::size_t j = i + 1; j < bucket.size(); ++j)
-                add(bucket[i].row, bucket[j].row, band, known);
+                found.pairs.push_back(pack(bucket[i].row, bucket[j].row));
     }
 
-    void some_pairs(std::span<const Keyed> bucket, std::size_t band) {
-        Found& found = found_[band];
-        if (found.in_capped.empty()) found.in_capped.resize(banded_.size());
-        for (const Keyed& entry : bucket) found.in_capped[entry.row] = 1;
-        const std::size_t stars = std::min(kStars, bucket.size());
-        // Near-linear in number, and in large part new: cheaper listed again than looked up.
-        const std::size_t before = found.pairs.size();
+    void some_pairs(std::span<const Keyed> bucket, std::size_t band, Found& found) const {
+        const std::size_t stars = std::min(kStars, bucket.size()), before = found.pairs.size();
         for (std::size_t i = 0; i < stars; ++i)
             for (std::size_t j = i + 1; j < bucket.size(); ++j)
                 found.pairs.push_back(pack(bucket[i].row, bucket[j].row));
@@ -160,7 +159,6 @@ class Banding {
     const BandedSketches& banded_;
     std::span<const std::uint32_t> chosen_;
     std::size_t cap_;
-    std::vector<Found> found_;
 };
 
 }  // namespace
@@ -192,33 +190,36 @@ BandPairs band_pairs(const BandedSketches& banded, std::span<const std::uint8_t>
     std::vector<std::uint32_t> chosen;
     for (std::size_t row = 0; row < banded.size(); ++row)
         if (skip.empty() || !skip[row]) chosen.push_back(static_cast<std::uint32_t>(row));
-    Banding banding(banded, chosen, cap);
+    const Banding banding(banded, chosen, cap);
     BandPairs out;
     std::vector<std::uint64_t> pairs, merged;
-    // A few bands at a time, their keys made in one pass over the sketches: that pass is most of the work. Two bands of
-    // one wave may list the same pair, and so may capped buckets; merging drops the second.
-    const std::size_t together = std::max<std::size_t>(threads, 4);
-    Buffer<std::uint64_t> keys(std::min(together, banded.bands) * chosen.size());
+    // Keys of a few bands are made in one pass over the sketches, which is what reads most memory. Then as many bands as
+    // threads are paired and merged, where pairs met in an earlier band are dropped: no more than that is held twice.
+    const std::size_t together = std::max<std::size_t>(threads, 4), rows = chosen.size();
+    Buffer<std::uint64_t> keys(std::min(together, banded.bands) * rows);
+    std::vector<Found> found(threads);
     for (std::size_t wave = 0; wave < banded.bands; wave += together) {
         const std::size_t count = std::min(together, banded.bands - wave);
-        in_parallel(chosen.size(), threads, 4096, [&](std::size_t begin, std::size_t end) {
+        in_parallel(rows, threads, 4096, [&](std::size_t begin, std::size_t end) {
             for (std::size_t i = begin; i < end; ++i)
                 for (std::size_t k = 0; k < count; ++k)
-                    keys[k * chosen.size() + i] = key_of(banded.of(chosen[i], wave + k), banded.rows);
+                    keys[k * rows + i] = key_of(banded.of(chosen[i], wave + k), banded.rows);
         });
-        in_parallel(count, threads, 1, [&](std::size_t k, std::size_t) {
-            banding.run(wave + k, wave, {keys.data() + k * chosen.size(), chosen.size()});
-        });
-        for (std::size_t band = wave; band < wave + count; ++band) {
-            Found& found = banding[band];
-            out.capped += found.capped;
-            out.skipped += found.skipped;
-            if (found.pairs.empty()) continue;
-            merged.clear();
-            std::set_union(pairs.begin(), pairs.end(), found.pairs.begin(), found.pairs.end(),
-                           std::back_inserter(merged));
-            pairs.swap(merged);
-            std::vector<std::uint64_t>().swap(found.pairs);
+        for (std::size_t start = 0; start < count; start += threads) {
+            const std::size_t now = std::min<std::size_t>(threads, count - start);
+            in_parallel(now, threads, 1, [&](std::size_t t, std::size_t) {
+                found[t] = banding.run(wave + start + t, {keys.data() + (start + t) * rows, rows});
+            });
+            for (std::size_t t = 0; t < now; ++t) {
+                out.capped += found[t].capped;
+                out.skipped += found[t].skipped;
+                merged.clear();
+                merged.reserve(pairs.size() + found[t].pairs.size());
+                std::set_union(pairs.begin(), pairs.end(), found[t].pairs.begin(), found[t].pairs.end(),
+                               std::back_inserter(merged));
+                pairs.swap(merged);
+                found[t] = {};
+            }
         }
     }
     out.left.resize(pairs.size());

@@ -35,8 +35,8 @@ struct BandPairs {
 
 // Candidates among the rows with a zero `skip` (no `skip` at all: among all rows), below 2^32 in number. A bucket of
 // more than `cap` rows lists only each row with the bucket's first kStars rows, and with the kNeighbours that follow it
-// when the others are sorted by the values after the band. Beside the pairs, about 32 bytes a row
-// (8 a thread when there are more than four) and 2 a thread.
+// when the others are sorted by the values after the band. Beside the pairs,
+// 32 bytes a row (8 a thread when there are more than four), and 2 to 34 a row and thread, by how many share a band.
 constexpr std::size_t kStars = 4, kNeighbours = 8;
 BandPairs band_pairs(const BandedSketches& banded, std::span<const std::uint8_t> skip, std::size_t cap,
                      unsigned threads);

@@ -68,6 +68,15 @@ def test_equal_naive_banding(table, threads, spread):
         assert listed(found) == want
 
 
+def test_equal_naive_banding_on_many_pairs():
+    """Enough pairs for the sort by digits, of rows that need more than one digit."""
+    rng = np.random.default_rng(7)
+    values = rng.integers(0, 40, (3000, 6), dtype=np.uint32)
+    found = nd.LSH(bands=3, rows=1).candidates(sketches_of(values), threads=2)
+    want = banding(values.tolist(), np.zeros(3000), 3, 1)
+    assert len(want) > 200_000 and listed(found) == want
+
+
 def test_keys_are_the_same_join():
     rng = np.random.default_rng(5)
     values = rng.integers(0, 3, (40, 12), dtype=np.uint32)

@@ -155,7 +155,7 @@ class LSH:
 
         `rank` (smaller is better; by default the row) says which rows stand for groups and large buckets. They
         then come first among their like, as they do when clusters choose their keepers.
-        Memory beside the pairs: about 40 bytes a row, and a copy of the sketches when there is a rank.
+        Memory beside the pairs: about 40 to 70 bytes a row, and a copy of the sketches when there is a rank.
         """
         check_threads(threads)
         values, empty = self._values_of(sketches), sketches.empty
