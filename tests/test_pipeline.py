@@ -156,3 +156,14 @@ def test_streams_and_wrong_settings():
     ):
         with pytest.raises(nd.NeardupError):
             nd.dedup(["x"], **bad)
+
+
+def test_many_alike_documents_behind_one_sketch():
+    """A thousand texts with the same shingles in another order have equal sketches but other digests."""
+    base = [f"w{i}" for i in range(60)]
+    texts = [" ".join(base + base[: i % 50 + 5]) for i in range(2000)]
+    result = nd.dedup(texts, threshold=0.9)
+    features = nd.Shingles().extract(texts)
+    members = result.dropped
+    exact = nd.similarity.jaccard(features, [d.row for d in members], [d.keeper for d in members])
+    assert (exact >= 0.9).all() and len(result.kept) <= 3

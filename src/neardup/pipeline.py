@@ -17,7 +17,7 @@ from neardup.features.extract import Shingles
 from neardup.features.texts import Texts, raw_texts
 from neardup.fingerprints.minhash import MinHash
 from neardup.fused import digest, fingerprint
-from neardup.search.lsh import LSH, BandCandidates
+from neardup.search.lsh import LSH
 from neardup.threads import check_threads
 from neardup.verify import Jaccard, Pairs
 
@@ -129,10 +129,20 @@ def dedup(
     candidates = bands.candidates(sketches, rank=rank[distinct], threads=threads)
     clock.lap("candidates")
 
-    pairs = _verify(candidates, texts, distinct, shingles, verify, threads)
+    def verified(left: Rows, right: Rows) -> Pairs:
+        return _verify(left, right, texts, distinct, shingles, verify, threads)
+
+    pairs = verified(candidates.left, candidates.right)
     clock.lap("verify")
 
     found = cluster(pairs.at_least(threshold), len(distinct), rank[distinct])
+    if candidates.implied:
+        # Of many alike sketches only the first one met the others: its keeper has a look at the rest of them.
+        more = verified(*candidates.behind(found.keeper))
+        pairs = Pairs.of(
+            *(np.concatenate(both) for both in zip(_columns(pairs), _columns(more), strict=True))
+        )
+        found = cluster(pairs.at_least(threshold), len(distinct), rank[distinct])
     clusters = _expand(found, distinct, first)
     clock.lap("cluster")
     return Result(
@@ -180,8 +190,13 @@ def _collapse(digests: NDArray[np.uint8], empty: NDArray[np.bool_], rank: Rows) 
     return first
 
 
+def _columns(pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.float64]]:
+    return pairs.left, pairs.right, pairs.similarity
+
+
 def _verify(
-    candidates: BandCandidates,
+    left: Rows,
+    right: Rows,
     texts: list[str | bytes],
     distinct: Rows,
     shingles: Shingles,
@@ -189,15 +204,15 @@ def _verify(
     threads: int,
 ) -> Pairs:
     """Features are made for the documents that met a candidate, and for no others."""
-    met = np.unique(np.concatenate([candidates.left, candidates.right]))
+    met = np.unique(np.concatenate([left, right]))
     features = shingles.extract([texts[distinct[row]] for row in met], threads=threads)
-    local = _Columns(np.searchsorted(met, candidates.left), np.searchsorted(met, candidates.right))
+    local = _Candidates(np.searchsorted(met, left), np.searchsorted(met, right))
     pairs = verify.check(local, features, threads=threads)
     return Pairs(met[pairs.left], met[pairs.right], pairs.similarity)
 
 
 @dataclass(frozen=True)
-class _Columns:
+class _Candidates:
     left: Rows
     right: Rows
 
