@@ -25,6 +25,8 @@ NB_MODULE(_core, module) {
     bind_search(module);
     bind_join(module);
     bind_segments(module);
+    bind_sorted(module);
+    bind_stages(module);
 }
 
 }  // namespace neardup

@@ -53,5 +53,7 @@ void bind_prints(nb::module_& module);
 void bind_search(nb::module_& module);
 void bind_join(nb::module_& module);
 void bind_segments(nb::module_& module);
+void bind_sorted(nb::module_& module);
+void bind_stages(nb::module_& module);
 
 }  // namespace neardup

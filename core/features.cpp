@@ -15,9 +15,8 @@ namespace {
 // Nearly empty, so that almost every feature is met, or not, at its own place: a second look is a branch missed.
 constexpr std::size_t kSlots = 4096, kSlotsPerFeature = 4;
 
-KERNEL inline std::size_t home(std::uint64_t hash, std::size_t mask) {
-    return (hash * 0x9E3779B97F4A7C15u) >> 32 & mask;
-}
+// Features are hashes: any of their bits will do.
+KERNEL inline std::size_t home(std::uint64_t hash, std::size_t mask) { return hash & mask; }
 
 struct Span {
     const char* begin;
@@ -223,7 +222,7 @@ std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
     return shingles_;
 }
 
-// Distinct features in the order of their first occurrence, counted in a small table that stays in the cache. Seen and
+// Distinct features in no particular order, counted in a small table that stays in the cache. Seen and
 // unseen ones take the same path, since which it is cannot be predicted: a free slot holds 0, and place 0 is made to
 // look like the feature at hand.
 void Extractor::count() {
@@ -255,7 +254,8 @@ void Extractor::count() {
         }
     }
     counted_.resize(many);
-    counted_.erase(counted_.begin());
+    counted_[0] = counted_.back();  // order is the sorter's business
+    counted_.pop_back();
     // A long document must not leave a large table to be cleared for each short one after it.
     if (slots_.size() > kSlots && many * 8 * kSlotsPerFeature < slots_.size()) slots_.resize(kSlots);
 }

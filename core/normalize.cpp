@@ -3,30 +3,23 @@
 #include <algorithm>
 #include <cstring>
 
-#include "cpu.hpp"
 #include "hash.hpp"
+#include "simd.hpp"
 
 namespace neardup {
 
 namespace {
 
-constexpr std::size_t kSlack = 64;  // blocks are written whole
 constexpr std::uint64_t kHighBits = 0x8080808080808080u;
 
 bool is_ascii(char c) { return static_cast<signed char>(c) >= 0; }
-
-// Eight bytes of 0 or 1 to eight bits.
-KERNEL inline std::uint64_t pack8(const unsigned char* flags) {
-    std::uint64_t x;
-    std::memcpy(&x, flags, 8);
-    return (x * 0x0102040810204080u) >> 56;
-}
 
 struct Marks {
     std::uint64_t word, punctuation;
 };
 
 // 64 bytes of ASCII, in lower case if `lower` is 0x20. Branch-free arithmetic on bytes: GCC turns it into vectors.
+template <Cpu level>
 KERNEL inline Marks ascii_block(const char* in, char* out, unsigned char lower) {
     unsigned char word[64], punctuation[64];
     for (int i = 0; i < 64; ++i) {
@@ -40,12 +33,7 @@ KERNEL inline Marks ascii_block(const char* in, char* out, unsigned char lower) 
         word[i] = letter | digit | underscore;
         punctuation[i] = visible & static_cast<unsigned char>(1 ^ (letter | digit | underscore));
     }
-    Marks marks{0, 0};
-    for (int i = 0; i < 8; ++i) {
-        marks.word |= pack8(word + 8 * i) << (8 * i);
-        marks.punctuation |= pack8(punctuation + 8 * i) << (8 * i);
-    }
-    return marks;
+    return {pack_flags<level>(word), pack_flags<level>(punctuation)};
 }
 
 const char* end_of_ascii(const char* p, const char* end) {
@@ -94,14 +82,10 @@ std::size_t transcode(const Text& text, std::vector<char>& bytes, std::size_t& r
 
 }  // namespace
 
-void NormalText::reserve(std::size_t more) {
-    const std::size_t need = kFront + size_ + more + kSlack;
-    if (bytes_.size() < need) bytes_.resize(std::max(need, bytes_.size() * 2));
-    const std::size_t blocks = bytes_.size() / 64 + 2;
-    if (in_token_.size() < blocks) {
-        in_token_.resize(blocks);
-        begins_.resize(blocks);
-    }
+void NormalText::grow(std::size_t need) {
+    bytes_.resize(std::max(need, bytes_.size() * 2));
+    in_token_.resize(bytes_.size() / 64 + 2);
+    begins_.resize(bytes_.size() / 64 + 2);
 }
 
 void NormalText::mark(std::vector<std::uint64_t>& bits, std::size_t place, std::uint64_t mask) {
@@ -119,7 +103,7 @@ void NormalText::ascii(const char* p, std::size_t n) {
     reserve(n);
     after_digit_ = false;
     const unsigned char lower = how_.casefold ? 0x20 : 0;
-    on_best_cpu([this, p, n, lower] KERNEL {
+    on_best_level([this, p, n, lower]<Cpu level>() KERNEL {
         for (std::size_t i = 0; i < n; i += 64) {
             const std::size_t width = std::min<std::size_t>(64, n - i);
             char tail[64] = {};
@@ -128,7 +112,7 @@ void NormalText::ascii(const char* p, std::size_t n) {
                 std::memcpy(tail, in, width);
                 in = tail;
             }
-            Marks marks = ascii_block(in, place(), lower);
+            Marks marks = ascii_block<level>(in, place(), lower);
             if (how_.punctuation) {
                 // A punctuation mark is a token of its own: it begins one, and so does what follows it.
                 const std::uint64_t begins =
@@ -148,6 +132,15 @@ void NormalText::ascii(const char* p, std::size_t n) {
 
 void NormalText::put(char32_t c, Properties what) {
     Class klass = what.klass();
+    if (klass == Class::word && how_.digits && !after_single_) {  // most of what comes here
+        reserve(4);
+        const unsigned length = encode_utf8(c, place());
+        const std::uint64_t run = (1u << length) - 1;
+        in_token_[size_ / 64] |= run << (size_ % 64);
+        if (size_ % 64 + length > 64) in_token_[size_ / 64 + 1] |= run >> (64 - size_ % 64);
+        size_ += length;
+        return;
+    }
     if (klass == Class::ignored) {
         if (how_.nfkc) return;
         klass = Class::space;

@@ -33,10 +33,14 @@ class NormalText {
     std::uint64_t begins(std::size_t block) const { return begins_[block]; }
 
   private:
-    static constexpr std::size_t kFront = 8;
+    static constexpr std::size_t kFront = 8, kSlack = 64;  // blocks are written whole
 
     char* place() { return bytes_.data() + kFront + size_; }
-    void reserve(std::size_t more);
+    void reserve(std::size_t more) {
+        const std::size_t need = kFront + size_ + more + kSlack;
+        if (need > bytes_.size()) grow(need);
+    }
+    void grow(std::size_t need);
     void mark(std::vector<std::uint64_t>& bits, std::size_t place, std::uint64_t mask);
     void ascii(const char* p, std::size_t n);
     void emit(char32_t c, Properties what);

@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <bit>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <stdexcept>
 
 namespace neardup {
@@ -131,20 +129,12 @@ class HeapProber final : public VolatileProber {
     void find_flips(const Layout& layout, Batch& batch) override {
         const unsigned bits = layout.bits(), header = layout.header_bits();
         std::array<std::uint8_t, 32> ranking;
-        std::array<float, 32> sizes, costs;
+        std::array<float, 32> costs;
         FlipOrder order;
         for (std::size_t q = 0; q < batch.count; ++q) {
             if (batch.done[q]) continue;
             const float* own = volatility_.costs.data() + (first_ + q) * bits + (bits - header);
-            for (unsigned f = 0; f < header; ++f) {
-                const float size = std::fabs(own[f]);
-                sizes[f] = std::isnan(size) ? std::numeric_limits<float>::infinity() : size;
-                ranking[f] = static_cast<std::uint8_t>(f);
-            }
-            std::sort(ranking.begin(), ranking.begin() + header, [&](std::uint8_t a, std::uint8_t b) {
-                return sizes[a] != sizes[b] ? sizes[a] < sizes[b] : a < b;
-            });
-            for (unsigned r = 0; r < header; ++r) costs[r] = sizes[ranking[r]];
+            rank_bits({own, header}, ranking, costs);
             order.start({costs.data(), header}, radius_);
             FlipSet* out = batch.flips.data() + q * (sets_ + 1);
             out[0] = {0, 0};

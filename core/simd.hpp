@@ -95,6 +95,26 @@ KERNEL inline std::uint32_t near_lanes(const std::uint32_t* values, std::size_t 
 }
 #endif
 
+// 64 bytes of 0 or 1 to 64 bits.
+template <Cpu level>
+KERNEL inline std::uint64_t pack_flags(const unsigned char* flags) {
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+    if constexpr (level == Cpu::avx512) {
+        typedef char Vector __attribute__((vector_size(64)));
+        Vector v;
+        std::memcpy(&v, flags, sizeof v);
+        return __builtin_ia32_ptestmb512(v, v, ~std::uint64_t{0});
+    }
+#endif
+    std::uint64_t bits = 0;
+    for (int i = 0; i < 8; ++i) {
+        std::uint64_t eight;
+        std::memcpy(&eight, flags + 8 * i, 8);
+        bits |= (eight * 0x0102040810204080u) >> 56 << (8 * i);
+    }
+    return bits;
+}
+
 // Copies `size` bytes, a multiple of 64, between places aligned to 64, past the caches: what is written
 // will not be read soon, and the lines it replaces need not be fetched first. Call stream_done before
 // another thread reads.

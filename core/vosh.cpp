@@ -1,6 +1,8 @@
 #include "vosh.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <map>
 #include <stdexcept>
 
@@ -32,6 +34,19 @@ Children children(const RankSet& set, unsigned width) {
         if (gap >= 2) break;
     }
     return out;
+}
+
+void rank_bits(std::span<const float> costs, std::span<std::uint8_t> ranking, std::span<float> ranked) {
+    std::array<float, 256> sizes;
+    for (std::size_t f = 0; f < costs.size(); ++f) {
+        const float size = std::fabs(costs[f]);
+        sizes[f] = std::isnan(size) ? std::numeric_limits<float>::infinity() : size;
+        ranking[f] = static_cast<std::uint8_t>(f);
+    }
+    std::sort(
+        ranking.begin(), ranking.begin() + static_cast<std::ptrdiff_t>(costs.size()),
+        [&](std::uint8_t a, std::uint8_t b) { return sizes[a] != sizes[b] ? sizes[a] < sizes[b] : a < b; });
+    for (std::size_t r = 0; r < costs.size(); ++r) ranked[r] = sizes[ranking[r]];
 }
 
 void FlipOrder::push(RankSet set) {

@@ -30,6 +30,10 @@ struct Children {
 };
 Children children(const RankSet& set, unsigned width);
 
+// Ranks bits by the size of their costs, the cheapest first, equal ones by number; what is not a number comes last.
+// `ranking` gets the bit of each rank and `ranked` its cost; both have room for as many.
+void rank_bits(std::span<const float> costs, std::span<std::uint8_t> ranking, std::span<float> ranked);
+
 // Gives sets one by one. `costs` are by rank: ascending, not negative, at most 256 of them; they must outlive this.
 class FlipOrder {
   public:

@@ -10,12 +10,13 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 # From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
 LAYERS = [
     ["cli"],
-    ["explanation", "planning", "fused"],
-    ["similarity", "search"],
+    ["explanation", "planning", "pipeline"],
+    ["fused"],
+    ["clusters", "verify", "similarity", "search"],
     ["fingerprints"],
     ["features"],
-    ["io"],
-    ["sample", "frozen", "documents", "seeds", "threads"],
+    ["io", "web"],
+    ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

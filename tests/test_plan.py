@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -7,7 +8,7 @@ from click.testing import CliRunner
 from neardup import _core
 from neardup.cli.plan import plan as command
 from neardup.errors import ConfigError
-from neardup.planning import Plan, measure, plan
+from neardup.planning import Plan, measure, plan, planner
 from neardup.planning.cost import (
     batch_cost,
     flip_sets_needed,
@@ -17,8 +18,8 @@ from neardup.planning.cost import (
     tables_cost,
 )
 from neardup.planning.machine import REFERENCE, Machine
-from neardup.planning.planner import parse_size
 from neardup.search.designs import compact, covering, manku
+from neardup.sizes import parse_size
 
 
 def make(documents: float, **settings: object) -> Plan:
@@ -31,7 +32,9 @@ def test_sizes() -> None:
     assert parse_size("1.5tb") == 1.5e12
     assert parse_size(8e9) == 8 * 10**9
     assert parse_size("4096") == 4096
-    for wrong in ("", "64 apples", "-3GB", "0", "GB", "1e"):
+    assert parse_size("1.5e9") == parse_size(1.5e9) == parse_size("1500 m") == 1_500_000_000
+    assert parse_size("64g") == 64 * 10**9 and parse_size("2GiB") == parse_size(2**31) == 2**31
+    for wrong in ("", "64 apples", "-3GB", "0", "GB", "1e", "1e999", 0, -5, float("nan"), float("inf")):
         with pytest.raises(ConfigError, match="64GB"):
             parse_size(wrong)
 
@@ -188,3 +191,33 @@ def test_measuring_gives_a_usable_machine() -> None:
     made = plan(1e6)
     assert made.measured
     assert "measured on this machine" in made.title
+
+
+def test_nothing_need_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never() -> None:
+        raise AssertionError("measured")
+
+    monkeypatch.setattr(planner, "measured_machine", never)
+    made = plan(1e6, measure=False)
+    assert made == plan(1e6, machine=REFERENCE) and not made.measured
+
+
+@pytest.mark.parametrize(
+    "seconds, text",
+    {0: "-", 5e-6: "0.005 ms", 0.0123: "12.3 ms", 0.9996: "1 s", 9.87: "9.87 s", 59.96: "1 min"}.items()
+    | {100: "1.67 min", 3599: "1 h", 7300: "2.03 h", 1e6: "11.6 d", 1e9: "11,600 d"}.items(),
+)
+def test_durations_are_readable(seconds: float, text: str) -> None:
+    assert planner._seconds_text(seconds) == text
+
+
+def test_counts_are_readable() -> None:
+    texts = [planner._count_text(count) for count in (0, 0.0004, 4, 999.9, 12_345, 999_990, 8e9, 8e12)]
+    assert texts == ["0", "0.0004", "4", "1K", "12.3K", "1M", "8B", "8,000B"]
+
+
+@pytest.mark.parametrize("documents", [999, 123_456_789, 8e11])
+@pytest.mark.parametrize("bits, radius", [(64, 3), (128, 32)])
+def test_the_title_fits_a_terminal(documents: float, bits: int, radius: int) -> None:
+    made = make(documents, bits=bits, radius=radius, memory="1234MB")
+    assert len(made.title) < 80 and len(replace(made, measured=True).title) < 80

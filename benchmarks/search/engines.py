@@ -106,8 +106,9 @@ def simhash_pybind_join(codes: Words, radius: int) -> Words:
 def searchers(radius: int) -> dict[str, Build]:
     """Every engine that searches, by the name cases.toml uses."""
     from benchmarks.search.ours import ours
+    from benchmarks.search.written import written
 
-    found: dict[str, Build] = dict(ours(radius))
+    found: dict[str, Build] = {**ours(radius), **written(radius)}
     found["faiss-2x32-flip1"] = lambda codes, threads: FaissMultiHash(codes, radius, 2, 32, 1)
     found["faiss-4x16"] = lambda codes, threads: FaissMultiHash(codes, radius, 4, 16, 0)
     found["gaoya"] = lambda codes, threads: Gaoya(codes, radius)

@@ -21,7 +21,7 @@ from neardup.search.live import LiveSearcher
 from neardup.search.psm import PSM
 from neardup.search.scan import Scan as ScanMethod
 
-__all__ = ["Live", "join", "ours", "predicted"]
+__all__ = ["Live", "flips_for", "join", "ours", "predicted"]
 
 
 class Tables:
@@ -69,15 +69,7 @@ class Psm:
 
     def __init__(self, codes: Words, radius: int, threads: int, *, heap: bool, recall: float = 0.955) -> None:
         header = max(1, int(np.log2(len(codes))) - 3)
-        pairs, differing, _ = near_pairs(radius)
-        pairs, differing = pairs[1::2], differing[1::2]  # queries are made of the others
-        generator = np.random.default_rng(2)
-        columns = generator.permuted(np.tile(np.arange(64), (len(pairs), 1)), axis=1)[:, :header]
-        rows = np.arange(len(pairs))[:, None]
-        sizes, failed = np.abs(pairs)[rows, columns], differing[rows, columns]
-        expected = (np.sort(sizes, axis=1) / sizes.mean(axis=1, keepdims=True)).mean(axis=0)
-        expected = np.sort(expected).astype(np.float32)
-        self.sets = _sets_needed(sizes, failed, expected, differing.sum(axis=1), radius, recall)
+        self.sets, expected = flips_for(header, radius, recall)
         method = PSM(
             radius=radius,
             flips=self.sets,
@@ -97,6 +89,20 @@ class Psm:
         asked = replace(to_codes(queries), margins=margins)
         hits = self.searcher.search(asked, mode="first" if first else "all", threads=threads)
         return hits.query, hits.row
+
+
+def flips_for(header: int, radius: int, recall: float) -> tuple[int, NDArray[np.float32]]:
+    """The fewest flip sets that reach `recall`, and the expected cost of each rank of the header, on real
+    pairs that no query is made of."""
+    pairs, differing, _ = near_pairs(radius)
+    pairs, differing = pairs[1::2], differing[1::2]  # queries are made of the others
+    generator = np.random.default_rng(2)
+    columns = generator.permuted(np.tile(np.arange(64), (len(pairs), 1)), axis=1)[:, :header]
+    rows = np.arange(len(pairs))[:, None]
+    sizes, failed = np.abs(pairs)[rows, columns], differing[rows, columns]
+    expected = (np.sort(sizes, axis=1) / sizes.mean(axis=1, keepdims=True)).mean(axis=0)
+    expected = np.sort(expected).astype(np.float32)
+    return _sets_needed(sizes, failed, expected, differing.sum(axis=1), radius, recall), expected
 
 
 def _sets_needed(
@@ -144,12 +150,6 @@ def ours(radius: int) -> dict[str, Callable[[Words, int], Engine]]:
     def tables(method: TableMethod) -> Callable[[Words, int], Engine]:
         return lambda codes, threads: Tables(codes, method, threads)
 
-    def missing(name: str) -> Callable[[Words, int], Engine]:
-        def build(codes: Words, threads: int) -> Engine:
-            raise NotRun(f"{name} is not in this version")
-
-        return build
-
     return {
         "fast": tables(Covering(radius=radius, tables=6)),
         "compact": tables(Compact(radius=radius)),
@@ -157,8 +157,6 @@ def ours(radius: int) -> dict[str, Callable[[Words, int], Engine]]:
         "bphs-10": tables(BPHS(tables=10)),
         "psm": lambda codes, threads: Psm(codes, radius, threads, heap=False),
         "psm-heap": lambda codes, threads: Psm(codes, radius, threads, heap=True),
-        "bphs-4-binary": missing("binary search"),
-        "bphs-10-binary": missing("binary search"),
         "scan": lambda codes, threads: Scan(codes, radius),
     }
 

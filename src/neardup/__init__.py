@@ -21,20 +21,34 @@ from neardup.features import (
     normalize,
     tokens,
 )
-from neardup.fingerprints import BitMinHash, Codes, Digests, Exact, MinHash, Simhash, Sketches
+from neardup.fingerprints import (
+    BitMinHash,
+    Codes,
+    Digests,
+    Exact,
+    MinHash,
+    Simhash,
+    Sketches,
+    expected_false_merges,
+)
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
+    from neardup.clusters import Clusters, cluster
     from neardup.explanation import Explanation, explain
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
+    from neardup.pipeline import Dropped, Result, dedup
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
     from neardup.search.join import Join
+    from neardup.search.live import LiveSearcher
+    from neardup.search.lsh import LSH
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
+    from neardup.verify import Containment, Cosine, Jaccard, Pairs
 
 __version__ = "0.1.0"
 
@@ -44,18 +58,29 @@ _LATER = {
     "BPHS": "neardup.search.hamming",
     "Batch": "neardup.io",
     "Candidates": "neardup.search.base",
+    "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
+    "Containment": "neardup.verify",
+    "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
+    "Dropped": "neardup.pipeline",
     "Explanation": "neardup.explanation",
     "Hits": "neardup.search.base",
+    "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
     "Limits": "neardup.io",
+    "LiveSearcher": "neardup.search.live",
+    "LSH": "neardup.search.lsh",
     "PSM": "neardup.search.psm",
+    "Pairs": "neardup.verify",
     "Plan": "neardup.planning",
     "Reader": "neardup.io",
     "Rejects": "neardup.io",
     "Scan": "neardup.search.scan",
     "Writer": "neardup.io",
+    "Result": "neardup.pipeline",
+    "dedup": "neardup.pipeline",
+    "cluster": "neardup.clusters",
     "explain": "neardup.explanation",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
@@ -65,37 +90,46 @@ _LATER = {
 __all__ = [
     "BPHS",
     "DEFAULT_SEED",
+    "LSH",
     "PSM",
     "Adjacent",
     "Batch",
     "BitMinHash",
     "Candidates",
     "Characters",
+    "Clusters",
     "Codes",
     "Common",
     "Compact",
     "ConfigError",
+    "Containment",
+    "Cosine",
     "Covering",
     "DataError",
     "Digests",
     "Document",
+    "Dropped",
     "Exact",
     "Explanation",
     "Features",
     "FormatError",
     "Hits",
     "Idf",
+    "Jaccard",
     "Join",
     "Limits",
+    "LiveSearcher",
     "MinHash",
     "MissingExtra",
     "Modulo",
     "NeardupError",
     "Normalize",
+    "Pairs",
     "Phrases",
     "Plan",
     "Reader",
     "Rejects",
+    "Result",
     "Scan",
     "SchemeError",
     "Seed",
@@ -108,7 +142,10 @@ __all__ = [
     "Words",
     "Writer",
     "__version__",
+    "cluster",
+    "dedup",
     "digest",
+    "expected_false_merges",
     "explain",
     "fingerprint",
     "normalize",

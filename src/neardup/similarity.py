@@ -19,6 +19,7 @@ from neardup import _core
 from neardup.errors import ConfigError, DataError, MissingExtra, SchemeError
 from neardup.features import Features
 from neardup.fingerprints import Codes, Fingerprints, PackedSketches, Sketches, same_scheme
+from neardup.threads import check_threads
 
 __all__ = [
     "angle",
@@ -91,7 +92,7 @@ def euclidean(
     features: Features, left: ArrayLike, right: ArrayLike, other: Features | None = None, threads: int = 1
 ) -> Floats:
     """Euclidean distance of weight vectors; infinite if both sides are empty, for those are never alike."""
-    table = features if other is None else other
+    table = _same_features(features, other)
     *_, square = _products(features, left, right, other, threads)
     both_empty = (features.sizes[np.asarray(left)] == 0) & (table.sizes[np.asarray(right)] == 0)
     return np.where(both_empty, np.inf, np.sqrt(square))
@@ -101,9 +102,9 @@ def hamming(
     codes: Codes, left: ArrayLike, right: ArrayLike, other: Codes | None = None, threads: int = 1
 ) -> NDArray[np.int32]:
     """Differing bits of each pair; bits + 1, beyond any radius, if a side has no code."""
-    table = _same_kind(codes, other)
+    table = _same_kind(codes, other, "codes", Codes)
     rows = _pair_rows(left, right, len(codes), len(table))
-    distances = _core.hamming_distances(codes.codes, table.codes, *rows, threads)
+    distances = _core.hamming_distances(codes.codes, table.codes, *rows, check_threads(threads))
     distances[codes.empty[rows[0]] | table.empty[rows[1]]] = codes.bits + 1
     return distances
 
@@ -121,16 +122,16 @@ def sketch_similarity(
     bits also agree by chance, once in 2**b; that share is taken off, so that a single estimate may be below
     0.
     """
-    table = _same_kind(sketches, other)
+    table = _same_kind(sketches, other, "sketches", Sketches, PackedSketches)
     rows = _pair_rows(left, right, len(sketches), len(table))
     if isinstance(sketches, PackedSketches) and isinstance(table, PackedSketches):
         equal = _core.equal_packed(
-            sketches.packed, table.packed, sketches.values, sketches.bits, *rows, threads
+            sketches.packed, table.packed, sketches.values, sketches.bits, *rows, check_threads(threads)
         )
         chance = 2.0**-sketches.bits
         estimate = (equal / sketches.values - chance) / (1 - chance)
     elif isinstance(sketches, Sketches) and isinstance(table, Sketches):
-        equal = _core.equal_values(sketches.values, table.values, *rows, threads)
+        equal = _core.equal_values(sketches.values, table.values, *rows, check_threads(threads))
         estimate = equal / sketches.values.shape[1]
     else:
         raise SchemeError(sketches.scheme, table.scheme)
@@ -143,6 +144,7 @@ def bit_similarity(
 ) -> Floats:
     """Unbiased estimate of Jaccard similarity from codes of 1-bit sketches: 1 - 2 H / bits, possibly below
     0."""
+    _check_kind(codes, "codes", Codes)
     if not codes.scheme.startswith("bits"):
         raise ConfigError("only codes of 1-bit sketches estimate Jaccard similarity")
     distances = hamming(codes, left, right, other, threads)
@@ -234,15 +236,24 @@ def _pair_rows(left: ArrayLike, right: ArrayLike, left_count: int, right_count: 
     return columns[0], columns[1]
 
 
+def _check_kind(given: object, expected: str, *kinds: type) -> None:
+    if not isinstance(given, kinds):
+        raise DataError(f"expected {expected}, got {type(given).__name__}")
+
+
 def _same_features(features: Features, other: Features | None) -> Features:
+    for given in (features, features if other is None else other):
+        _check_kind(given, "features", Features)
     if other is not None and other.scheme != features.scheme:
         raise SchemeError(features.scheme, other.scheme)
     return features if other is None else other
 
 
-def _same_kind(prints: Kind, other: Kind | None) -> Kind:
+def _same_kind(prints: Kind, other: Kind | None, expected: str, *kinds: type) -> Kind:
+    _check_kind(prints, expected, *kinds)
     if other is None:
         return prints
+    _check_kind(other, expected, *kinds)
     same_scheme(prints, other)
     return other
 
@@ -253,7 +264,7 @@ def _overlaps(
     table = _same_features(features, other)
     rows = _pair_rows(left, right, len(features), len(table))
     shared = _core.shared_features(
-        features.hashes, features.offsets, table.hashes, table.offsets, *rows, threads
+        features.hashes, features.offsets, table.hashes, table.offsets, *rows, check_threads(threads)
     )
     return shared, features.sizes[rows[0]], table.sizes[rows[1]]
 
@@ -271,7 +282,7 @@ def _products(
         table.weights,
         table.offsets,
         *rows,
-        threads,
+        check_threads(threads),
     )
 
 
@@ -281,6 +292,7 @@ def _indel(left: Sequence[str], right: Sequence[str], measure: str, dtype: Any, 
         from rapidfuzz.process import cpdist
     except ImportError:
         raise MissingExtra("edit similarity", "edit") from None
+    threads = check_threads(threads)
     if len(left) != len(right):
         raise DataError("left and right must be as many texts")
     if not left:

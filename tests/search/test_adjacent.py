@@ -94,4 +94,4 @@ def test_empty_rows_and_wrong_settings():
     assert found(Adjacent(3).candidates(to_codes(np.zeros((0, 1), dtype=np.uint64)))) == {}
     for wrong in ({"bits": 129}, {"radius": 65}, {"window": 0}, {"rotations": 65}):
         with pytest.raises(ConfigError):
-            Adjacent(**wrong)
+            Adjacent(**wrong).candidates(codes)

@@ -19,6 +19,7 @@ from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.base import Codes
 from neardup.search.psm import PSM
 from neardup.search.psm_recall import wilson
+from neardup.search.scan import Scan
 from neardup.search.vosh import FlipModel, vosh
 
 
@@ -246,3 +247,61 @@ def test_mistakes() -> None:
         table.search_template(codes, np.zeros((10, 64), np.float32), np.zeros(2, np.float32), 5)
     with pytest.raises(ValueError, match="float32"):
         table.search_heap(codes, np.zeros((9, 64), np.float32), 5)
+
+
+def other_forms(codes: Codes, ranks: int) -> tuple[Codes, Codes]:
+    """The same codes with margins as bytes, and with the ranks of the weakest bits alone."""
+    sizes = np.abs(codes.margins)
+    scales = (sizes.max(axis=1) / 255).astype(np.float32)
+    small = np.rint(sizes / scales[:, None]).astype(np.uint8)
+    weakest = np.argsort(sizes, axis=1, kind="stable")[:, :ranks].astype(np.uint8)
+    bare = replace(codes, margins=None)
+    return replace(bare, margin_bytes=small, margin_scales=scales), replace(bare, ranks=weakest)
+
+
+def test_margins_in_any_form_will_do() -> None:
+    stored, asked = edited(np.random.default_rng(8), 3_000, 64)
+    small, ranked = other_forms(asked, 64)
+    index = PSM(radius=6, flips=30).index(stored)
+    want = pairs(index.search(asked))
+    assert (
+        pairs(index.search(ranked))
+        == pairs(index.search(replace(asked, margins=None), ranks=ranked.ranks))
+        == want
+    )
+    # A byte cannot tell margins apart that differ by less than 1/255 of the largest.
+    found = pairs(index.search(small))
+    assert len(found ^ want) < 0.02 * len(want) and found <= brute_pairs(stored, asked, 6)
+    few = pairs(index.search(other_forms(asked, 8)[1]))
+    assert few < want
+    heap = replace(index.method, order="heap").index(stored)
+    assert len(pairs(heap.search(small)) ^ pairs(heap.search(asked))) < 0.02 * len(want)
+
+
+def test_byte_margins_calibrate_and_ranks_say_that_they_cannot() -> None:
+    stored, asked = edited(np.random.default_rng(9), 3_000, 64)
+    margins = np.concatenate([stored.margins, asked.margins])
+    both = signs(margins)
+    small, ranked = other_forms(both, 16)
+    full, coarse = PSM(radius=6).index(both), PSM(radius=6).index(small)
+    assert abs(full.calibration.flips - coarse.calibration.flips) <= 0.2 * full.calibration.flips
+    assert full.expected == pytest.approx(coarse.expected, rel=0.05)
+    assert np.array_equal(coarse.search(small).query[:9], coarse.search(both).query[:9])
+    with pytest.raises(DataError, match=r'full or byte margins.* ranks alone.* flips.*margins="full"'):
+        PSM(radius=6).index(ranked)
+    assert len(PSM(radius=6, flips=8).candidates(ranked)) > 0
+    bare = replace(both, margins=None)
+    for wrong in (
+        lambda: PSM(flips=8).index(bare).search(bare),
+        lambda: PSM(flips=8, order="heap").candidates(bare),
+    ):
+        with pytest.raises(DataError, match=r'have none.*Simhash\(margins="full"\)'):
+            wrong()
+    with pytest.raises(ConfigError, match="heap needs margins"):
+        PSM(flips=8, order="heap").index(both).search(ranked)
+    with pytest.raises(DataError, match="margin_scales"):
+        PSM(flips=8).index(replace(small, margin_scales=None)).search(small)
+
+
+def brute_pairs(stored: Codes, asked: Codes, radius: int) -> set[tuple[int, int, int]]:
+    return pairs(Scan(radius).index(stored).search(asked))

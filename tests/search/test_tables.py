@@ -287,3 +287,12 @@ def test_users_mistakes() -> None:
         Covering(tables=7_000)
     with pytest.raises(ConfigError, match="radius"):
         Compact(radius=-1)
+
+
+def test_covering_takes_few_tables_unless_keys_would_be_short() -> None:
+    taken = {(b, r): len(Covering(r, bits=b).design.tables) for b in (32, 64, 128) for r in (1, 2, 3, 4)}
+    assert taken == {
+        (32, 1): 3, (32, 2): 7, (32, 3): 14, (32, 4): 35,
+        (64, 1): 2, (64, 2): 3, (64, 3): 6, (64, 4): 10,
+        (128, 1): 2, (128, 2): 3, (128, 3): 4, (128, 4): 5,
+    }  # fmt: skip

@@ -29,7 +29,6 @@ def plan(
     """Recommend a search design: predicted memory, build time and speed of each, best first."""
     from neardup.errors import ConfigError
     from neardup.planning import plan as make
-    from neardup.planning.machine import REFERENCE
 
     try:
         made = make(
@@ -39,7 +38,7 @@ def plan(
             memory=memory,
             recall=recall,
             queries=queries,
-            machine=REFERENCE if no_measure else None,
+            measure=not no_measure,
         )
     except ConfigError as error:
         raise click.UsageError(str(error)) from None

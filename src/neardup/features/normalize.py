@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -69,6 +69,10 @@ class Normalize:
         if self.stem:
             parts.append(f"stem={self.stem}:{_stemmer_version()}")
         return ",".join(parts)
+
+    def without_words(self) -> Normalize:
+        """The same without stop words and stems: what a digest of the words takes."""
+        return replace(self, stopwords=(), stem=None)
 
     def native(self) -> _core.Normalizer:
         """The same for the core, which knows nothing of languages."""

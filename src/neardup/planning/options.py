@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from math import ceil, log2
+from math import ceil, comb, log2
 
 from neardup.planning.cost import (
     Cost,
@@ -92,9 +92,8 @@ def _designs(bits: int, radius: int) -> Iterator[tuple[str, Design]]:
         if tables > radius + 1:  # with as many tables as blocks it is BPHS
             yield "covering", covering(bits, radius, tables)
     for chosen in (1, 2, 3):
-        design = bphs(bits, radius, radius + chosen, chosen)
-        if len(design.tables) <= MOST_TABLES:
-            yield "bphs", design
+        if comb(radius + chosen, chosen) <= MOST_TABLES:
+            yield "bphs", bphs(bits, radius, radius + chosen, chosen)
     if (bits, radius) == (64, 3):
         yield "bphs", manku(16)
     for tables in range(1, radius + 1):
@@ -219,8 +218,12 @@ def _batch_bphs(task: Task, machine: Machine) -> Option:
     """Tables on the queries while the file streams by; each stored code is a query to them (Manku et al.
     3.3)."""
     sizes = covering_sizes(task.bits, task.radius, MOST_TABLES)
-    tables = min(sizes, key=lambda count: abs(sizes[count] - log2(BATCH)))
-    design = covering(task.bits, task.radius, tables)
+    if sizes:
+        tables = min(sizes, key=lambda count: abs(sizes[count] - log2(BATCH)))
+        design = covering(task.bits, task.radius, tables)
+    else:  # a radius beyond all but the plainest design
+        tables = task.radius + 1
+        design = bphs(task.bits, task.radius, tables, 1)
     batch, total = _batch(task, 8.0 * tables + task.bits / 8 + 8)
     header = native_header_bits(task.bits, batch, flips=False)
     online = tables_cost(machine, design, batch, kind="covering", matched=0.0)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
+from math import floor, log10
 
 from neardup.errors import ConfigError
-from neardup.planning.machine import Machine
-from neardup.planning.measure import measure
+from neardup.planning.machine import REFERENCE, Machine
+from neardup.planning.measure import measure as measured_machine
 from neardup.planning.options import Option, Task, options
+from neardup.sizes import parse_size
 
-__all__ = ["Plan", "parse_size", "plan"]
+__all__ = ["Plan", "plan"]
 
 PER_METHOD = 4  # options of one method that a plan shows
 
@@ -56,7 +57,7 @@ class Plan:
     def title(self) -> str:
         """What was asked, in one line."""
         limit = f", {_bytes_text(self.memory_bytes)} a shard" if self.memory_bytes else ""
-        source = "measured on this machine" if self.measured else "typical machine, nothing was measured"
+        source = "measured on this machine" if self.measured else "for a typical machine"
         codes = f"{_count_text(self.documents)} codes of {self.bits} bits"
         return f"{codes}, radius {self.radius}{limit} ({source})"
 
@@ -103,6 +104,7 @@ def plan(
     recall: float = 0.95,
     queries: float | None = None,
     matched: float = 0.5,
+    measure: bool = True,
     machine: Machine | None = None,
 ) -> Plan:
     """Recommend a search design: method, tables, header bits t, flip sets k and shards, with predicted costs.
@@ -110,7 +112,8 @@ def plan(
     `memory` is what one machine or process may use ("64GB", "512MiB" or bytes); more shards are planned where
     that is too little. `recall` is the least that is good enough (1 leaves PSM out); `queries` is how many
     will be asked in all, if that is known, and `matched` the share of them with a neighbour. The costs of
-    this machine are measured once in a few seconds and kept in memory; pass `machine` to use others.
+    this machine are measured once in a few seconds and kept in memory; with `measure=False` those of a
+    typical machine are taken at once, and `machine` gives others.
     """
     count = int(documents)
     if count < 1:
@@ -123,7 +126,7 @@ def plan(
         raise ConfigError("recall and matched are shares, between 0 and 1")
     limit = None if memory is None else parse_size(memory)
     asked = None if queries is None else max(1, int(queries))
-    machine = machine or measure()
+    machine = machine or (measured_machine() if measure else REFERENCE)
 
     def machine_seconds(option: Option) -> float:
         if asked is None:
@@ -149,34 +152,24 @@ def _total_bytes(option: Option) -> int:
     return option.memory_bytes * option.shards
 
 
-_UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-_UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
-
-
-def parse_size(size: str | float) -> int:
-    """Bytes of "64GB", "512MiB", "1.5 TB" or a number; GB is a thousand million, GiB is 2**30."""
-    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?(?:e[0-9]+)?)\s*([kmgt]i?)?b?\s*", str(size).lower())
-    if match is None or float(match[1]) * _UNITS[match[2] or ""] < 1:
-        raise ConfigError(f"{size!r} is not an amount of memory; write for example 64GB or 512MiB")
-    return int(float(match[1]) * _UNITS[match[2] or ""])
-
-
 def _bytes_text(count: float) -> str:
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if count >= size:
-            return f"{count / size:.3g} {unit}" if count < 1000 * size else f"{count / size:,.0f} {unit}"
-    return f"{count:.0f} B"
+    return _in_units(count, (("B", 1), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)), " ")
 
 
 def _count_text(count: float) -> str:
-    for unit, size in (("B", 1e9), ("M", 1e6), ("K", 1e3)):
-        if count >= size:
-            return f"{count / size:.3g}{unit}"
-    return f"{count:.3g}"
+    return _in_units(count, (("", 1), ("K", 1e3), ("M", 1e6), ("B", 1e9)))
 
 
 def _seconds_text(seconds: float) -> str:
-    for unit, size in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds:.2g} s" if seconds else "-"
+    units = (("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0))
+    return _in_units(seconds, units, " ") if seconds else "-"
+
+
+def _in_units(value: float, units: Sequence[tuple[str, float]], space: str = "") -> str:
+    """Three digits and the largest unit that is not larger than the value; never an exponent."""
+    rounded = float(f"{value:.3g}")
+    unit, size = max((u for u in units if rounded >= u[1]), key=lambda u: u[1], default=units[0])
+    digits = float(f"{rounded / size:.3g}")
+    places = max(0, 2 - floor(log10(digits))) if digits else 0
+    text = f"{digits:,.{places}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + space + unit

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Candidates, check_codes
+from neardup.search.base import Candidates, check_codes, width_for
 from neardup.search.collapse import collapse
 
 __all__ = ["Adjacent", "rotate"]
@@ -25,38 +25,45 @@ __all__ = ["Adjacent", "rotate"]
 class Adjacent:
     """Pairs within `radius` of codes that sort within `window` places of each other in some rotation.
 
-    Codes may have any width from 1 to 128 bits. `rotations` is how many turns to try, spread evenly over the
-    width; by default every one. Equal codes are collapsed first, so that they do not fill the window.
+    Codes may have any width from 1 to 128 bits; `bits` is the one to insist on, if any. `rotations` is how
+    many turns to try, spread evenly over the width; by default every one. Equal codes are collapsed first, so
+    that they do not fill the window.
     """
 
     radius: int = 3
-    bits: int = 64
+    bits: int | None = None
     window: int = 1
     rotations: int | None = None
 
     def __post_init__(self) -> None:
-        if not 1 <= self.bits <= 128:
-            raise ConfigError(f"codes have from 1 to 128 bits, not {self.bits}")
-        if not 0 <= self.radius <= self.bits:
-            raise ConfigError(f"radius must be from 0 to {self.bits} bits, not {self.radius}")
+        self._check(128 if self.bits is None else self.bits)
+
+    def _check(self, bits: int) -> None:
+        """Raise ConfigError unless the settings fit codes of this width."""
+        if not 1 <= bits <= 128:
+            raise ConfigError(f"codes have from 1 to 128 bits, not {bits}")
+        if not 0 <= self.radius <= bits:
+            raise ConfigError(f"radius must be from 0 to {bits} bits, not {self.radius}")
         if self.window < 1:
             raise ConfigError(f"window must be at least 1 place, not {self.window}")
-        if self.rotations is not None and not 1 <= self.rotations <= self.bits:
-            raise ConfigError(f"rotations must be from 1 to {self.bits}, not {self.rotations}")
+        if self.rotations is not None and not 1 <= self.rotations <= bits:
+            raise ConfigError(f"rotations must be from 1 to {bits}, not {self.rotations}")
 
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
         """The pairs of first rows it finds, and each repeat with its first row; see Join.candidates."""
-        words = check_codes(codes, self.bits)
+        bits = width_for(codes, self.bits)
+        self._check(bits)
+        words = check_codes(codes, bits)
         groups = collapse(codes, threads=threads)
         rows = groups.first_rows
         words = np.ascontiguousarray(words[rows])
         left, right, distance = groups.links()
-        turns = self.rotations or self.bits
+        turns = self.rotations or bits
         # A distance costs less than looking a pair up in a set, so pairs are checked as they come; only those
         # within the radius are collected, and those met in several rotations are made one at the end.
         found = [(left, right, distance)]
         for turn in range(turns):
-            order = sort_order(rotate(words, self.bits, turn * self.bits // turns))
+            order = sort_order(rotate(words, bits, turn * bits // turns))
             sorted_words, sorted_rows = words[order], rows[order]
             for step in range(1, min(self.window, len(rows) - 1) + 1):
                 apart = _core.distances(sorted_words[:-step], sorted_words[step:])

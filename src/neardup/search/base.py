@@ -7,12 +7,12 @@ a candidate, and its distance is then checked. The brute ones (scan, sort-adjace
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal, Protocol, get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from neardup.errors import ConfigError, DataError
+from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.base import Codes
 
 __all__ = [
@@ -24,9 +24,12 @@ __all__ = [
     "Mode",
     "Searcher",
     "check_codes",
+    "check_mode",
     "check_radius",
+    "check_scheme",
     "rows_and_words",
     "to_codes",
+    "width_for",
 ]
 
 WIDTHS = (32, 64, 128)
@@ -35,6 +38,8 @@ WIDTHS = (32, 64, 128)
 Mode = Literal["all", "first"]
 """`all`: every stored code within the radius. `first`: one of them at most, the first in the method's probe
 order (of those that one probe finds, the one with the smallest row), the same for any number of threads."""
+
+_WHOLE = {int, *(np.dtype(kind).type for kind in np.typecodes["AllInteger"])}
 
 
 def _same_length(*columns: NDArray[np.generic]) -> None:
@@ -149,6 +154,13 @@ class Method(Protocol):
         ...
 
 
+def check_mode(mode: Mode) -> Mode:
+    """The mode; raises ConfigError unless it is one of the two there are."""
+    if mode not in get_args(Mode):
+        raise ConfigError(f'mode is "all" or "first", not {mode!r}')
+    return mode
+
+
 def check_radius(radius: int, bits: int) -> None:
     """Raise ConfigError unless 0 <= radius <= bits and the width is one the native searches take."""
     if bits not in WIDTHS:
@@ -157,10 +169,61 @@ def check_radius(radius: int, bits: int) -> None:
         raise ConfigError(f"radius must be from 0 to {bits} bits, not {radius}")
 
 
-def to_codes(words: NDArray[np.uint64], bits: int = 64, scheme: str | None = None) -> Codes:
-    """Codes from bare numbers made elsewhere: uint64[n] or uint64[n, words], none of them empty."""
-    words = np.ascontiguousarray(words if words.ndim == 2 else words[:, None])
+def check_scheme(codes: Codes, scheme: str) -> None:
+    """Raise SchemeError unless these are codes of this scheme, DataError if they are no codes at all."""
+    _are_codes(codes)
+    if codes.scheme != scheme:
+        raise SchemeError(scheme, codes.scheme)
+
+
+def width_for(codes: Codes, bits: int | None) -> int:
+    """The width a search of these codes is for: as it was given, or else their own."""
+    _are_codes(codes)
+    return codes.bits if bits is None else bits
+
+
+def to_codes(numbers: ArrayLike, bits: int = 64, scheme: str | None = None) -> Codes:
+    """Codes from bare numbers made elsewhere, none of them empty: a column of whole numbers from 0 up, one
+    for each code, or their words of 64 bits, [n, words], lowest first."""
+    # Numpy would make floats of a list such as [2**64 - 1, 0], and lose bits.
+    given = np.asarray(numbers, object) if isinstance(numbers, (list, tuple)) else np.asarray(numbers)
+    count = (bits + 63) // 64
+    if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] != count):
+        raise DataError(
+            f"{bits}-bit codes are a column of whole numbers or an array [n, {count}] of words, "
+            f"not {given.dtype}{list(given.shape)}"
+        )
+    if given.size:
+        _check_whole(given, 64 * count if given.ndim == 1 else 64)
+    if given.ndim == 1 and count > 1:
+        words = np.stack([_word(given, word) for word in range(count)], axis=1)
+    else:
+        words = np.ascontiguousarray(_word(given.reshape(len(given), count), 0))
     return Codes(scheme or f"bare{bits}", np.zeros(len(words), dtype=bool), bits, words)
+
+
+def _check_whole(numbers: NDArray[np.generic], room: int) -> None:
+    """Raise DataError unless these are whole numbers from 0 up, of at most `room` bits."""
+    kind = numbers.dtype.kind
+    whole = kind in "iu" or (kind == "O" and {type(n) for n in numbers.flat} <= _WHOLE)
+    if not whole or (kind != "u" and numbers.min() < 0):
+        raise DataError(f"codes are whole numbers from 0 up, not {numbers.dtype} such as {numbers.flat[0]}")
+    if kind == "O" and int(numbers.max()) >> room:
+        raise DataError(f"some numbers need more than the {room} bits there are for each")
+
+
+def _word(numbers: NDArray[np.generic], word: int) -> NDArray[np.uint64]:
+    """One word of each number, the lowest being 0. Numbers too large for numpy come as Python's own."""
+    if numbers.dtype.kind == "O":
+        part = [int(n) >> (64 * word) & (2**64 - 1) for n in numbers.flat]
+        return np.array(part, np.uint64).reshape(numbers.shape)
+    return np.zeros(numbers.shape, np.uint64) if word else numbers.astype(np.uint64, copy=False)
+
+
+def _are_codes(codes: Codes) -> None:
+    if not isinstance(codes, Codes):
+        hint = "; to_codes makes codes of bare numbers" if isinstance(codes, (np.ndarray, list)) else ""
+        raise DataError(f"expected codes, got {type(codes).__name__}{hint}")
 
 
 def check_codes(codes: Codes, bits: int) -> NDArray[np.uint64]:
@@ -168,11 +231,15 @@ def check_codes(codes: Codes, bits: int) -> NDArray[np.uint64]:
 
     Raises DataError when they are not of this width or hold bits beyond it.
     """
+    _are_codes(codes)
     words = codes.codes
     if not 1 <= bits <= 128:
         raise ConfigError(f"codes have from 1 to 128 bits, not {bits}")
     if codes.bits != bits:
-        raise DataError(f"codes of {codes.bits} bits met a search made for {bits}")
+        raise DataError(
+            f"codes of {codes.bits} bits met a search made for {bits}: make the search with "
+            f"bits={codes.bits}, as in Compact(3, bits={codes.bits})"
+        )
     shape = (len(codes), (bits + 63) // 64)
     if words.dtype != np.uint64 or words.shape != shape:
         raise DataError(f"{bits}-bit codes must be uint64{list(shape)}, not {words.dtype}{list(words.shape)}")

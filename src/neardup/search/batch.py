@@ -20,12 +20,13 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Hits, Mode, check_radius, rows_and_words
+from neardup.search.base import Hits, Mode, check_mode, check_radius, rows_and_words
 from neardup.search.designs import Design, compact
 from neardup.search.flips import Flips, TemplateFlips
 from neardup.search.segment_writer import memory_bytes
 from neardup.search.segments import Chunk, sorted_hits, words_of
 from neardup.search.stored import SegmentSet
+from neardup.threads import check_threads
 
 __all__ = ["BatchBPHS", "BatchPSM", "search_then_append"]
 
@@ -35,24 +36,24 @@ _SLICE = 1 << 16  # codes looked up in one native call, so that what they find s
 
 
 @dataclass(frozen=True)
-class Groups:
-    """Equal codes taken together: group i is `codes[i]`, shared by `members[starts[i]:starts[i + 1]]`."""
+class CodeRows:
+    """Codes and the rows that have them: `codes[i]` is that of rows `members[starts[i]:starts[i + 1]]`."""
 
     codes: NDArray[np.uint64]
     starts: NDArray[np.int64]
     members: NDArray[np.int64]
 
     @classmethod
-    def of(cls, chunk: Chunk) -> Groups:
-        """The groups of a sorted chunk."""
+    def of(cls, chunk: Chunk) -> CodeRows:
+        """The distinct codes of a sorted chunk, each with all its rows."""
         fresh = np.ones(len(chunk.codes), bool)
         fresh[1:] = (chunk.codes[1:] != chunk.codes[:-1]).any(axis=1)
         firsts = np.flatnonzero(fresh)
         return cls(chunk.codes[firsts], np.append(firsts, len(chunk.codes)), chunk.rows)
 
     @classmethod
-    def single(cls, codes: NDArray[np.uint64], members: NDArray[np.int64]) -> Groups:
-        """Each code a group of its own."""
+    def single(cls, codes: NDArray[np.uint64], members: NDArray[np.int64]) -> CodeRows:
+        """Each code with the one row it came from, equal codes too."""
         return cls(codes, np.arange(len(codes) + 1), members)
 
     def __len__(self) -> int:
@@ -60,8 +61,8 @@ class Groups:
 
 
 def _pairs(
-    queries: Groups,
-    stored: Groups,
+    queries: CodeRows,
+    stored: CodeRows,
     query: NDArray[np.int64],
     place: NDArray[np.int64],
     distance: NDArray[np.uint8],
@@ -142,17 +143,20 @@ class BatchBPHS:
     ) -> Iterator[Hits]:
         """Hits as the stored codes come by; with `first` all at the end. Each piece is sorted as Hits are."""
         stored.check(queries)
+        return self._search(queries, stored, check_mode(mode), check_threads(threads))
+
+    def _search(self, queries: Codes, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
         asked, words = rows_and_words(queries, self.bits)
         if not len(words) or not len(stored):
             return
         numbers = np.arange(len(words)) if asked is None else asked
-        groups = Groups.of(Chunk(*_core.sort_codes(words, numbers)))
+        groups = CodeRows.of(Chunk(*_core.sort_codes(words, numbers)))
         tables = _tables(groups.codes, self.design or _default_design(self.bits, self.radius), threads)
         used = tables.bytes + tables.row_bytes + len(words) * (16 * words_of(self.bits) + 24)
         size, most = _room(self.memory, used, self.bits, len(words))
         first_row, first_distance = np.full(len(groups), -1), np.zeros(len(groups), np.uint8)
         for chunk in _ahead(stored.chunks(min(size, self.chunk or size), threads=threads)):
-            rows = Groups.of(chunk)
+            rows = CodeRows.of(chunk)
             for start in range(0, len(rows), _SLICE):
                 codes = rows.codes[start : start + _SLICE]
                 place, group, distance = tables.search(codes, threads=threads)
@@ -214,6 +218,9 @@ class BatchPSM:
     ) -> Iterator[Hits]:
         """Hits chunk by chunk; each piece is sorted as Hits are."""
         stored.check(queries)
+        return self._search(queries, stored, check_mode(mode), check_threads(threads))
+
+    def _search(self, queries: Codes, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
         asked, words = rows_and_words(queries, self.bits)
         if not len(words) or not len(stored):
             return
@@ -224,13 +231,13 @@ class BatchPSM:
         header = self.header or max(1, min(size.bit_length() - 1, _MOST_HEADER, self.bits))
         flips = self.flips(queries, header, self.probes, self.radius, threads)
         for chunk in _ahead(stored.chunks(size, threads=threads)):
-            rows = Groups.of(chunk)
+            rows = CodeRows.of(chunk)
             table = _core.HeaderTable(rows.codes, self.bits, header)
             left = np.ones(len(words), bool)
             for start in range(0, len(words), _SLICE):
                 part = slice(start, start + _SLICE)
                 query, place, distance = table.search(words[part], flips[part], self.radius, threads)
-                asking = Groups.single(words[part], numbers[part])
+                asking = CodeRows.single(words[part], numbers[part])
                 if mode == "all":
                     yield from _pairs(asking, rows, query, place, distance, most)
                     continue

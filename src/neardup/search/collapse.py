@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import WIDTHS, check_codes
+from neardup.search.base import WIDTHS, check_codes, width_for
+from neardup.threads import check_threads
 
 __all__ = ["Batch", "Groups", "collapse"]
 
@@ -133,8 +134,8 @@ def _positions(
 def collapse(codes: Codes, *, threads: int = 1) -> Groups:
     """The rows with equal codes, gathered; empty rows belong nowhere. O(rows), about 13 bytes a row
     meanwhile."""
-    words = check_codes(codes, codes.bits)
+    words = check_codes(codes, width_for(codes, None))
     skip = codes.empty if codes.empty.any() else None
     width = next(width for width in WIDTHS if codes.bits <= width)
-    repeats, members, offsets = _core.collapse(words, skip, width, threads)
+    repeats, members, offsets = _core.collapse(words, skip, width, check_threads(threads))
     return Groups(repeats.view(np.bool_), codes.empty, members, offsets)

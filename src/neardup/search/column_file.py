@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, FormatError
+from neardup.threads import check_threads
 
 __all__ = ["BLOCK", "MOST_SCHEME", "PAGE", "Column", "ColumnFile", "Header", "aligned", "pieces", "xxh3"]
 
@@ -182,7 +183,7 @@ class ColumnFile:
         """Raise FormatError unless these blocks are as written; each is read once and remembered."""
         index, column = self._column(name)
         which = np.unique(np.asarray(blocks, dtype=np.int64))
-        which = which[~self._checked[index][which]]
+        which, threads = which[~self._checked[index][which]], check_threads(threads)
         if not len(which):
             return
         got = _core.block_checksums(self.unchecked(name), column.block, index << 48, which, threads)
@@ -198,6 +199,7 @@ class ColumnFile:
     def read(self, name: str, start: int, stop: int, threads: int = 1) -> NDArray[np.uint8]:
         """A copy of bytes start to stop of a column, checked; not mapped, so it takes no other memory."""
         index, column = self._column(name)
+        threads = check_threads(threads)
         if not 0 <= start <= stop <= column.length:
             raise ConfigError(f"column {name} has {column.length} bytes, not {start} to {stop}")
         if start == stop:

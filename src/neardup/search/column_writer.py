@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import DataError
 from neardup.search.column_file import MOST_SCHEME, PAGE, Column, Header, aligned, pieces
+from neardup.threads import check_threads
 
 __all__ = ["ColumnFileWriter"]
 
@@ -134,7 +135,7 @@ class ColumnFileWriter:
         done = sum(map(len, self._sums[name]))
         seed = (list(self._blocks).index(name) << 48) + done
         which = np.arange(pieces(len(data), block))
-        self._sums[name].append(_core.block_checksums(data, block, seed, which, threads))
+        self._sums[name].append(_core.block_checksums(data, block, seed, which, check_threads(threads)))
 
     def _write(self, at: int, data: NDArray[np.uint8]) -> None:
         view = data.data

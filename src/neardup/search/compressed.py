@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.errors import ConfigError, SchemeError
+from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Hits, check_radius, rows_and_words
+from neardup.search.base import Hits, check_radius, check_scheme, rows_and_words
 from neardup.search.column_file import BLOCK, ColumnFile, pieces
 from neardup.search.column_writer import ColumnFileWriter
 from neardup.search.segment_writer import StoredCodes
 from neardup.search.segments import Chunk, sort_chunk, sorted_hits, words_of
+from neardup.threads import check_threads
 
 __all__ = ["CompressedSegment", "Matches", "compress_segment", "write_compressed"]
 
@@ -240,11 +241,10 @@ class CompressedSegment:
         check_radius(radius, self.bits)
         if not 0 <= prefix <= self.bits:
             raise ConfigError(f"prefix must be from 0 to {self.bits} bits, not {prefix}")
-        if queries.scheme != self.scheme:
-            raise SchemeError(queries.scheme, self.scheme)
+        check_scheme(queries, self.scheme)
         asked, words = rows_and_words(queries, self.bits)
         query, place, distance, codes, _, damaged = self._blocks.search(
-            words, prefix, radius, threads=threads
+            words, prefix, radius, threads=check_threads(threads)
         )
         self._check(damaged)
         return query, place, distance, codes, asked

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints import Digests
+from neardup.threads import check_threads
 
 __all__ = ["DigestFile", "DigestHits", "write_digests"]
 
@@ -130,7 +131,9 @@ class DigestFile:
             raise SchemeError(self.scheme, digests.scheme)
         if digests.digests.shape[1] != self._digests.shape[1]:
             raise DataError(f"these digests are not of {self._digests.shape[1]} bytes")
-        first, last = _core.find_digests(self._digests, np.ascontiguousarray(digests.digests), threads)
+        first, last = _core.find_digests(
+            self._digests, np.ascontiguousarray(digests.digests), check_threads(threads)
+        )
         counts = np.where(digests.empty, 0, last - first)
         offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
         places = np.arange(offsets[-1]) + np.repeat(first - offsets[:-1], counts)

@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.errors import ConfigError, DataError
+from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
+from neardup.search.margins import margin_sizes
+from neardup.threads import check_threads
 
 __all__ = ["Flips", "HeapFlips", "TemplateFlips"]
 
@@ -43,10 +45,10 @@ class HeapFlips:
         self, queries: Codes, header: int, probes: int, radius: int, threads: int = 1
     ) -> NDArray[np.uint32]:
         """The masks; a heap step for each."""
-        costs = _costs(queries)
+        costs = margin_sizes(queries)
         if not probes:
             return np.empty((len(costs), 0), np.uint32)
-        return _core.heap_flips(costs, header, radius, probes, threads)
+        return _core.heap_flips(costs, header, radius, probes, check_threads(threads))
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class TemplateFlips:
         self, queries: Codes, header: int, probes: int, radius: int, threads: int = 1
     ) -> NDArray[np.uint32]:
         """The masks; fewer than `probes` when there are no more sets."""
-        costs = _costs(queries)
+        costs = margin_sizes(queries)
         if not probes or not len(costs):
             return np.empty((len(costs), 0), np.uint32)
         if self.expected is None:
@@ -73,16 +75,4 @@ class TemplateFlips:
             by_rank = np.array(self.expected, np.float32)
         if len(by_rank) != header:
             raise ConfigError(f"a header of {header} bits needs {header} expected costs, not {len(by_rank)}")
-        return _core.template_flips(costs, by_rank, radius, probes, threads)
-
-
-def _costs(queries: Codes) -> NDArray[np.float32]:
-    """The margins of queries that are not empty."""
-    if queries.margins is None:
-        raise DataError(
-            "PSM needs margins, the votes behind each bit; these codes have none: use BPHS instead"
-        )
-    margins = queries.margins
-    if margins.dtype != np.float32 or margins.shape != (len(queries), queries.bits):
-        raise DataError(f"margins must be float32[{len(queries)}, {queries.bits}]")
-    return np.ascontiguousarray(margins if not queries.empty.any() else margins[~queries.empty])
+        return _core.template_flips(costs, by_rank, radius, probes, check_threads(threads))

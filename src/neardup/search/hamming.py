@@ -5,6 +5,9 @@ BPHS       blocks of bits, keyed on every choice of some of them
 Covering   longer keys for the same number of tables; the fastest
 Compact    two or three tables, asked with flips; the fewest bytes
 
+Tables are direct-address: the leading bits of a key are the place of its bucket. BPHS and Covering can have
+them sorted and searched instead, as the papers describe them; that is slower, and there to be compared.
+
 All return precisely what a scan would, for the radius they are made for.
 """
 
@@ -14,20 +17,46 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.errors import ConfigError, SchemeError
+from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Candidates, Hits, Keyed, Mode, check_codes, check_radius, rows_and_words
+from neardup.search.base import (
+    Candidates,
+    Hits,
+    Keyed,
+    Mode,
+    check_mode,
+    check_radius,
+    check_scheme,
+    rows_and_words,
+)
 from neardup.search.designs import Design, bphs, compact, covering, covering_sizes, manku
+from neardup.threads import check_threads
 
-__all__ = ["BPHS", "Compact", "Covering", "TableMethod", "TableSearcher", "design_arrays", "extract_bits"]
+__all__ = [
+    "BPHS",
+    "Compact",
+    "Covering",
+    "Lookup",
+    "TableMethod",
+    "TableSearcher",
+    "design_arrays",
+    "extract_bits",
+]
 
-COMFORTABLE_KEY = 20
-"""Key bits beyond which more tables rarely pay: millions of codes still meet in buckets of a few."""
+Lookup = Literal["direct", "binary", "interpolation"]
+"""How `index` finds a key in a table. `direct`: by address, in batches. `binary` and `interpolation`: by
+search in a sorted copy of the codes, one query at a time, as the papers have it. Both find the same rows; in
+mode `first` the sorted tables go by whole keys, the direct ones by as many leading bits as fit their size."""
+
+TYPICAL_CODES, CANDIDATES_A_PROBE = 2**21, 16
+"""What Covering chooses its tables for: so many codes, and as many candidates compared in the time of a
+probe."""
 
 
 def design_arrays(design: Design) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
@@ -46,11 +75,17 @@ def extract_bits(words: NDArray[np.uint64], mask: int) -> NDArray[np.uint64]:
     return key
 
 
+def _check_lookup(lookup: str) -> None:
+    if lookup not in get_args(Lookup):
+        raise ConfigError(f"lookup is direct, binary or interpolation, not {lookup!r}")
+
+
 class TableMethod(ABC):
     """What the exact methods share: everything but the design of their tables."""
 
     radius: int
     bits: int
+    lookup: Lookup = "direct"
 
     @property
     @abstractmethod
@@ -83,11 +118,20 @@ class TableMethod(ABC):
         return Keyed(np.repeat(rows, len(table)), np.tile(table, len(rows)), np.hstack(columns).ravel())
 
     def index(self, codes: Codes, *, threads: int = 1) -> TableSearcher:
-        """The codes in native tables; equal ones are stored once."""
+        """The codes in native tables; equal ones are stored once, unless the lookup is in sorted tables."""
         rows, words = rows_and_words(codes, self.bits)
         masks, flips = design_arrays(self.design)
         numbers = None if rows is None else rows.astype(np.uint32)
-        tables = _core.HammingTables(words, self.bits, self.radius, masks, flips, 0, threads, numbers)
+        tables: _core.HammingTables | _core.SortedTables
+        if self.lookup == "direct":
+            tables = _core.HammingTables(
+                words, self.bits, self.radius, masks, flips, 0, check_threads(threads), numbers
+            )
+        else:
+            seek = _core.Seek[self.lookup]
+            tables = _core.SortedTables(
+                words, self.bits, self.radius, masks, flips, seek, check_threads(threads), numbers
+            )
         return TableSearcher(codes.scheme, self.bits, len(codes), tables)
 
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
@@ -105,7 +149,7 @@ class TableSearcher:
     scheme: str
     bits: int
     rows: int
-    tables: _core.HammingTables
+    tables: _core.HammingTables | _core.SortedTables
 
     def __len__(self) -> int:
         return self.rows
@@ -124,20 +168,27 @@ class TableSearcher:
         """The stored rows within the radius of each query, by query and row; `first`: one at most, the first
         in probe order. A stored code finds itself."""
         asked, words = self._asked(queries)
-        query, row, distance = self.tables.search(words, _core.Mode[mode], threads)
+        query, row, distance = self.tables.search(words, _core.Mode[check_mode(mode)], check_threads(threads))
         return Hits(query if asked is None else asked[query], row, distance)
 
     def search_groups(self, queries: Codes, *, threads: int = 1) -> tuple[Hits, NDArray[np.int64]]:
         """Distinct codes instead of rows: the lowest row of each, and how many rows have it. A query that
         meets 100,000 equal codes gets one line."""
         asked, words = self._asked(queries)
-        query, row, distance, size = self.tables.search_groups(words, threads)
+        query, row, distance, size = self.tables.search_groups(words, check_threads(threads))
         return Hits(query if asked is None else asked[query], row, distance), size
 
+    def lookup_probes(self, queries: Codes, *, threads: int = 1) -> float:
+        """The mean number of stored places that one lookup of a key reads to find its run: 1 by address,
+        about log2(rows) by binary search. Makes the lookups of these queries, without reading the runs."""
+        _, words = self._asked(queries)
+        if isinstance(self.tables, _core.HammingTables):
+            return 1.0
+        lookups = len(words) * len(self.tables.header_bits)
+        return self.tables.probes(words, check_threads(threads)) / max(lookups, 1)
+
     def _asked(self, queries: Codes) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
-        if queries.scheme != self.scheme:
-            raise SchemeError(self.scheme, queries.scheme)
-        check_codes(queries, self.bits)
+        check_scheme(queries, self.scheme)
         return rows_and_words(queries, self.bits)
 
 
@@ -147,16 +198,19 @@ class BPHS(TableMethod):
     choice of `chosen` of them keys a table.
 
     `tables` names one of the paper's designs for 64 bits and radius 3: 4, 10, 16 or 20. Otherwise `blocks`
-    (default radius + 2) and `chosen` (default blocks - radius, the most that is safe) say it."""
+    (default radius + 2) and `chosen` (default blocks - radius, the most that is safe) say it. `lookup` is how
+    `index` finds a key; see Lookup."""
 
     radius: int = 3
     tables: int | None = None
     blocks: int | None = None
     chosen: int | None = None
     bits: int = 64
+    lookup: Lookup = "direct"
 
     def __post_init__(self) -> None:
         check_radius(self.radius, self.bits)
+        _check_lookup(self.lookup)
         if self.tables is not None and (self.blocks is not None or self.chosen is not None):
             raise ConfigError("give either tables, or blocks and chosen")
         if self.tables is not None and (self.bits, self.radius) != (64, 3):
@@ -179,14 +233,21 @@ class BPHS(TableMethod):
 @dataclass(frozen=True)
 class Covering(TableMethod):
     """Tables from covering designs: the longest keys for their number. 64 bits and radius 3 have 6 (21-bit
-    keys), 8, 11 and 14 tables; the default is the fewest with keys of 20 bits."""
+    keys), 8, 11 and 14 tables.
+
+    More tables cost probes and bytes, shorter keys candidates. The default costs a query least among two
+    million uniform codes, tables * (1 + 2**21 / 2**key bits / 16), where comparing 16 candidates counts as a
+    probe: 6 tables for 64 bits and radius 3, 14 for 32 bits, 4 for 128. `lookup` is how `index` finds a key;
+    see Lookup."""
 
     radius: int = 3
     tables: int | None = None
     bits: int = 64
+    lookup: Lookup = "direct"
 
     def __post_init__(self) -> None:
         check_radius(self.radius, self.bits)
+        _check_lookup(self.lookup)
         _ = self.design
 
     @cached_property
@@ -199,8 +260,11 @@ class Covering(TableMethod):
             raise ConfigError(
                 f"no covering design for {self.bits} bits and radius {self.radius}: use Compact"
             )
-        enough = [tables for tables, key in sizes.items() if key >= COMFORTABLE_KEY]
-        return covering(self.bits, self.radius, min(enough, default=max(sizes)))
+
+        def cost(tables: int) -> float:
+            return tables * (1 + TYPICAL_CODES / 2 ** sizes[tables] / CANDIDATES_A_PROBE)
+
+        return covering(self.bits, self.radius, min(sizes, key=cost))
 
 
 @dataclass(frozen=True)

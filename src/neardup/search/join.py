@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError
-from neardup.fingerprints.base import Codes, same_scheme
-from neardup.search.base import Candidates, check_codes, check_radius
+from neardup.fingerprints.base import Codes
+from neardup.search.base import WIDTHS, Candidates, check_codes, check_radius, check_scheme, width_for
 from neardup.search.collapse import Batch, Groups, collapse
 from neardup.search.designs import Design, bphs, covering, covering_sizes
 
@@ -48,38 +48,40 @@ def join_design(bits: int, radius: int, rows: int) -> Design:
 class Join:
     """All pairs within the radius, inclusive; exact for codes of 32, 64 and 128 bits.
 
-    `design` names the keys (tables without flips that cover the radius); by default the best for the number
-    of rows. Time is O(tables * rows) plus the pairs that share a key. Codes that crowd under one key are
-    split by the bits in which they still vary, and tried pair by pair, lanes at a time, where nothing tells
-    them apart. Scratch memory is 8, 12 or 20 bytes a row for 32, 64 or 128 bits and a few MB a thread,
-    whatever the data.
+    `bits` is the width of code to insist on; by default that of the codes, or of the design. `design` names
+    the keys (tables without flips that cover the radius); by default the best for the number of rows. Time is
+    O(tables * rows) plus the pairs that share a key. Codes that crowd under one key are split by the bits in
+    which they still vary, and tried pair by pair, lanes at a time, where nothing tells them apart. Scratch
+    memory is 8, 12 or 20 bytes a row for 32, 64 or 128 bits and a few MB a thread, whatever the data.
     """
 
     radius: int = 3
-    bits: int = 64
+    bits: int | None = None
     design: Design | None = None
 
     def __post_init__(self) -> None:
-        check_radius(self.radius, self.bits)
+        check_radius(self.radius, max(WIDTHS) if self.bits is None else self.bits)
         design = self.design
         if design is None:
             return
-        if design.bits != self.bits or design.radius < self.radius:
+        if design.radius < self.radius or self.bits not in (None, design.bits):
             raise ConfigError(
                 f"design {design.name} is for {design.bits} bits and radius {design.radius}, "
-                f"the join for {self.bits} bits and radius {self.radius}"
+                f"the join for {self.bits or design.bits} bits and radius {self.radius}"
             )
         if any(table.flips for table in design.tables):
             raise ConfigError(f"design {design.name} needs flips, which a join does not make; use covering")
 
     def within(self, codes: Codes, *, batch: int = 1 << 20, threads: int = 1) -> PairsWithin:
         """All pairs of rows of one set, as a stream of columns of at most `batch` pairs."""
+        self.words(codes)
         return PairsWithin(self, codes, collapse(codes, threads=threads), _checked(batch), threads)
 
     def between(self, left: Codes, right: Codes, *, batch: int = 1 << 20, threads: int = 1) -> PairsBetween:
         """All pairs of a row of one set and a row of another, as a stream of columns of at most `batch`
         pairs."""
-        same_scheme(left, right)
+        self.words(left)
+        check_scheme(right, left.scheme)
         groups = collapse(left, threads=threads), collapse(right, threads=threads)
         return PairsBetween(self, left, right, *groups, _checked(batch), threads)
 
@@ -99,9 +101,15 @@ class Join:
         first = stream.groups.labels()
         return labels[first]
 
-    def masks(self, rows: int) -> NDArray[np.uint64]:
-        """The keys for this many rows, as the core takes them: uint64[tables, 2]."""
-        design = self.design or join_design(self.bits, self.radius, rows)
+    def words(self, codes: Codes) -> NDArray[np.uint64]:
+        """Codes as the core takes them, if they are of the width that is searched."""
+        bits = width_for(codes, self.design.bits if self.design else self.bits)
+        check_radius(self.radius, bits)
+        return check_codes(codes, bits)
+
+    def masks(self, bits: int, rows: int) -> NDArray[np.uint64]:
+        """The keys for this many rows of such codes, as the core takes them: uint64[tables, 2]."""
+        design = self.design or join_design(bits, self.radius, rows)
         low = (1 << 64) - 1
         return np.array([(table.mask & low, table.mask >> 64) for table in design.tables], dtype=np.uint64)
 
@@ -122,11 +130,11 @@ class PairsWithin:
 
     def open(self) -> _core.PairStream:
         """A new pass, in the core."""
-        words = check_codes(self.codes, self.join.bits)
-        join, skip = self.join, self.groups.skip
-        masks = join.masks(len(words))
+        join, skip, bits = self.join, self.groups.skip, self.codes.bits
+        words = join.words(self.codes)
+        masks = join.masks(bits, len(words))
         left_out = skip if skip.any() else None
-        return _core.PairStream(words, left_out, None, None, masks, join.bits, join.radius, self.threads)
+        return _core.PairStream(words, left_out, None, None, masks, bits, join.radius, self.threads)
 
     def __iter__(self) -> Iterator[Batch]:
         return _batches(self.open(), self.batch)
@@ -156,10 +164,10 @@ class PairsBetween:
 
     def open(self) -> _core.PairStream:
         """A new pass, in the core."""
-        bits = self.join.bits
-        left, right = check_codes(self.left, bits), check_codes(self.right, bits)
+        bits = self.left.bits
+        left, right = self.join.words(self.left), self.join.words(self.right)
         skips = [s if s.any() else None for s in (self.left_groups.skip, self.right_groups.skip)]
-        masks = self.join.masks(len(left) + len(right))
+        masks = self.join.masks(bits, len(left) + len(right))
         return _core.PairStream(left, skips[0], right, skips[1], masks, bits, self.join.radius, self.threads)
 
     def __iter__(self) -> Iterator[Batch]:

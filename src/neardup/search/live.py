@@ -9,10 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neardup import _core
-from neardup.errors import DataError, SchemeError
+from neardup.errors import DataError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Hits, Mode, check_codes, rows_and_words
+from neardup.search.base import (
+    Hits,
+    Mode,
+    check_codes,
+    check_mode,
+    check_scheme,
+    rows_and_words,
+)
 from neardup.search.hamming import Compact, TableMethod, design_arrays
+from neardup.threads import check_threads
 
 __all__ = ["LiveSearcher", "LiveState"]
 
@@ -60,7 +68,7 @@ class LiveSearcher:
                 self._scheme = codes.scheme
         self._same_scheme(codes)
         empty = np.ascontiguousarray(codes.empty) if codes.empty.any() else None
-        first = self._tables.add(words, empty, threads)
+        first = self._tables.add(words, empty, check_threads(threads))
         return range(first, first + len(words))
 
     def remove(self, rows: ArrayLike) -> int:
@@ -77,13 +85,15 @@ class LiveSearcher:
         """The rows within the radius of each query. `first` asks the oldest segment first and the tail last;
         in each, it is the first in probe order."""
         asked, words = self._asked(queries)
-        query, row, distance = self._tables.search(words, _core.Mode[mode], threads)
+        query, row, distance = self._tables.search(
+            words, _core.Mode[check_mode(mode)], check_threads(threads)
+        )
         return Hits(query if asked is None else asked[query], row, distance)
 
     def compact(self, *, threads: int = 1) -> None:
         """Merge everything into one segment and forget the codes of removed rows: the fastest and smallest
         state."""
-        self._tables.compact(threads)
+        self._tables.compact(check_threads(threads))
 
     def state(self) -> LiveState:
         """Sizes at this moment."""
@@ -95,5 +105,5 @@ class LiveSearcher:
         return rows_and_words(queries, self.method.bits)
 
     def _same_scheme(self, codes: Codes) -> None:
-        if self._scheme is not None and codes.scheme != self._scheme:
-            raise SchemeError(self._scheme, codes.scheme)
+        if self._scheme is not None:
+            check_scheme(codes, self._scheme)

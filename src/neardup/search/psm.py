@@ -14,11 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.errors import ConfigError, DataError, SchemeError
+from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Candidates, Hits, Keyed, Mode, check_radius, rows_and_words
+from neardup.search.base import (
+    Candidates,
+    Hits,
+    Keyed,
+    Mode,
+    check_mode,
+    check_radius,
+    check_scheme,
+    rows_and_words,
+)
+from neardup.search.margins import has_sizes, margin_sizes
 from neardup.search.psm_recall import Calibration, calibrate
 from neardup.search.vosh import FlipModel, expected_costs, laplace_costs
+from neardup.threads import check_threads
 
 __all__ = ["PSM", "PsmSearcher", "top_bits"]
 
@@ -72,18 +83,11 @@ class PSM:
         if self.expected is not None and list(self.expected) != sorted(abs(cost) for cost in self.expected):
             raise ConfigError("expected costs go from 0 up, ascending")
 
-    def costs(self, codes: Codes) -> NDArray[np.float32]:
-        """What flipping each bit costs, float32[rows that are not empty, bits]."""
-        margins = codes.margins
-        if margins is None:
-            raise DataError(
-                "PSM needs margins, the votes behind each bit; these codes have none: use Compact"
-            )
-        if margins.dtype != np.float32 or margins.shape != (len(codes), self.bits):
-            raise DataError(f"margins must be float32[{len(codes)}, {self.bits}]")
-        if codes.empty.any():
-            margins = margins[~codes.empty]
-        return np.ascontiguousarray(margins) if self.model is None else self.model.costs(margins)
+    def costs(self, codes: Codes, rows: NDArray[np.int64] | None = None) -> NDArray[np.float32]:
+        """What flipping each bit of these rows costs (default: of all that are not empty), float32[rows,
+        bits]."""
+        margins = margin_sizes(codes, rows)
+        return margins if self.model is None else self.model.costs(margins)
 
     def header_for(self, rows: int) -> int:
         """Header bits for so many codes."""
@@ -96,11 +100,11 @@ class PSM:
             if len(self.expected) != header:
                 raise ConfigError(f"a header of {header} bits needs as many expected costs")
             return np.array(self.expected, np.float32)
-        if codes.margins is None or codes.empty.all():
+        rows = np.flatnonzero(~codes.empty)
+        if not has_sizes(codes) or not len(rows):
             return laplace_costs(header)
-        costs = self.costs(codes)
-        step = -(-len(costs) // _SAMPLE)
-        return expected_costs(costs[::step, self.bits - header :])
+        rows = rows[:: -(-len(rows) // _SAMPLE)]
+        return expected_costs(self.costs(codes, rows)[:, self.bits - header :])
 
     def masks(
         self, costs: NDArray[np.float32], header: int, expected: NDArray[np.float32], flips: int, threads: int
@@ -138,25 +142,38 @@ class PSM:
         self, codes: Codes, *, mode: Mode = "all", sample: int = 20_000, threads: int = 1
     ) -> Calibration:
         """The number of flips that reaches the recall aimed for, measured on pairs of these very codes that
-        an exact search finds; see Calibration."""
+        an exact search finds; see Calibration. The codes need full or byte margins."""
+        check_mode(mode)
+        threads = check_threads(threads)
         rows, words = rows_and_words(codes, self.bits)
+        if not has_sizes(codes):
+            have = "have none" if codes.ranks is None else "keep ranks alone"
+            raise DataError(
+                f"calibration needs full or byte margins, and these codes {have}: give flips, or make codes "
+                'with Simhash(margins="full") or Simhash(margins="bytes")'
+            )
         header = self.header_for(len(words))
         expected = self.expected_for(codes, header)
-        costs = self.costs(codes)
+
+        def masks(picked: NDArray[np.int64], flips: int) -> NDArray[np.uint32]:
+            costs = self.costs(codes, picked if rows is None else rows[picked])
+            return self.masks(costs, header, expected, flips, threads)
+
         return calibrate(
-            to_search(codes, rows, words),
+            Codes(codes.scheme, np.zeros(len(words), bool), self.bits, words),
             radius=self.radius,
             target=self.recall,
             header=header,
-            masks=lambda picked, flips: self.masks(costs[picked], header, expected, flips, threads),
+            masks=masks,
             mode=mode,
             sample=sample,
             threads=threads,
         )
 
     def index(self, codes: Codes, *, threads: int = 1) -> PsmSearcher:
-        """The codes in one sorted table. Without `flips` the codes need margins, and are calibrated on
-        first."""
+        """The codes in one sorted table. Without `flips` the codes need full or byte margins, and are
+        calibrated on first."""
+        threads = check_threads(threads)
         rows, words = rows_and_words(codes, self.bits)
         calibration = None
         method = self
@@ -174,13 +191,6 @@ class PSM:
         hits = self.index(codes, threads=threads).search(codes, threads=threads)
         others = hits.query != hits.row
         return Candidates.of(hits.query[others], hits.row[others], hits.distance[others])
-
-
-def to_search(codes: Codes, rows: NDArray[np.int64] | None, words: NDArray[np.uint64]) -> Codes:
-    """The codes that are not empty, without margins."""
-    if rows is None:
-        return replace(codes, margins=None)
-    return replace(codes, empty=np.zeros(len(words), bool), codes=words, margins=None)
 
 
 @dataclass(frozen=True)
@@ -216,14 +226,15 @@ class PsmSearcher:
         threads: int = 1,
         ranks: NDArray[np.uint8] | None = None,
     ) -> Hits:
-        """Stored rows within the radius of each query, as far as the flips reach. Queries need margins, or,
-        with the template, `ranks` instead: uint8[queries, r], the numbers of each query's weakest bits,
-        weakest first."""
-        if queries.scheme != self.scheme:
-            raise SchemeError(self.scheme, queries.scheme)
+        """Stored rows within the radius of each query, as far as the flips reach. Queries need margins; with
+        the template, the ranks they keep or `ranks` given here will do: uint8[queries, r], the numbers of each
+        query's weakest bits, weakest first."""
+        check_scheme(queries, self.scheme)
+        how, threads = _core.Mode[check_mode(mode)], check_threads(threads)
         method, flips = self.method, self.method.flips or 0
         asked, words = rows_and_words(queries, method.bits)
-        how = _core.Mode[mode]
+        if ranks is None and not has_sizes(queries):
+            ranks = queries.ranks
         if ranks is not None:
             if method.order == "heap":
                 raise ConfigError("the heap needs margins; ranks will do for the template")

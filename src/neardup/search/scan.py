@@ -11,7 +11,19 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import DataError
 from neardup.fingerprints.base import Codes, same_scheme
-from neardup.search.base import Candidates, Hits, Mode, check_codes, check_radius, rows_and_words
+from neardup.search.base import (
+    WIDTHS,
+    Candidates,
+    Hits,
+    Mode,
+    check_codes,
+    check_mode,
+    check_radius,
+    check_scheme,
+    rows_and_words,
+    width_for,
+)
+from neardup.threads import check_threads
 
 __all__ = ["Scan", "ScanSearcher", "count_distances", "distances"]
 
@@ -19,17 +31,20 @@ __all__ = ["Scan", "ScanSearcher", "count_distances", "distances"]
 @dataclass(frozen=True)
 class Scan:
     """Search by brute force; `first` is the smallest row. O(stored * queries), nothing built, no bytes
-    added."""
+    added. `bits` is the width of code to insist on; by default any of 32, 64 and 128."""
 
     radius: int = 3
-    bits: int = 64
+    bits: int | None = None
 
     def __post_init__(self) -> None:
-        check_radius(self.radius, self.bits)
+        check_radius(self.radius, max(WIDTHS) if self.bits is None else self.bits)
 
     def index(self, codes: Codes, *, threads: int = 1) -> ScanSearcher:
         """Stored codes as they are; a scan has no keys."""
-        rows, words = rows_and_words(codes, self.bits)
+        check_threads(threads)
+        bits = width_for(codes, self.bits)
+        check_radius(self.radius, bits)
+        rows, words = rows_and_words(codes, bits)
         return ScanSearcher(self, codes, rows, words)
 
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
@@ -54,10 +69,11 @@ class ScanSearcher:
 
     def search(self, queries: Codes, *, mode: Mode = "all", threads: int = 1) -> Hits:
         """The stored rows within the radius of each query."""
-        same_scheme(self.codes, queries)
-        asked, words = rows_and_words(queries, self.method.bits)
+        check_scheme(queries, self.codes.scheme)
+        bits, first = self.codes.bits, check_mode(mode) == "first"
+        asked, words = rows_and_words(queries, bits)
         query, row, distance = _core.scan(
-            self.words, words, self.method.bits, self.method.radius, mode == "first", threads
+            self.words, words, bits, self.method.radius, first, check_threads(threads)
         )
         return Hits(
             query if asked is None else asked[query], row if self.rows is None else self.rows[row], distance
@@ -82,4 +98,4 @@ def count_distances(left: Codes, right: Codes, *, threads: int = 1) -> NDArray[n
     same_scheme(left, right)
     _, left_words = rows_and_words(left, left.bits)
     _, right_words = rows_and_words(right, left.bits)
-    return _core.count_distances(left_words, right_words, left.bits, threads)
+    return _core.count_distances(left_words, right_words, left.bits, check_threads(threads))

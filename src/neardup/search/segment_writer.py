@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -18,23 +17,18 @@ from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.search.base import check_radius
 from neardup.search.column_file import BLOCK
 from neardup.search.segments import Chunk, Segment, SortedSegment, sort_chunk, words_of
+from neardup.sizes import parse_size
+from neardup.threads import check_threads
 
 __all__ = ["LEAST_MEMORY", "SegmentWriter", "StoredCodes", "memory_bytes", "merge_segments"]
 
 LEAST_MEMORY = 4_000_000
 """Bytes below which nothing here works well: a merge wants some blocks of several runs at once."""
 
-_UNITS = {letter: 1000**power for power, letter in enumerate(["", "K", "M", "G", "T"])} | {
-    f"{letter}I": 1024**power for power, letter in enumerate("KMGT", 1)
-}
-
 
 def memory_bytes(memory: int | str) -> int:
-    """A memory limit in bytes from a number or from text such as "512MB", "1.5 GiB" or "64G"."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([KMGT]?I?)B?\s*", str(memory).upper())
-    if match is None or match[2] not in _UNITS:
-        raise ConfigError(f'{memory!r} is not an amount of memory; write it like "512MB" or "2GiB"')
-    size = int(float(match[1]) * _UNITS[match[2]])
+    """A memory limit in bytes, as parse_size reads it, that is enough to work in."""
+    size = parse_size(memory)
     if size < LEAST_MEMORY:
         raise ConfigError(f"{memory!r} is too little memory; give at least {LEAST_MEMORY // 10**6}MB")
     return size
@@ -127,7 +121,7 @@ def merge_segments(
     for source in sources:
         if (source.bits, source.scheme) != (bits, scheme):
             raise SchemeError(f"{scheme} ({bits} bits)", f"{source.scheme} ({source.bits} bits)")
-    limit = memory_bytes(memory)
+    limit, threads = memory_bytes(memory), check_threads(threads)
     # A code in memory is in its run, in the joined parts, in both sides of the sort and in the chunk before; the
     # rest is for what the allocator keeps.
     share = limit // (8 * (8 * words_of(bits) + 8))
@@ -179,7 +173,7 @@ class SegmentWriter:
     ) -> None:
         check_radius(0, bits)
         self.path, self.scheme, self.bits = Path(path), scheme, bits
-        self._memory, self._threads = memory_bytes(memory), threads
+        self._memory, self._threads = memory_bytes(memory), check_threads(threads)
         # A code takes its place here and, while a run is sorted, two more; the rest is the allocator's.
         room = self._memory // (4 * (8 * words_of(bits) + 8))
         self._codes = np.empty((room, words_of(bits)), np.uint64)

@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.errors import ConfigError, DataError, SchemeError
+from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import Hits, check_radius, rows_and_words, to_codes
+from neardup.search.base import Hits, check_radius, check_scheme, rows_and_words, to_codes
 from neardup.search.column_file import BLOCK, ColumnFile, pieces
 from neardup.search.column_writer import ColumnFileWriter
+from neardup.threads import check_threads
 
 __all__ = [
     "Chunk",
@@ -115,6 +116,7 @@ def write_segment(
 
     Sorting takes twice the columns' size beside them; SegmentWriter does with less.
     """
+    check_threads(threads)
     chunk = sort_chunk(codes, rows, bits)
     with SortedSegment(path, len(chunk.rows), scheme, bits) as segment:
         segment.add(chunk, threads)
@@ -201,8 +203,7 @@ class Segment:
         check_radius(radius, self.bits)
         if not 0 <= prefix <= self.bits:
             raise ConfigError(f"prefix must be from 0 to {self.bits} bits, not {prefix}")
-        if queries.scheme != self.scheme:
-            raise SchemeError(queries.scheme, self.scheme)
+        check_scheme(queries, self.scheme)
         asked, words = rows_and_words(queries, self.bits)
         first, last = self._blocks_of(words, prefix)
         marks = np.zeros(len(self._fences) + 1, np.int64)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints.base import Codes
-from neardup.search.base import rows_and_words
+from neardup.search.base import rows_and_words, width_for
 from neardup.search.compressed import CompressedSegment
 from neardup.search.segment_writer import StoredCodes
 from neardup.search.segments import Chunk, Segment, write_segment
@@ -73,7 +73,8 @@ class SegmentSet:
 
     def check(self, codes: Codes) -> None:
         """Raise SchemeError unless these codes can meet the stored ones. An empty set takes any codes."""
-        self._same_kind(codes.scheme, codes.bits)
+        bits = width_for(codes, None)
+        self._same_kind(codes.scheme, bits)
 
     def chunks(self, size: int, *, threads: int = 1) -> Iterator[Chunk]:
         """All stored codes, at most `size` at a time; each chunk is sorted and comes from one file."""

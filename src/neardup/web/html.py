@@ -1,0 +1,131 @@
+"""HTML to text, in worker processes with limits: a page that hangs or crashes a parser costs that page only."""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal, NamedTuple, get_args
+
+from neardup.errors import ConfigError, DataError, MissingExtra
+from neardup.sizes import parse_size
+from neardup.web.workers import Request, Workers
+
+__all__ = ["Extracted", "Failure", "HtmlExtractor", "Method"]
+
+Method = Literal["main", "whole", "trafilatura", "none"]
+
+
+class Failure(NamedTuple):
+    """A page without text, and why: "timeout", "memory", "crashed", "too large" or "error: ..."."""
+
+    row: int
+    reason: str
+
+
+@dataclass(frozen=True)
+class Extracted:
+    """Columns over the rows of a batch of pages: texts (None where it failed), titles, and the failures by row."""
+
+    texts: list[str | None]
+    titles: list[str | None]
+    failures: list[Failure]
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """How many pages failed for each reason; errors count together, whatever they say."""
+        return dict(sorted(Counter(f.reason.partition(":")[0] for f in self.failures).items()))
+
+
+class HtmlExtractor:
+    """Text of HTML pages, each within limits of time and memory.
+
+    Methods: "main" is the main content (resiliparse), "whole" all text of the page without scripts and styles,
+    "trafilatura" the main content by a slower and more careful way, "none" the page as it is, decoded.
+
+    `seconds` is wall-clock time a page; a worker that needs longer is killed. `memory` is address space a page may
+    take beyond a fresh worker, enforced where the system has RLIMIT_AS (Linux); elsewhere time alone bounds a page.
+    Pages over `largest` bytes of UTF-8 are not tried. Processes start with the first batch and end with `close`.
+    Answers do not depend on the number of workers, but a page near the time limit may pass or fail.
+    """
+
+    def __init__(
+        self,
+        method: Method = "main",
+        workers: int = 1,
+        seconds: float = 5.0,
+        memory: int | str = "512MB",
+        largest: int | str = "16MB",
+    ) -> None:
+        if method not in get_args(Method):
+            raise ConfigError(f"HTML becomes text by one of {', '.join(get_args(Method))}, not {method!r}")
+        if workers < 1:
+            raise ConfigError(f"workers={workers}: at least one process has to do the work")
+        if not 0 < seconds < float("inf"):
+            raise ConfigError(f"seconds={seconds}: a page needs a limit above 0")
+        self.method = method
+        self.largest = parse_size(largest)
+        self._workers = Workers(method, workers, float(seconds), parse_size(memory))
+        self._lock = threading.Lock()
+        # Also when the extractor is forgotten or the interpreter ends.
+        self._finalizer = weakref.finalize(self, Workers.stop, self._workers)
+
+    def extract(
+        self, pages: Sequence[str | bytes], charsets: Sequence[str | None] | None = None
+    ) -> Extracted:
+        """The text of each page, in order. `charsets` are hints for pages of bytes, such as HTTP headers give."""
+        if isinstance(pages, (str, bytes)):
+            raise DataError("extract takes a list of pages; for one page give [page]")
+        if charsets is not None and len(charsets) != len(pages):
+            raise DataError(f"{len(charsets)} charsets for {len(pages)} pages")
+        found = Extracted([None] * len(pages), [None] * len(pages), [])
+        requests = []
+        for row, page in enumerate(pages):
+            if not isinstance(page, (str, bytes)):
+                raise DataError(f"page {row} is {type(page).__name__}; pages are str or bytes")
+            if self._is_too_large(page):
+                found.failures.append(Failure(row, "too large"))
+            elif isinstance(page, bytes):
+                requests.append(Request(row, page, (charsets[row] if charsets else None) or ""))
+            elif self.method == "none":
+                found.texts[row] = page
+            else:
+                requests.append(Request(row, page, None))
+        if requests:
+            self._run(requests, found)
+        found.failures.sort()
+        return found
+
+    def close(self) -> None:
+        """Ends the processes; a later batch would start new ones."""
+        with self._lock:
+            self._workers.stop()
+
+    def __enter__(self) -> HtmlExtractor:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _is_too_large(self, page: str | bytes) -> bool:
+        if len(page) > self.largest or isinstance(page, bytes):
+            return len(page) > self.largest
+        # A character takes four bytes at most, so few pages have to be encoded to know.
+        return 4 * len(page) > self.largest and len(page.encode("utf-8", "replace")) > self.largest
+
+    def _run(self, requests: list[Request], found: Extracted) -> None:
+        for package in ("resiliparse", *(["trafilatura"] if self.method == "trafilatura" else [])):
+            if find_spec(package) is None:
+                raise MissingExtra("reading HTML", "web")
+        with self._lock:
+            try:
+                for row, answer in self._workers.run(requests):
+                    found.texts[row], found.titles[row] = answer.text, answer.title
+                    if answer.reason is not None:
+                        found.failures.append(Failure(row, answer.reason))
+            except BaseException:
+                self._workers.stop()  # they are in the middle of pages nobody waits for
+                raise
