@@ -4,6 +4,7 @@ import bz2
 import gzip
 import json
 import lzma
+import subprocess
 import sys
 import zlib
 
@@ -270,3 +271,24 @@ def test_missing_extras_say_what_to_type(tmp_path, monkeypatch, module, name, ex
         source.write_bytes(zstandard.ZstdCompressor().compress(json.dumps({"text": "x"}).encode()))
     with pytest.raises(nd.MissingExtra, match=rf"pip install 'neardup\[{extra}\]'"):
         everything(source)
+
+
+@pytest.mark.process
+def test_plain_install_reads_and_writes(tmp_path):
+    """Without any extra: JSONL, CSV and text, compressed by what the standard library knows."""
+    script = """
+import subprocess
+import sys
+for name in ("pyarrow", "msgspec", "zstandard", "fsspec", "fastwarc", "pandas"):
+    sys.modules[name] = None
+import neardup as nd
+for name in ("a.jsonl.gz", "b.csv.bz2", "c.tsv.xz"):
+    with nd.open_writer(name) as writer:
+        writer.write({"id": name, "text": "x"})
+open("d.txt", "w").write("y")
+print([d.id for d in nd.read(".").documents()])
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, check=True
+    )
+    assert run.stdout.strip() == "['a.jsonl.gz', 'b.csv.bz2', 'c.tsv.xz', 'd.txt']"

@@ -12,6 +12,10 @@ from neardup.io.sources import Source
 
 __all__ = ["arrow_rows", "open_arrow", "open_parquet", "pyarrow"]
 
+# Parquet stores a value that comes again only once, so that a small file can hold many rows of a huge text: few rows
+# at a time bound what that costs.
+_ROWS = 64
+
 
 def pyarrow(doing: str) -> Any:
     """The pyarrow module, which the `io` extra brings."""
@@ -44,7 +48,9 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
 
     def batches() -> Iterator[Any]:
         with file:
-            yield from table.iter_batches(batch_size=terms.batch, columns=wanted, use_threads=False)
+            yield from table.iter_batches(
+                batch_size=min(terms.batch, _ROWS), columns=wanted, use_threads=False
+            )
 
     return Opened(_guarded(source, terms, pa, arrow_rows(batches(), source.name, terms)), layout)
 
@@ -103,12 +109,25 @@ def arrow_rows(batches: Iterable[Any], name: str, terms: Terms) -> Iterator[Row]
 
 
 def _values(column: Any) -> list[Any]:
+    if hasattr(column, "dictionary"):
+        return _shared(column)
     try:
         values: list[Any] = column.to_pylist()
     except UnicodeDecodeError:
         raise
     except ValueError:  # times in nanoseconds, which Python has no type for
         values = column.cast("string").to_pylist()
+    return values
+
+
+def _shared(column: Any) -> list[Any]:
+    """The values of a dictionary column, one object for all rows that have the same."""
+    seen: dict[int | None, Any] = {None: None}
+    values = []
+    for index in column.indices.to_pylist():
+        if index not in seen:
+            seen[index] = column.dictionary[index].as_py()
+        values.append(seen[index])
     return values
 
 
