@@ -57,17 +57,17 @@ std::size_t transcode(const Text& text, std::vector<char>& bytes, std::size_t& r
         char* next = out;
         for (std::size_t i = 0; i < n;) {
             // Most of most texts is ASCII, even where one quotation mark is not.
-            if (n - i >= 16) {
+            if (n - i >= 32) {
                 Unit together = 0;
-                for (std::size_t j = 0; j < 16; ++j) together |= units[i + j];
+                for (std::size_t j = 0; j < 32; ++j) together |= units[i + j];
                 if (together < 0x80) {
-                    for (std::size_t j = 0; j < 16; ++j) next[j] = static_cast<char>(units[i + j]);
-                    next += 16;
-                    i += 16;
+                    for (std::size_t j = 0; j < 32; ++j) next[j] = static_cast<char>(units[i + j]);
+                    next += 32;
+                    i += 32;
                     continue;
                 }
             }
-            for (const std::size_t end = std::min(n, i + 16); i < end; ++i) {
+            for (const std::size_t end = std::min(n, i + 32); i < end; ++i) {
                 char32_t c = units[i];
                 if ((c >= 0xD800 && c < 0xE000) || c > 0x10FFFF) {
                     c = kReplacement;
@@ -198,10 +198,16 @@ std::size_t NormalText::utf8(const char* p, const char* end) {
     // A safe code point can change only if an unsafe one follows it, so exactly one waits at a time. A stretch of
     // unsafe ones is brought to NFKC together with the safe one before it.
     char32_t waiting = 0;
+    Properties waiting_is{0};
     bool has_waiting = false;
     const auto flush = [&] {
-        if (has_waiting) emit(waiting, properties(waiting));
+        if (has_waiting) emit(waiting, waiting_is);
         has_waiting = false;
+    };
+    const auto hold = [&](char32_t c, Properties what) {
+        waiting = c;
+        waiting_is = what;
+        has_waiting = true;
     };
     while (p < end) {
         if (is_ascii(*p)) {
@@ -209,18 +215,15 @@ std::size_t NormalText::utf8(const char* p, const char* end) {
             flush();
             const bool last = q == end;
             ascii(p, static_cast<std::size_t>(q - p) - !last);
-            if (!last) {
-                waiting = static_cast<unsigned char>(q[-1]);
-                has_waiting = true;
-            }
+            if (!last) hold(static_cast<unsigned char>(q[-1]), properties(static_cast<unsigned char>(q[-1])));
             p = q;
             continue;
         }
         const char32_t c = next();
-        if (!properties(c).unsafe()) {
+        const Properties what = properties(c);
+        if (!what.unsafe()) {
             flush();
-            waiting = c;
-            has_waiting = true;
+            hold(c, what);
             continue;
         }
         segment_.clear();
@@ -229,9 +232,9 @@ std::size_t NormalText::utf8(const char* p, const char* end) {
         segment_.push_back(c);
         while (p < end && !is_ascii(*p)) {
             const char32_t more = next();
-            if (!properties(more).unsafe()) {
-                waiting = more;
-                has_waiting = true;
+            const Properties more_is = properties(more);
+            if (!more_is.unsafe()) {
+                hold(more, more_is);
                 break;
             }
             segment_.push_back(more);
