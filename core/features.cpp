@@ -296,20 +296,21 @@ void Extractor::weigh() {
     const std::size_t n = counted_.size();
     hashes_.resize(n);
     weights_.resize(n);
-    if (recipe_.idf)
-        for (std::size_t i = 0; i < n; ++i) recipe_.idf->prefetch(counted_[i].hash);
     for (std::size_t i = 0; i < n; ++i) {
-        const auto [hash, count] = counted_[i];
-        hashes_[i] = hash;
-        float weight = 1;
-        if (recipe_.count == Count::linear) weight = static_cast<float>(count);
-        if (recipe_.count == Count::logarithm && count > 1)
-            weight = static_cast<float>(1 + std::log(static_cast<double>(count)));
-        if (recipe_.idf) {
-            const float* idf = recipe_.idf->find(hash);
-            weight *= idf == nullptr ? recipe_.unseen_idf : *idf;
+        hashes_[i] = counted_[i].hash;
+        weights_[i] = recipe_.count == Count::constant ? 1 : static_cast<float>(counted_[i].count);
+    }
+    if (recipe_.count == Count::logarithm)
+        for (float& weight : weights_) weight = static_cast<float>(1 + std::log(static_cast<double>(weight)));
+    if (recipe_.idf) {
+        constexpr std::size_t kAhead = 16;
+        const Lookup<float>& idf = *recipe_.idf;
+        for (std::size_t i = 0; i < std::min(n, kAhead); ++i) idf.prefetch(hashes_[i]);
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i + kAhead < n) idf.prefetch(hashes_[i + kAhead]);
+            const float* known = idf.find(hashes_[i]);
+            weights_[i] *= known == nullptr ? recipe_.unseen_idf : *known;
         }
-        weights_[i] = weight;
     }
     if (!recipe_.unit_length) return;
     // Squares are summed as whole numbers of 2^-40, so that the norm does not depend on the order of the features.
@@ -318,9 +319,9 @@ void Extractor::weigh() {
         const auto fixed = static_cast<std::uint64_t>(static_cast<double>(weight) * 0x1p20 + 0.5);
         squares += static_cast<unsigned __int128>(fixed) * fixed;
     }
-    const double norm = std::sqrt(static_cast<double>(squares)) * 0x1p-20;
-    if (norm > 0)
-        for (float& weight : weights_) weight = static_cast<float>(weight / norm);
+    if (squares == 0) return;
+    const double scale = 0x1p20 / std::sqrt(static_cast<double>(squares));
+    for (float& weight : weights_) weight = static_cast<float>(weight * scale);
 }
 
 Digest128 Extractor::digest(const Text& text) {
