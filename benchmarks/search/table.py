@@ -26,6 +26,7 @@ making, at distance 0. Written by `python -m benchmarks.search.table` from
 `benchmarks/results/search.json`, which `python -m benchmarks.search` makes."""
 
 # Queries a second in Sood and Loguinov, table 2: 60M stored, 10M asked, one machine of 2011.
+TARGET_SIZE = 10_000_000
 PAPER = {"bphs-4": (154e3, 185e3), "bphs-10": (189e3, 385e3), "psm": (765e3, 1.6e6)}
 
 
@@ -92,7 +93,7 @@ def bytes_a_code(row: Row) -> str:
 
 
 def goals(results: Row, cases: Row) -> list[str]:
-    """Every target of cases.toml, met or missed, at the largest size it was run at."""
+    """Every target of cases.toml, met or missed, at the size it is set for (10 million) or the largest below."""
     rows: list[tuple[str, ...]] = []
 
     def add(what: str, value: float, target: float, least: bool, text: str) -> None:
@@ -102,7 +103,11 @@ def goals(results: Row, cases: Row) -> list[str]:
 
     for kind in ("search", "join", "add"):
         for case in cases[kind]:
-            ran = [r for r in results[kind] if r["engine"] == case["engine"] and "not_run" not in r]
+            ran = [
+                r
+                for r in results[kind]
+                if r["engine"] == case["engine"] and "not_run" not in r and r["stored"] <= TARGET_SIZE
+            ]
             if not ran:
                 continue
             row = max(ran, key=lambda r: r["stored"])
@@ -168,6 +173,11 @@ def paper_ratios(results: Row) -> list[str]:
 
 def main() -> None:
     results = json.loads((RESULTS / "search.json").read_text())
+    # Runs of other sizes or of fewer engines stand beside the main one: `--out benchmarks/results/search-60m.json`.
+    for other in sorted(RESULTS.glob("search-*.json")):
+        more = json.loads(other.read_text())
+        for part in ("search", "join", "add"):
+            results[part] += more.get(part, [])
     cases = tomllib.loads((HERE / "cases.toml").read_text())
     machine = results["machine"]
     margins = "real text" if results["real_margins"] else "a Laplace model (no text was at hand)"
