@@ -75,7 +75,6 @@ class Extractor {
         std::uint64_t hash;
         std::uint32_t count;
     };
-    void read_words();
     void read_sentences();
     void read_characters();
     void replace_words();

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "buffer.hpp"
 #include "hash.hpp"
 #include "normalize.hpp"
 
@@ -41,6 +42,9 @@ KERNEL inline void for_each_token(const NormalText& text, Sink sink) {
     }
     if (open) sink(begun, text.bytes().size());
 }
+
+// The hash of each token, in order; replaces `out`.
+void hash_tokens(const NormalText& text, Hash kind, std::uint64_t seed, Buffer<std::uint64_t>& out);
 
 struct Digest128 {
     std::uint64_t low, high;

@@ -6,6 +6,7 @@ its size alone is dropped before features are compared.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar, Literal, Protocol
 
@@ -79,7 +80,7 @@ class Pairs:
 
 
 @dataclass(frozen=True)
-class _Threshold:
+class _Threshold(ABC):
     """What the strategies share: pairs of similarity `threshold` or more stay, inclusive; with `floor` those down to
     it stay too, so that other thresholds can be tried later."""
 
@@ -132,8 +133,9 @@ class _Threshold:
         """The pairs whose sizes do not rule them out."""
         return left, right
 
+    @abstractmethod
     def _measure(self, features: Features, left: Rows, right: Rows, threads: int) -> Floats:
-        raise NotImplementedError
+        """The similarity of each pair; exact from the threshold (or floor) up."""
 
 
 @dataclass(frozen=True)
