@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
 from dataclasses import dataclass
 
 from neardup.errors import ConfigError
@@ -39,6 +38,8 @@ class Seed:
     @classmethod
     def secret_random(cls) -> Seed:
         """A fresh secret seed from the operating system."""
+        import secrets  # costs 10 ms to import, and few need it
+
         return cls(secrets.randbits(64), secret=True)
 
     @property
