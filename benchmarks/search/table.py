@@ -23,10 +23,11 @@ two on the clock, the best of a few runs. Bytes are the search structure's own, 
 for rivals, the growth of the process. `of memory bound` is the share of the speed that the random
 reads alone would allow on this machine. gaoya takes texts alone, so it searches codes of its own
 making, at distance 0. Written by `python -m benchmarks.search.table` from
-`benchmarks/results/search.json`, which `python -m benchmarks.search` makes."""
+`benchmarks/results/search*.json`, which `python -m benchmarks.search` makes."""
 
-# Queries a second in Sood and Loguinov, table 2: 60M stored, 10M asked, one machine of 2011.
+# The size that cases.toml sets its targets for.
 TARGET_SIZE = 10_000_000
+# Queries a second in Sood and Loguinov, table 2: 60M stored, 10M asked, one machine of 2011.
 PAPER = {"bphs-4": (154e3, 185e3), "bphs-10": (189e3, 385e3), "psm": (765e3, 1.6e6)}
 
 
@@ -174,8 +175,15 @@ def paper_ratios(results: Row) -> list[str]:
 def main() -> None:
     results = json.loads((RESULTS / "search.json").read_text())
     # Runs of other sizes or of fewer engines stand beside the main one: `--out benchmarks/results/search-60m.json`.
+    apart: list[str] = []
     for other in sorted(RESULTS.glob("search-*.json")):
         more = json.loads(other.read_text())
+        sizes = sorted({row["stored"] for row in more["search"]})
+        engines = ", ".join(row["engine"] for row in more["search"])
+        apart.append(
+            f"Run apart from the rest ({other.name}, load {more['machine']['load'][0]} at its start): "
+            f"{', '.join(f'{size:,}' for size in sizes)} stored, {engines}. {more.get('note', '')}".rstrip()
+        )
         for part in ("search", "join", "add"):
             results[part] += more.get(part, [])
     cases = tomllib.loads((HERE / "cases.toml").read_text())
@@ -198,6 +206,7 @@ def main() -> None:
             if machine["load"][0] > machine["cores"] / 2
             else []
         ),
+        *apart,
         "",
         *search_tables(results),
         *section("### Targets", goals(results, cases)),

@@ -3,7 +3,6 @@ promises."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from math import comb
 
@@ -21,16 +20,6 @@ from neardup.search.psm import PSM
 from neardup.search.psm_recall import wilson
 from neardup.search.scan import Scan
 from neardup.search.vosh import FlipModel, vosh
-
-
-@pytest.fixture(params=["baseline", "avx2", "avx512"])
-def cpu(request: pytest.FixtureRequest) -> Iterator[str]:
-    level = getattr(_core.Cpu, request.param)
-    if level.value > _core.best_cpu().value:
-        pytest.skip(f"this machine has no {request.param}")
-    _core.force_cpu(level)
-    yield request.param
-    _core.force_cpu(_core.best_cpu())
 
 
 def signs(margins: NDArray[np.float32], scheme: str = "test") -> Codes:
@@ -126,7 +115,7 @@ def test_a_part_of_the_exact_answer(seed: int, order: str, flips: int, radius: i
     assert first.query.tolist() == sorted({query for query, _, _ in found})
 
 
-def test_same_bytes_for_any_threads(cpu: str) -> None:
+def test_same_bytes_for_any_threads(cpu: _core.Cpu) -> None:
     stored, asked = edited(np.random.default_rng(6), 5000, 64)
     for order in ("template", "heap"):
         method = PSM(3, flips=12, order=order)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -19,16 +18,6 @@ from neardup.search.designs import Design, bphs, compact, covering, manku
 from neardup.search.hamming import BPHS, Compact, Covering, TableMethod
 
 CODES = NDArray[np.uint64]
-
-
-@pytest.fixture(params=["baseline", "avx2", "avx512"])
-def cpu(request: pytest.FixtureRequest) -> Iterator[str]:
-    level = getattr(_core.Cpu, request.param)
-    if level.value > _core.best_cpu().value:
-        pytest.skip(f"this machine has no {request.param}")
-    _core.force_cpu(level)
-    yield request.param
-    _core.force_cpu(_core.best_cpu())
 
 
 def build(design: Design, codes: CODES, header_bits: int = 0, threads: int = 1) -> _core.HammingTables:
@@ -116,7 +105,7 @@ def test_first_is_the_first_in_probe_order(bits: int, name: str) -> None:
         assert list(zip(row.tolist(), distance.tolist(), strict=True)) == [hit for hit in want if hit]
 
 
-def test_same_bytes_for_any_threads_and_batches(cpu: str) -> None:
+def test_same_bytes_for_any_threads_and_batches(cpu: _core.Cpu) -> None:
     rng = np.random.default_rng(11)
     codes = mixed(rng, 4000, 64, 5)
     queries = np.concatenate([neighbours(rng, codes[::2], 64, 5), uniform(rng, 500, 64)])
