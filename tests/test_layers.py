@@ -11,12 +11,13 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["explanation", "planning", "pipeline"],
+    ["config"],
     ["fused"],
     ["clusters", "verify", "similarity", "search"],
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
+    ["filters", "keep", "plain", "sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

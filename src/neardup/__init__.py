@@ -36,8 +36,11 @@ from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
+    from neardup.config import Config, Templates
     from neardup.explanation import Explanation, explain
+    from neardup.filters import Filters
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
+    from neardup.keep import Keep
     from neardup.pipeline import Dropped, Result, dedup
     from neardup.planning import Plan, plan
     from neardup.search.adjacent import Adjacent
@@ -60,14 +63,17 @@ _LATER = {
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
+    "Config": "neardup.config",
     "Containment": "neardup.verify",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
     "Dropped": "neardup.pipeline",
     "Explanation": "neardup.explanation",
+    "Filters": "neardup.filters",
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
+    "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
     "LiveSearcher": "neardup.search.live",
@@ -78,6 +84,7 @@ _LATER = {
     "Rejects": "neardup.io",
     "Result": "neardup.pipeline",
     "Scan": "neardup.search.scan",
+    "Templates": "neardup.config",
     "Writer": "neardup.io",
     "cluster": "neardup.clusters",
     "dedup": "neardup.pipeline",
@@ -101,6 +108,7 @@ __all__ = [
     "Codes",
     "Common",
     "Compact",
+    "Config",
     "ConfigError",
     "Containment",
     "Cosine",
@@ -112,11 +120,13 @@ __all__ = [
     "Exact",
     "Explanation",
     "Features",
+    "Filters",
     "FormatError",
     "Hits",
     "Idf",
     "Jaccard",
     "Join",
+    "Keep",
     "Limits",
     "LiveSearcher",
     "MinHash",
@@ -138,6 +148,7 @@ __all__ = [
     "Simhash",
     "Sketches",
     "Smallest",
+    "Templates",
     "Winnow",
     "Words",
     "Writer",

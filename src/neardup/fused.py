@@ -56,12 +56,12 @@ def fingerprint(
     recipe = features.recipe(column)
     check_threads(threads)
     if isinstance(fingerprint, Simhash):
-        columns, (empty, _, replaced) = _core.simhash_texts(column, recipe, *fingerprint.native(), threads)
+        columns, (empty, _, replaced, _) = _core.simhash_texts(column, recipe, *fingerprint.native(), threads)
         codes = fingerprint.codes(features.scheme, empty.astype(np.bool_), columns)
         return replace(codes, replaced=replaced)
     sketch = fingerprint.sketch() if isinstance(fingerprint, BitMinHash) else fingerprint
     independent, seed = sketch.permutations == "independent", Seed.of(sketch.seed).value
-    values, (empty, _, replaced) = _core.minhash_texts(
+    values, (empty, _, replaced, _) = _core.minhash_texts(
         column, recipe, sketch.values, seed, independent, threads
     )
     sketches = Sketches(
@@ -96,7 +96,7 @@ def digest(
         )
     column = as_texts(texts)
     recipe = Words(normalize=normalized, seed=seed).recipe(column)
-    digests, (empty, _, replaced) = _core.digest_texts(column, recipe, check_threads(threads))
+    digests, (empty, _, replaced, _) = _core.digest_texts(column, recipe, check_threads(threads))
     scheme = f"digest tokens-128/v1 seed={Seed.of(seed).identifier} | {normalized.scheme}"
     column_of_bytes = digests.astype("<u8").view(np.uint8)
     return Digests(scheme, empty.astype(np.bool_), digests=column_of_bytes, replaced=replaced)
