@@ -37,12 +37,13 @@ from neardup.seeds import DEFAULT_SEED, Seed
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.config import Config, Templates
+    from neardup.deduplication import dedup
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
-    from neardup.pipeline import Dropped, Result, dedup
     from neardup.planning import Plan, plan
+    from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
@@ -67,7 +68,7 @@ _LATER = {
     "Containment": "neardup.verify",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
-    "Dropped": "neardup.pipeline",
+    "Dropped": "neardup.result",
     "Explanation": "neardup.explanation",
     "Filters": "neardup.filters",
     "Hits": "neardup.search.base",
@@ -82,12 +83,12 @@ _LATER = {
     "Plan": "neardup.planning",
     "Reader": "neardup.io",
     "Rejects": "neardup.io",
-    "Result": "neardup.pipeline",
+    "Result": "neardup.result",
     "Scan": "neardup.search.scan",
     "Templates": "neardup.config",
     "Writer": "neardup.io",
     "cluster": "neardup.clusters",
-    "dedup": "neardup.pipeline",
+    "dedup": "neardup.deduplication",
     "explain": "neardup.explanation",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",

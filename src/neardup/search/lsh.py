@@ -19,12 +19,11 @@ from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.base import Sketches
 from neardup.search.base import Keyed
 from neardup.search.collapse import Groups
+from neardup.search.joined import Columns, Joined, behind, best_first
 from neardup.search.runs import PairRuns, pack_pairs, unpack_pairs
 from neardup.threads import check_threads
 
-__all__ = ["LSH", "BandCandidates", "BandJoin"]
-
-Columns = tuple[NDArray[np.int64], NDArray[np.int64]]
+__all__ = ["LSH", "BandCandidates"]
 
 # One-permutation sketches of short documents borrow values and so stray further than the S-curve says: the bands
 # are chosen to miss this part only of what the recall allows.
@@ -67,10 +66,7 @@ class BandCandidates:
         """Pairs worth a second look where some were left implied: each row of a group with the keeper that took the
         group's first row, given each row's keeper. Verified and added to the pairs, they let it take the others too.
         """
-        rows = np.flatnonzero(self.groups.repeats)
-        taker = keeper[self.groups.labels()[rows]]
-        apart = (taker != self.groups.labels()[rows]) & (taker != rows)
-        return _sorted(taker[apart], rows[apart])
+        return behind(self.groups, keeper)
 
 
 @dataclass(frozen=True)
@@ -189,7 +185,7 @@ class LSH:
         runs: PairRuns | None = None,
         threads: int = 1,
         told: Callable[[int], None] | None = None,
-    ) -> BandJoin:
+    ) -> Joined:
         """The same candidates from keys alone, band by band, so that they may lie anywhere: `keys(band)` gives one
         band's keys of all rows. Rows to `skip` have no sketch. `told` hears of every band done.
 
@@ -201,8 +197,8 @@ class LSH:
         repeats, members, offsets = _core.collapse(alike, skip if skip.any() else None, 128, threads)
         groups = Groups(repeats.view(np.bool_), skip, members, offsets)
         if rank is not None:
-            groups = _best_first(groups, rank)
-        joined = BandJoin(self, groups, runs if runs is not None else PairRuns())
+            groups = best_first(groups, rank)
+        joined = Joined(groups, runs if runs is not None else PairRuns(), self.spread)
         chosen = groups.first_rows
         order = None if rank is None else np.argsort(np.argsort(rank[chosen])).astype(np.uint32)
         first = now = np.ascontiguousarray(keys(0)[chosen])
@@ -226,73 +222,3 @@ class LSH:
                 f"{self.bands} bands of {self.rows} rows need MinHash(values={self.values}), not {have} values"
             )
         return np.ascontiguousarray(sketches.values)
-
-
-@dataclass
-class BandJoin:
-    """Bands joined, their pairs not yet spelled out. `implied` is known when all chunks have been taken."""
-
-    lsh: LSH
-    groups: Groups
-    runs: PairRuns
-    implied: int = 0
-    capped: int = 0
-    skipped: int = 0
-
-    def chunks(self, most: int = 1 << 22) -> Iterator[Columns]:
-        """All candidates as columns of rows, a part at a time, each sorted; see BandCandidates. A pair may come in
-        two chunks if groups stand behind it."""
-        self.implied = 0
-        for packed in self.runs.chunks(most):
-            left, right = unpack_pairs(packed)
-            yield (left, right) if len(self.groups) == 0 else self._spelled(left, right)
-        if len(self.groups):
-            yield from self._inner(most)
-
-    def _spelled(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Columns:
-        """Pairs of first rows, with what stands behind them spelled out where it is little."""
-        groups = self.groups
-        size = np.ones(groups.rows, dtype=np.int64)
-        size[groups.heads] = np.diff(groups.offsets)
-        behind = size[left] * size[right]
-        small = (behind > 1) & (behind <= self.lsh.spread)
-        self.implied += int((behind - 1)[~small].sum())
-        parts = [(left[~small], right[~small])]
-        zeros = np.zeros(int(small.sum()), dtype=np.uint8)
-        parts += [(a, b) for a, b, _ in groups.expand((left[small], right[small], zeros))]
-        return _sorted(np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts]))
-
-    def _inner(self, most: int) -> Iterator[Columns]:
-        """Pairs inside groups: all of a small one, of a large one each row with the first."""
-        groups = self.groups
-        sizes = np.diff(groups.offsets)
-        inner = sizes * (sizes - 1) // 2
-        few = np.repeat(inner <= self.lsh.spread, sizes)
-        offsets = np.concatenate([[0], np.cumsum(sizes[inner <= self.lsh.spread])])
-        small = Groups(groups.repeats, groups.empty, groups.members[few], offsets)
-        for a, b, _ in small.pairs(batch=most):
-            yield _sorted(a, b)
-        large, heads = groups.members[~few], np.repeat(groups.heads, sizes)[~few]
-        self.implied += int((inner - sizes + 1)[inner > self.lsh.spread].sum())
-        if len(large):
-            yield _sorted(heads[large != heads], large[large != heads])
-
-
-def _sorted(left: NDArray[np.int64], right: NDArray[np.int64]) -> Columns:
-    return unpack_pairs(pack_pairs(left, right))
-
-
-def _best_first(groups: Groups, rank: NDArray[np.int64]) -> Groups:
-    """The same groups, each with its best-ranked row first, in the order of these."""
-    sizes = np.diff(groups.offsets)
-    group = np.repeat(np.arange(len(sizes)), sizes)
-    members = groups.members[np.lexsort((rank[groups.members], group))]
-    heads = members[groups.offsets[:-1]]
-    by_head = np.argsort(heads)
-    place = np.empty(len(sizes), np.int64)
-    place[by_head] = np.arange(len(sizes))
-    members = members[np.argsort(place[group], kind="stable")]
-    repeats = groups.repeats.copy()
-    repeats[members] = True
-    repeats[heads] = False
-    return Groups(repeats, groups.empty, members, np.concatenate([[0], np.cumsum(sizes[by_head])]))
