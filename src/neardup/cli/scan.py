@@ -32,7 +32,7 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
 
     Nothing else is changed. `neardup clusters`, `explain` and `apply` go on from there, at any threshold from the
     floor up, without another scan. Stopped, the same command goes on where it was. What cannot be read goes to
-    rejects.jsonl in the folder.
+    documents.rejects.jsonl in the folder.
     """
     from neardup.findings import scan as run
     from neardup.findings import summarize
