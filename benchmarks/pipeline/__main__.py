@@ -41,12 +41,16 @@ TIMEOUT = 900.0  # seconds; an engine that takes longer is reported as not run
 def main() -> int:
     plan = tomllib.loads((HERE / "cases.toml").read_text("utf-8"))
     raw = argparse.RawDescriptionHelpFormatter
-    parser = argparse.ArgumentParser("python -m benchmarks.pipeline", description=__doc__, formatter_class=raw)
+    parser = argparse.ArgumentParser(
+        "python -m benchmarks.pipeline", description=__doc__, formatter_class=raw
+    )
     parser.add_argument("--corpora", nargs="+", choices=plan["corpus"], default=list(plan["corpus"]))
     parser.add_argument("--engines", nargs="+", choices=plan["engine"], default=list(plan["engine"]))
     parser.add_argument("--share", type=float, default=1.0, help="of every corpus; a part is not kept")
     parser.add_argument("--repeat", type=int, help="runs of each engine, instead of what cases.toml says")
-    parser.add_argument("--build", action="store_true", help="only make the corpora, which takes minutes once")
+    parser.add_argument(
+        "--build", action="store_true", help="only make the corpora, which takes minutes once"
+    )
     parser.add_argument("--check", action="store_true", help="exit 1 unless the aims hold")
     parser.add_argument("--out", type=Path, help="where to keep the result, instead of benchmarks/results")
     asked = parser.parse_args()
@@ -71,7 +75,9 @@ def main() -> int:
     print()
     for one in result["checks"]:
         print(f"  {'ok  ' if one['holds'] else 'MISS'} {one['says']}")
-    out = asked.out or (RESULTS / f"pipeline-{result['date'].replace(':', '')}.json" if asked.share == 1 else None)
+    out = asked.out or (
+        RESULTS / f"pipeline-{result['date'].replace(':', '')}.json" if asked.share == 1 else None
+    )
     if out:
         out.write_text(json.dumps(result, indent=1) + "\n", "utf-8")
         print(f"\nkept in {out}")
@@ -89,11 +95,17 @@ def rows(corpus: Corpus, engines: dict[str, Json], threads: int, asked: argparse
         megabytes = engine.get("megabytes")
         part = corpus.first(megabytes * asked.share) if megabytes else corpus
         parts[name] = part
-        row |= {"documents": part.facts["documents"], "bytes": part.facts["bytes"], "part": part is not corpus}
+        row |= {
+            "documents": part.facts["documents"],
+            "bytes": part.facts["bytes"],
+            "part": part is not corpus,
+        }
         python = interpreter(engine)
         row["versions"] = versions(python, engine["packages"]) if python else None
         if row["versions"] is None:
-            row["not_run"] = f"{', '.join(engine['packages'])} not installed in {engine.get('environment', 'this environment')}"
+            row["not_run"] = (
+                f"{', '.join(engine['packages'])} not installed in {engine.get('environment', 'this environment')}"
+            )
     for turn in range(max((asked.repeat or e.get("repeat", 1) for e in engines.values()), default=0)):
         for name, engine in engines.items():
             if "not_run" not in found[name] and turn < (asked.repeat or engine.get("repeat", 1)):
@@ -109,8 +121,10 @@ def once(name: str, engine: Json, corpus: Corpus, threads: int, row: Json) -> Co
         out = folder / ("findings" if name == "ours" else "labels.npy")
         if name == "ours":
             command = ours.command(corpus.path, out, threads)
-            row["command"] = " ".join(["neardup", *command[3:]]).replace(str(folder) + "/", "").replace(
-                str(corpus.path), corpus.path.name
+            row["command"] = (
+                " ".join(["neardup", *command[3:]])
+                .replace(str(folder) + "/", "")
+                .replace(str(corpus.path), corpus.path.name)
             )
         else:
             script = f"benchmarks.pipeline.engines.{name}"
@@ -127,7 +141,9 @@ def once(name: str, engine: Json, corpus: Corpus, threads: int, row: Json) -> Co
             labels, pairs = np.load(out), None
             keepers = first_rows(labels)
         if len(labels) != corpus.facts["documents"]:
-            raise SystemExit(f"{name} gave clusters for {len(labels)} of {corpus.facts['documents']} documents")
+            raise SystemExit(
+                f"{name} gave clusters for {len(labels)} of {corpus.facts['documents']} documents"
+            )
         if "score" not in row:
             row["score"] = score(corpus, labels, keepers, pairs)
         return cost
@@ -166,14 +182,19 @@ def interpreter(engine: Json) -> str | None:
 
 def versions(python: str, packages: list[str]) -> dict[str, str] | None:
     """The versions an environment has, or None if one is missing."""
-    code = "import json,sys;from importlib.metadata import version as v;print(json.dumps({p:v(p) for p in sys.argv[1:]}))"
+    code = "import importlib.metadata as m,json,sys;print(json.dumps({p:m.version(p) for p in sys.argv[1:]}))"
     done = subprocess.run([python, "-c", code, *packages], capture_output=True, text=True, check=False)
     return dict(json.loads(done.stdout)) if done.returncode == 0 else None
 
 
 def surroundings(folder: Path, threads: int) -> dict[str, str]:
     """The environment of a run: no more threads than asked, no telemetry, temporary files where they are watched."""
-    quiet = {"DAFT_PROGRESS_BAR": "0", "DO_NOT_TRACK": "1", "DAFT_ANALYTICS_ENABLED": "0", "HF_HUB_OFFLINE": "1"}
+    quiet = {
+        "DAFT_PROGRESS_BAR": "0",
+        "DO_NOT_TRACK": "1",
+        "DAFT_ANALYTICS_ENABLED": "0",
+        "HF_HUB_OFFLINE": "1",
+    }
     here = {"PYTHONPATH": str(ROOT), "TMPDIR": str(folder), "HF_HOME": str(folder / "hf")}
     return dict(os.environ) | quiet | here | dict.fromkeys(POOLS, str(threads))
 

@@ -58,7 +58,9 @@ class Corpus:
 
     def first(self, megabytes: float) -> Corpus:
         """The first part of it, whole documents, with the pairs inside."""
-        part = Corpus(f"{self.name}, first {megabytes:g} MB", self.folder.with_name(f"{self.folder.name}-{megabytes:g}"))
+        part = Corpus(
+            f"{self.name}, first {megabytes:g} MB", self.folder.with_name(f"{self.folder.name}-{megabytes:g}")
+        )
         if not (part.folder / "facts.json").exists():
             part.folder.mkdir(parents=True, exist_ok=True)
             size = rows = 0
@@ -126,7 +128,9 @@ def write_real(corpus: Corpus, settings: dict[str, Any], parts: Path, share: flo
         found = list(documents(name))
         for id_, text in found[: max(int(len(found) * share), 10)]:
             names.append((name, id_))
-            lines.append(json.dumps({"text": text}, ensure_ascii=False).encode("utf-8", "replace")[1:] + b"\n")
+            lines.append(
+                json.dumps({"text": text}, ensure_ascii=False).encode("utf-8", "replace")[1:] + b"\n"
+            )
     natural = len(names)
     opening = len(b'{"id":"d000000000",')
     lines += (line[opening:] for line in lines_of(parts))

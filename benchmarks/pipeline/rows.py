@@ -37,7 +37,7 @@ def batches(path: Path, size: int = 2000) -> Iterator[list[str]]:
 
 
 def in_bands(sketches: NDArray[np.uint32], bands: int) -> tuple[Rows, Rows]:
-    """Neighbours in the order of each band's values: a chain through every bucket, which is all that components need."""
+    """Neighbours in the order of each band's values: a chain through every bucket, which is all components need."""
     width = sketches.shape[1] // bands
     left, right = [], []
     for band in range(bands):

@@ -1,9 +1,9 @@
 """What is known of a corpus, and how an engine's clusters compare with it.
 
 Similarity is the exact Jaccard of word 5-shingles, by two ideas of a word: runs of letters, digits and marks after NFKC
-and case folding, each character of an unspaced script alone; and plainly what white space separates, as most split. Where
-they disagree an engine is never blamed: what it puts together is right if either says so, and it is asked to find what
-both call similar.
+and case folding, each character of an unspaced script alone; and plainly what white space separates, as most split.
+Where they disagree an engine is never blamed: what it puts together is right if either says so, and it is asked to find
+what both call similar.
 """
 
 from __future__ import annotations
@@ -77,7 +77,9 @@ def measured(pairs: list[tuple[int, int]], texts: dict[int, str]) -> Truth:
     return Truth(rows[:, 0], rows[:, 1], np.array(words, np.float64), np.array(plain, np.float64))
 
 
-def score(corpus: Corpus, labels: Rows, keepers: Rows, pairs: tuple[Rows, Rows] | None = None) -> dict[str, Any]:
+def score(
+    corpus: Corpus, labels: Rows, keepers: Rows, pairs: tuple[Rows, Rows] | None = None
+) -> dict[str, Any]:
     """How clusters compare with the truth.
 
     `recall` is the share of the known pairs, similar by both measures, of which not both documents would be kept: a
@@ -114,7 +116,9 @@ def score(corpus: Corpus, labels: Rows, keepers: Rows, pairs: tuple[Rows, Rows] 
         # The same words or not: copies that a digest collapses are pairs that need no listing.
         hit = [
             (a, b) in have or (b, a) in have or equal
-            for a, b, equal in zip(truth.left.tolist(), truth.right.tolist(), (truth.words == 1).tolist(), strict=True)
+            for a, b, equal in zip(
+                truth.left.tolist(), truth.right.tolist(), (truth.words == 1).tolist(), strict=True
+            )
         ]
         found |= {
             "pairs": len(pairs[0]),

@@ -1,4 +1,4 @@
-"""datatrove: its signatures, buckets and clusters stages, each with a process for each thread; the filter is left out."""
+"""datatrove: its stages of signatures, buckets and clusters, a process for each thread; the filter is left out."""
 
 from __future__ import annotations
 
@@ -30,12 +30,20 @@ def find(corpus: Path, threads: int) -> Rows:
             ).run()
 
         reader = JsonlReader(f"{folder}/in", glob_pattern="*.jsonl")
-        stage(1, threads, reader, MinhashDedupSignature(output_folder=f"{folder}/1", config=config, language="eng_Latn"))
+        stage(
+            1,
+            threads,
+            reader,
+            MinhashDedupSignature(output_folder=f"{folder}/1", config=config, language="eng_Latn"),
+        )
         stage(
             2,
             BANDS,
             MinhashDedupBuckets(
-                input_folder=f"{folder}/1", output_folder=f"{folder}/2", config=config, only_dedup_in_index=False
+                input_folder=f"{folder}/1",
+                output_folder=f"{folder}/2",
+                config=config,
+                only_dedup_in_index=False,
             ),
         )
         stage(
@@ -55,7 +63,7 @@ def find(corpus: Path, threads: int) -> Rows:
 
 
 def split(corpus: Path, folder: Path, parts: int) -> list[int]:
-    """One file for each process, since a file is what its readers share out; gives the first row of each, and the end."""
+    """One file for each process, since whole files are what its readers share out; their first rows, and the end."""
     folder.mkdir()
     lines = corpus.read_bytes().splitlines(keepends=True)
     starts = [len(lines) * part // parts for part in range(parts + 1)]
