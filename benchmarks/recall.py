@@ -51,19 +51,15 @@ class Reported:
 
 def pipeline(texts: list[str], threshold: float) -> Reported:
     """The one place that calls the pipeline under test; pairs of documents with the same words are spelled out."""
-    result = nd.dedup(texts, threshold=threshold, floor=threshold, threads=2)
-    digests = nd.digest(texts, normalized=nd.Shingles().normalize, threads=2)
-    groups: dict[bytes, list[int]] = {}
-    for row, (digest, empty) in enumerate(zip(digests.digests, digests.empty, strict=True)):
-        if not empty:
-            groups.setdefault(digest.tobytes(), []).append(row)
-    of = {row: group for group in groups.values() for row in group}
-    pairs = {ordered(a, b) for group in groups.values() for a in group for b in group if a < b}
+    config = nd.Config().with_threshold(threshold, threshold)
+    result = nd.dedup(texts, config, threads=2)
+    groups: dict[int, list[int]] = {}
+    for row, first in enumerate(result.found.first.tolist()):
+        groups.setdefault(first, []).append(row)
+    pairs = {(a, b) for group in groups.values() for a in group for b in group if a < b}
     for left, right in zip(result.pairs.left.tolist(), result.pairs.right.tolist(), strict=True):
-        pairs.update(ordered(a, b) for a in of[left] for b in of[right])
-    least = 128 if threshold >= 0.75 else 256 if threshold >= 0.6 else 512
-    bands = nd.LSH.for_threshold(threshold, 0.99, values=least)
-    return Reported(pairs, f"{bands.bands}x{bands.rows}", result.capped)
+        pairs.update(ordered(a, b) for a in groups.get(left, [left]) for b in groups.get(right, [right]))
+    return Reported(pairs, f"{config.bands.bands}x{config.bands.rows}", result.capped)
 
 
 def ordered(a: int, b: int) -> Pair:

@@ -134,18 +134,19 @@ def once(name: str, engine: Json, corpus: Corpus, threads: int, row: Json) -> Co
             row["not_run"] = f"exit code {cost.code}: {cost.errors.strip()[-300:]}"
             return cost
         if name == "ours":
-            labels, keepers, pairs = ours.read(out, cost.output, corpus.facts["documents"])
+            found = ours.read(out, cost.output, corpus.facts["documents"])
+            labels, keepers, pairs, first = found.keepers, found.keepers, found.pairs, found.first
             if cost.output.startswith("{"):
                 row["stages"] = json.loads(cost.output).get("seconds")
         else:
-            labels, pairs = np.load(out), None
+            labels, pairs, first = np.load(out), None, None
             keepers = first_rows(labels)
         if len(labels) != corpus.facts["documents"]:
             raise SystemExit(
                 f"{name} gave clusters for {len(labels)} of {corpus.facts['documents']} documents"
             )
         if "score" not in row:
-            row["score"] = score(corpus, labels, keepers, pairs)
+            row["score"] = score(corpus, labels, keepers, pairs, first)
         return cost
     finally:
         shutil.rmtree(folder)

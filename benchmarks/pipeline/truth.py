@@ -78,14 +78,19 @@ def measured(pairs: list[tuple[int, int]], texts: dict[int, str]) -> Truth:
 
 
 def score(
-    corpus: Corpus, labels: Rows, keepers: Rows, pairs: tuple[Rows, Rows] | None = None
+    corpus: Corpus,
+    labels: Rows,
+    keepers: Rows,
+    pairs: tuple[Rows, Rows] | None = None,
+    first: Rows | None = None,
 ) -> dict[str, Any]:
     """How clusters compare with the truth.
 
     `recall` is the share of the known pairs, similar by both measures, of which not both documents would be kept: a
     cohesive cluster may part two similar documents, and then both go for other keepers. `removal_precision` is the
     share of a sample of documents, each not its cluster's keeper, that are similar to that keeper; `pair_precision` of
-    a sample of pairs that share a cluster. An engine that reports pairs has its recall and precision of those too.
+    a sample of pairs that share a cluster. An engine that reports pairs has its recall and precision of those
+    too; `first` is for each row the first one of the same words, whose pairs are its own.
     """
     rng = random.Random(11)
     truth = corpus.truth
@@ -112,13 +117,12 @@ def score(
         "pair_precision": mean(right(shared, texts)),
     }
     if pairs is not None:
-        have = set(zip(*(column.tolist() for column in pairs), strict=True))
-        # The same words or not: copies that a digest collapses are pairs that need no listing.
+        stands = np.arange(len(labels)) if first is None else first
+        one, other = (stands[side] for side in (truth.left, truth.right))
+        have = set(zip(np.minimum(*pairs).tolist(), np.maximum(*pairs).tolist(), strict=True))
         hit = [
-            (a, b) in have or (b, a) in have or equal
-            for a, b, equal in zip(
-                truth.left.tolist(), truth.right.tolist(), (truth.words == 1).tolist(), strict=True
-            )
+            a == b or (min(a, b), max(a, b)) in have
+            for a, b in zip(one.tolist(), other.tolist(), strict=True)
         ]
         found |= {
             "pairs": len(pairs[0]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -12,12 +13,21 @@ from numpy.typing import NDArray
 __all__ = ["Found", "command", "read"]
 
 Rows = NDArray[np.int64]
-Found = tuple[Rows, Rows, tuple[Rows, Rows] | None]
 NEARDUP = (sys.executable, "-m", "neardup")
 # The command under test; {corpus}, {out} and {threads} are filled in.
 SCAN = "scan {corpus} --out {out} --threshold 0.8 --floor 0.8 --threads {threads} --memory 2GB --json"
 # The same in memory, for as long as there is no scan.
 DEDUP = "dedup {corpus} --threshold 0.8 --threads {threads} --json"
+
+
+@dataclass(frozen=True)
+class Found:
+    """The keeper of each row, which also names its cluster; the pairs reported, if they are, between first rows; and
+    for each row the first one of the same words, whose pairs are its own."""
+
+    keepers: Rows
+    pairs: tuple[Rows, Rows] | None
+    first: Rows | None
 
 
 def command(corpus: Path, out: Path, threads: int) -> list[str]:
@@ -28,37 +38,22 @@ def command(corpus: Path, out: Path, threads: int) -> list[str]:
 
 
 def read(out: Path, printed: str, rows: int) -> Found:
-    """(cluster of each row, keeper of each row, the pairs reported or None)."""
+    """What the command found, from its findings or, without any, from what it printed."""
+    keepers = np.arange(rows)
     if not out.exists():
         dropped = json.loads(printed)["dropped"]
-        keepers = np.arange(rows)
         keepers[[row_of(one["id"]) for one in dropped]] = [row_of(one["keeper"]) for one in dropped]
-        return keepers, keepers, None
-    clusters, pairs = table(out, "clusters"), table(out, "pairs")
-    keepers = np.arange(rows)
-    keepers[rows_of(clusters["id"])] = rows_of(clusters["keeper"])
-    return keepers, keepers, (rows_of(pairs["left"]), rows_of(pairs["right"]))
+        return Found(keepers, None, None)
+    from neardup.findings import Findings
+
+    findings = Findings(out)
+    row = findings.places - 1  # of the one file there is; lines that were rejected have no findings
+    keepers[row] = row[findings.cut().clusters.keeper]
+    first = np.arange(rows)
+    first[row] = row[findings.first]
+    return Found(keepers, (row[findings.pairs.left], row[findings.pairs.right]), first)
 
 
-def table(folder: Path, name: str) -> dict[str, list[str]]:
-    """The columns of a findings file, Parquet or JSONL."""
-    parquet = folder / f"{name}.parquet"
-    if parquet.exists():
-        import pyarrow.parquet as pq
-
-        return dict(pq.read_table(parquet).to_pydict())
-    columns: dict[str, list[str]] = {}
-    with (folder / f"{name}.jsonl").open(encoding="utf-8") as lines:
-        for line in lines:
-            for field, value in json.loads(line).items():
-                columns.setdefault(field, []).append(value)
-    return columns
-
-
-def rows_of(ids: list[str]) -> Rows:
-    return np.fromiter(map(row_of, ids), np.int64, len(ids))
-
-
-def row_of(id_: str | int) -> int:
+def row_of(id_: str) -> int:
     """Corpora name their documents by their row: d000000012."""
-    return id_ if isinstance(id_, int) else int(id_.removeprefix("d"))
+    return int(id_.removeprefix("d"))
