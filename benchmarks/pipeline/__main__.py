@@ -136,8 +136,7 @@ def once(name: str, engine: Json, corpus: Corpus, threads: int, row: Json) -> Co
         if name == "ours":
             found = ours.read(out, cost.output, corpus.facts["documents"])
             labels, keepers, pairs, first = found.keepers, found.keepers, found.pairs, found.first
-            if cost.output.startswith("{"):
-                row["stages"] = json.loads(cost.output).get("seconds")
+            row["stages"] = found.stages
         else:
             labels, pairs, first = np.load(out), None, None
             keepers = first_rows(labels)
@@ -215,6 +214,7 @@ def show(row: Json) -> None:
     precise = "  ".join(f"{key} {found[key]}" for key in ("recall", "removal_precision", "pair_precision"))
     print(
         f"  {row['engine']:12}{row['bytes'] / 1e6:7.0f} MB {row['seconds']:8.2f} s {row['mb_per_second']:8.1f} MB/s"
+        f" {row['cpu_seconds']:7.1f} CPU s"
         f" {row['peak_bytes'] / 1e6:7.0f} MB peak  {found['clusters']:,} clusters  {precise}",
         flush=True,
     )

@@ -23,11 +23,12 @@ DEDUP = "dedup {corpus} --threshold 0.8 --threads {threads} --json"
 @dataclass(frozen=True)
 class Found:
     """The keeper of each row, which also names its cluster; the pairs reported, if they are, between first rows; and
-    for each row the first one of the same words, whose pairs are its own."""
+    for each row the first one of the same words, whose pairs are its own. And the seconds of each stage."""
 
     keepers: Rows
     pairs: tuple[Rows, Rows] | None
     first: Rows | None
+    stages: dict[str, float]
 
 
 def command(corpus: Path, out: Path, threads: int) -> list[str]:
@@ -41,9 +42,10 @@ def read(out: Path, printed: str, rows: int) -> Found:
     """What the command found, from its findings or, without any, from what it printed."""
     keepers = np.arange(rows)
     if not out.exists():
-        dropped = json.loads(printed)["dropped"]
+        facts = json.loads(printed)
+        dropped = facts["dropped"]
         keepers[[row_of(one["id"]) for one in dropped]] = [row_of(one["keeper"]) for one in dropped]
-        return Found(keepers, None, None)
+        return Found(keepers, None, None, facts["seconds"])
     from neardup.findings import Findings
 
     findings = Findings(out)
@@ -51,7 +53,8 @@ def read(out: Path, printed: str, rows: int) -> Found:
     keepers[row] = row[findings.cut().clusters.keeper]
     first = np.arange(rows)
     first[row] = row[findings.first]
-    return Found(keepers, (row[findings.pairs.left], row[findings.pairs.right]), first)
+    pairs = row[findings.pairs.left], row[findings.pairs.right]
+    return Found(keepers, pairs, first, findings.manifest["seconds"])
 
 
 def row_of(id_: str) -> int:
