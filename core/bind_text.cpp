@@ -5,6 +5,7 @@
 #include "features.hpp"
 #include "fused.hpp"
 #include "hash.hpp"
+#include "jsonl.hpp"
 #include "minhash.hpp"
 #include "select.hpp"
 #include "vocabulary.hpp"
@@ -260,6 +261,19 @@ void bind_text(nb::module_& module) {
         },
         "texts"_a, "recipe"_a, "threads"_a,
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
+
+    module.def(
+        "look_at_lines",
+        [](Column<std::uint8_t> block) {
+            LinesSeen seen;
+            {
+                nb::gil_scoped_release nogil;
+                seen = look_at_lines({reinterpret_cast<const char*>(block.data()), block.shape(0)});
+            }
+            return std::make_tuple(seen.lines, seen.plain);
+        },
+        "block"_a.noconvert(),
+        "How many lines end in a block of JSONL, and whether none is blank and no NaN or Infinity bare.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto told = [](Reading& reading) {
