@@ -69,18 +69,18 @@ void bind_repeats(nb::module_& module) {
         "text.");
     module.def(
         "group_parts",
-        [](Matrix<std::uint64_t> digests, Places numbers, std::size_t least) {
+        [](Matrix<std::uint64_t> digests, Places numbers, std::size_t least, unsigned threads) {
             if (digests.shape(0) != numbers.shape(0) || digests.shape(1) != 2)
                 throw nb::value_error("digests must be [numbers, 2]");
             Repeated found;
             {
                 nb::gil_scoped_release nogil;
-                found = group_parts(view(digests), view(numbers), least);
+                found = group_parts(view(digests), view(numbers), least, threads);
             }
             return std::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.firsts)),
                                    to_numpy(std::move(found.counts)));
         },
-        "digests"_a.noconvert(), "numbers"_a.noconvert(), "least"_a,
+        "digests"_a.noconvert(), "numbers"_a.noconvert(), "least"_a, "threads"_a,
         "Parts whose digest occurs at least so often, each with the first such part and their count.");
     module.def(
         "token_stream",
@@ -133,19 +133,37 @@ void bind_repeats(nb::module_& module) {
             "bits"_a, "place"_a, "threads"_a, "Hashes and places of the windows that may be repeated.");
     module.def(
         "group_windows",
-        [](Column<std::uint64_t> hashes, Places places, std::size_t least) {
+        [](Column<std::uint64_t> hashes, Places places, std::size_t least, unsigned threads) {
             if (hashes.shape(0) != places.shape(0))
                 throw nb::value_error("hashes and places differ in length");
             Repeated found;
             {
                 nb::gil_scoped_release nogil;
-                found = group_windows(view(hashes), view(places), least);
+                found = group_windows(view(hashes), view(places), least, threads);
             }
             return std::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.firsts)),
                                    to_numpy(std::move(found.counts)));
         },
-        "hashes"_a.noconvert(), "places"_a.noconvert(), "least"_a,
+        "hashes"_a.noconvert(), "places"_a.noconvert(), "least"_a, "threads"_a,
         "Places whose hash occurs at least so often, each with the first such place and their count.");
+
+    module.def(
+        "in_order",
+        [](Places places, Places firsts, Places counts, unsigned threads) {
+            if (places.shape(0) != firsts.shape(0) || places.shape(0) != counts.shape(0))
+                throw nb::value_error("places, firsts and counts differ in length");
+            for (std::size_t i = 0; i < places.shape(0); ++i)
+                if (places.data()[i] < 0) throw nb::value_error("a place is negative");
+            Repeated found;
+            {
+                nb::gil_scoped_release nogil;
+                found = in_order(view(places), view(firsts), view(counts), threads);
+            }
+            return std::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.firsts)),
+                                   to_numpy(std::move(found.counts)));
+        },
+        "places"_a.noconvert(), "firsts"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
+        "The same rows, places ascending.");
 
     nb::class_<Chains>(module, "Chains", "Repeated windows joined to letters.")
         .def(

@@ -164,19 +164,20 @@ Parts parts_of(std::span<const Text> texts, const Normalizer& how, Part part, st
 }
 
 Repeated group_parts(std::span<const std::uint64_t> digests, std::span<const std::int64_t> numbers,
-                     std::size_t least) {
+                     std::size_t least, unsigned threads) {
     struct Item {
         std::uint64_t hash, rest;
         std::int64_t place;
-        bool same(const Item& other) const { return rest == other.rest; }
+        bool same(const Item& other) const { return hash == other.hash && rest == other.rest; }
         bool less(const Item& other) const {
+            if (hash != other.hash) return hash < other.hash;
             return rest != other.rest ? rest < other.rest : place < other.place;
         }
     };
     Buffer<Item> items(numbers.size());
     for (std::size_t i = 0; i < items.size(); ++i)
         items[i] = {digests[2 * i], digests[2 * i + 1], numbers[i]};
-    return group(items, least);
+    return group(items, least, threads);
 }
 
 }  // namespace neardup

@@ -24,6 +24,6 @@ Parts parts_of(std::span<const Text> texts, const Normalizer& how, Part part, st
 
 // Digests [parts, 2] with their parts' numbers: which occur at least so often.
 Repeated group_parts(std::span<const std::uint64_t> digests, std::span<const std::int64_t> numbers,
-                     std::size_t least);
+                     std::size_t least, unsigned threads);
 
 }  // namespace neardup

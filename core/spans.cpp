@@ -89,6 +89,11 @@ class Tracing {
     }
     // `count` bytes from `normal` on were made together of the units [from, to).
     void together(std::size_t normal, std::size_t count, std::size_t from, std::size_t to) {
+        // What leaves no trace (a folded digit, a soft hyphen) belongs to the token it touches.
+        if (count == 0 && next_ > 0 && ends_[next_ - 1] == static_cast<std::int64_t>(from)) {
+            ends_[next_ - 1] = static_cast<std::int64_t>(to);
+            return;
+        }
         for (; next_ < tokens_.size(); ++next_) {
             const auto [begin, end] = tokens_[next_];
             if (begin >= normal + count) return;

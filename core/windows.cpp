@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 
 #include "parallel.hpp"
 #include "shingle.hpp"
@@ -104,16 +105,46 @@ WindowFilter::Found WindowFilter::collect(const Piece& piece, const WindowHash& 
 }
 
 Repeated group_windows(std::span<const std::uint64_t> hashes, std::span<const std::int64_t> places,
-                       std::size_t least) {
+                       std::size_t least, unsigned threads) {
     struct Item {
         std::uint64_t hash;
         std::int64_t place;
-        bool same(const Item&) const { return true; }
-        bool less(const Item& other) const { return place < other.place; }
+        bool same(const Item& other) const { return hash == other.hash; }
+        bool less(const Item& other) const {
+            return hash != other.hash ? hash < other.hash : place < other.place;
+        }
     };
     Buffer<Item> items(hashes.size());
     for (std::size_t i = 0; i < items.size(); ++i) items[i] = {hashes[i], places[i]};
-    return group(items, least);
+    return group(items, least, threads);
+}
+
+Repeated in_order(std::span<const std::int64_t> places, std::span<const std::int64_t> firsts,
+                  std::span<const std::int64_t> counts, unsigned threads) {
+    struct Item {
+        std::int64_t place, first, count;
+    };
+    Repeated out;
+    if (places.empty()) return out;
+    Buffer<Item> items(places.size());
+    for (std::size_t i = 0; i < items.size(); ++i) items[i] = {places[i], firsts[i], counts[i]};
+    const auto [low, high] = std::minmax_element(places.begin(), places.end());
+    const int shift = std::countl_zero(static_cast<std::uint64_t>(*high - *low) | 1);
+    sort_in_buckets(
+        items, threads,
+        [from = *low, shift](const Item& item) {
+            return static_cast<std::uint64_t>(item.place - from) << shift;
+        },
+        [](const Item& a, const Item& b) { return a.place < b.place; });
+    out.places.reserve(items.size());
+    out.firsts.reserve(items.size());
+    out.counts.reserve(items.size());
+    for (const Item& item : items) {
+        out.places.push_back(item.place);
+        out.firsts.push_back(item.first);
+        out.counts.push_back(item.count);
+    }
+    return out;
 }
 
 std::size_t Chains::check(std::span<const std::int64_t> places, std::span<const std::int64_t> firsts,

@@ -57,7 +57,11 @@ class WindowFilter {
 
 // By hash alone: Chains finds out if two different windows share one.
 Repeated group_windows(std::span<const std::uint64_t> hashes, std::span<const std::int64_t> places,
-                       std::size_t least);
+                       std::size_t least, unsigned threads);
+
+// The same rows, places ascending.
+Repeated in_order(std::span<const std::int64_t> places, std::span<const std::int64_t> firsts,
+                  std::span<const std::int64_t> counts, unsigned threads);
 
 class Chains {
   public:

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.pipeline import Dropped, Result, dedup
     from neardup.planning import Plan, plan
+    from neardup.repeats import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
@@ -70,12 +71,18 @@ _LATER = {
     "Join": "neardup.search.join",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
+    "Lines": "neardup.repeats",
     "LiveSearcher": "neardup.search.live",
+    "Occurrence": "neardup.repeats",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
+    "Paragraphs": "neardup.repeats",
+    "Passages": "neardup.repeats",
     "Plan": "neardup.planning",
     "Reader": "neardup.io",
     "Rejects": "neardup.io",
+    "Repeat": "neardup.repeats",
+    "Repeats": "neardup.repeats",
     "Result": "neardup.pipeline",
     "Scan": "neardup.search.scan",
     "Writer": "neardup.io",
@@ -118,17 +125,23 @@ __all__ = [
     "Jaccard",
     "Join",
     "Limits",
+    "Lines",
     "LiveSearcher",
     "MinHash",
     "MissingExtra",
     "Modulo",
     "NeardupError",
     "Normalize",
+    "Occurrence",
     "Pairs",
+    "Paragraphs",
+    "Passages",
     "Phrases",
     "Plan",
     "Reader",
     "Rejects",
+    "Repeat",
+    "Repeats",
     "Result",
     "Scan",
     "SchemeError",

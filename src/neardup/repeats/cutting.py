@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from os import PathLike
+from os import PathLike, fspath
+from pathlib import Path
 from typing import Protocol
 
 from neardup.documents import Document
-from neardup.errors import DataError
+from neardup.errors import ConfigError, DataError
 from neardup.features.normalize import Normalize, tokens
 from neardup.io import Batch, Reader, Writer, open_writer
 from neardup.repeats.found import Occurrence, Repeat
@@ -88,6 +89,7 @@ def cut_corpus(
 
     Raises DataError, and writes nothing, when the documents are not those of the first pass.
     """
+    _keep_inputs(reader, out)
     done = CutCorpus()
     texts = [""] * len(cuts.shown)
     occurrences: list[list[Occurrence]] = [[] for _ in texts]
@@ -115,6 +117,14 @@ def cut_corpus(
         for text, one, places in zip(texts, cuts.shown, occurrences, strict=True)
     )
     return done
+
+
+def _keep_inputs(reader: Reader, out: str | PathLike[str] | None) -> None:
+    """Inputs are never changed: ConfigError if `out` is one of them."""
+    if out is not None and any(
+        Path(file.name).resolve() == Path(out).resolve() for file in reader.files or ()
+    ):
+        raise ConfigError(f"{fspath(out)}: is one of the inputs; write to another file")
 
 
 def _show(batch: Batch, marks: list[Marks], texts: list[str], occurrences: list[list[Occurrence]]) -> None:

@@ -155,7 +155,8 @@ class _Counted:
             tuple[int, int, int, Places]
         ] = []  # count, minus the first number, documents, some numbers
         for low, high, numbers in self.spill:
-            places, firsts, counts = _core.group_parts(np.stack([low, high], axis=1), numbers, how.least)
+            digests = np.stack([low, high], axis=1)
+            places, firsts, counts = _core.group_parts(digests, numbers, how.least, self._terms.threads)
             goes[places] = places != firsts if most is None else (places != firsts) | (counts > most)
             heads = np.flatnonzero(places == firsts)
             distinct += len(heads)

@@ -61,7 +61,7 @@ def repeated_windows(
         windows = search.group(candidates, least, memory, here)
         chains = _core.Chains(corpus.words, width)
         if search.verify(windows, chains):
-            for places, firsts, counts in _in_order(windows):
+            for places, firsts, counts in _in_order(windows, threads):
                 chains.join(places, firsts, counts, most or 0)
             letters, starts, sizes, cuts = chains.take()
             return Letters(letters, starts, sizes, cuts, candidates.bytes_written + windows.bytes_written)
@@ -109,14 +109,14 @@ class _Search:
 
         found = Spill((np.int64, np.int64, np.int64), by_place, folder / "places", memory // 8)
         for hashes, places in candidates:
-            found.add(*_core.group_windows(hashes, places, least))
+            found.add(*_core.group_windows(hashes, places, least, self._threads))
         return found
 
     def verify(self, windows: Spill, chains: _core.Chains) -> bool:
         """Whether every window equals the first of its kind, word by word; also finds where chains end."""
         tokens, offsets = self._corpus.mapped(), self._corpus.offsets
         wrong = 0
-        for places, firsts, counts in _in_order(windows):
+        for places, firsts, counts in _in_order(windows, self._threads):
             wrong += chains.check(places, firsts, counts, tokens)
             if self._apart:
                 rows, owners = (np.searchsorted(offsets, at, side="right") for at in (places, firsts))
@@ -135,7 +135,6 @@ def _by_hash(columns: Columns) -> NDArray[np.uint64]:
     return partitions
 
 
-def _in_order(windows: Spill) -> Iterator[tuple[Places, Places, Places]]:
+def _in_order(windows: Spill, threads: int) -> Iterator[tuple[Places, Places, Places]]:
     for places, firsts, counts in windows:
-        order = np.argsort(places)
-        yield places[order], firsts[order], counts[order]
+        yield _core.in_order(places, firsts, counts, threads)
