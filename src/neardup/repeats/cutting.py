@@ -121,9 +121,10 @@ def cut_corpus(
 
 def _keep_inputs(reader: Reader, out: str | PathLike[str] | None) -> None:
     """Inputs are never changed: ConfigError if `out` is one of them."""
-    if out is not None and any(
-        Path(file.name).resolve() == Path(out).resolve() for file in reader.files or ()
-    ):
+    if out is None:
+        return
+    target = Path(out).resolve()
+    if any(Path(file.path).resolve() == target for file in reader.files or ()):
         raise ConfigError(f"{fspath(out)}: is one of the inputs; write to another file")
 
 
