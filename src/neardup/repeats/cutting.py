@@ -9,13 +9,17 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import Protocol
 
+import numpy as np
+
+from neardup import _core
 from neardup.documents import Document
 from neardup.errors import ConfigError, DataError
-from neardup.features.normalize import Normalize, tokens
+from neardup.features.normalize import Normalize
+from neardup.features.texts import as_texts
 from neardup.io import Batch, Reader, Writer, open_writer
 from neardup.repeats.found import Occurrence, Repeat
 
-__all__ = ["Cuts", "Marks", "Shown", "Wanted", "cut_corpus", "trim", "without"]
+__all__ = ["Cuts", "Marks", "Shown", "Wanted", "check_out", "cut_corpus", "trim", "without"]
 
 _MARKS = 3  # of punctuation, that go with a passage they touch
 
@@ -89,7 +93,6 @@ def cut_corpus(
 
     Raises DataError, and writes nothing, when the documents are not those of the first pass.
     """
-    _keep_inputs(reader, out)
     done = CutCorpus()
     texts = [""] * len(cuts.shown)
     occurrences: list[list[Occurrence]] = [[] for _ in texts]
@@ -100,10 +103,11 @@ def cut_corpus(
                 writer = stack.enter_context(open_writer(out, like=batch.layout))
             marks = cuts.marks([document.text for document in batch])
             _show(batch, marks, texts, occurrences)
-            for document, mark in zip(batch, marks, strict=True):
-                left, emptied = _cut(document, mark, normalize, done)
-                if writer is not None and not (emptied and drop_empty):
-                    writer.write(batch.layout.record(left))
+            left, emptied = _cut(batch, marks, normalize, done)
+            if writer is not None:
+                for row, document in enumerate(left):
+                    if not (drop_empty and row in emptied):
+                        writer.write(batch.layout.record(document))
         if not cuts.finish():
             raise DataError(
                 "the second pass over the input gave other documents than the first: something changed it, or it "
@@ -119,13 +123,14 @@ def cut_corpus(
     return done
 
 
-def _keep_inputs(reader: Reader, out: str | PathLike[str] | None) -> None:
-    """Inputs are never changed: ConfigError if `out` is one of them."""
+def check_out(reader: Reader, out: str | PathLike[str] | None) -> None:
+    """Raise now what would be raised after the first pass: no such folder, no known format, one of the inputs."""
     if out is None:
         return
     target = Path(out).resolve()
     if any(Path(file.path).resolve() == target for file in reader.files or ()):
         raise ConfigError(f"{fspath(out)}: is one of the inputs; write to another file")
+    open_writer(out).discard()
 
 
 def _show(batch: Batch, marks: list[Marks], texts: list[str], occurrences: list[list[Occurrence]]) -> None:
@@ -138,20 +143,25 @@ def _show(batch: Batch, marks: list[Marks], texts: list[str], occurrences: list[
             )
 
 
-def _cut(document: Document, mark: Marks, normalize: Normalize, done: CutCorpus) -> tuple[Document, bool]:
-    """What is left of a document, and whether that has no words any more."""
-    text = document.text
-    size = _bytes(text)
-    done.documents += 1
-    done.size += size
-    if not mark.cuts:
-        return document, False
-    left = without(text, mark.cuts)
-    done.changed += 1
-    done.cut += size - _bytes(left)
-    emptied = not tokens([left], normalize)[0]
-    done.emptied += emptied
-    return replace(document, text=left), emptied
+def _cut(
+    batch: Batch, marks: list[Marks], normalize: Normalize, done: CutCorpus
+) -> tuple[list[Document], set[int]]:
+    """What is left of the documents, and which have no words any more."""
+    left = [
+        replace(document, text=without(document.text, mark.cuts)) if mark.cuts else document
+        for document, mark in zip(batch, marks, strict=True)
+    ]
+    changed = [row for row, mark in enumerate(marks) if mark.cuts]
+    texts = as_texts([left[row].text for row in changed])
+    _, offsets, _, _ = _core.token_stream(texts, normalize.native(), 0, False, 1)
+    emptied = {changed[i] for i in np.flatnonzero(np.diff(offsets) == 0)}
+    sizes = [_bytes(document.text) for document in batch]
+    done.documents += len(left)
+    done.size += sum(sizes)
+    done.changed += len(changed)
+    done.cut += sum(sizes[row] - _bytes(left[row].text) for row in changed)
+    done.emptied += len(emptied)
+    return left, emptied
 
 
 def without(text: str, cuts: Sequence[Span]) -> str:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
-from neardup.repeats.cutting import Marks, Shown, Wanted, cut_corpus
+from neardup.repeats.cutting import Marks, Shown, Wanted, check_out, cut_corpus
 from neardup.repeats.found import Repeats
 from neardup.repeats.spill import Columns, Spill
 from neardup.repeats.terms import Clock, Terms, as_reader
@@ -66,6 +66,7 @@ class _Parts:
         """
         terms = Terms.of(top, examples, memory, threads)
         reader, clock = as_reader(source), Clock()
+        check_out(reader, out)
         with tempfile.TemporaryDirectory(prefix="neardup-", dir=scratch) as folder:
             counted = _Counted(self, terms, Path(folder))
             for batch in reader:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
-from neardup.repeats.cutting import Marks, Shown, Span, Wanted, cut_corpus, trim
+from neardup.repeats.cutting import Marks, Shown, Span, Wanted, check_out, cut_corpus, trim
 from neardup.repeats.found import Repeats
 from neardup.repeats.terms import Clock, Terms, as_reader
 from neardup.repeats.tokenfile import TokenFile
@@ -71,6 +71,7 @@ class Passages:
         """
         terms = Terms.of(top, examples, memory, threads)
         reader, clock, seed = as_reader(source), Clock(), Seed.of(self.seed)
+        check_out(reader, out)
         with tempfile.TemporaryDirectory(prefix="neardup-", dir=scratch) as name:
             folder = Path(name)
             with TokenFile(folder / "words") as corpus:

@@ -20,6 +20,7 @@ Places = NDArray[np.int64]
 # Two different windows share a 64-bit hash once in a thousand corpora of 100 million words; then another hash is taken.
 _ATTEMPTS = (64, 64, 64, 64, 64, 64, 64, 64)
 _LARGEST_PIECE = 4 << 20
+_AT_ONCE = 1 << 19  # windows that are looked up before the pages of their words are given back
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ class _Search:
     def candidates(self, memory: int, folder: Path) -> Spill:
         """Hashes and places of the windows that may occur more than once, by two passes over the words."""
         filter_ = _core.WindowFilter(_slot_bits(self._corpus.words, memory))
-        size = max(1, min(_LARGEST_PIECE, memory // 64))
+        size = max(1, min(_LARGEST_PIECE, memory // 256))
         for tokens, offsets, _, documents in self._corpus.pieces(size):
             filter_.mark(
                 tokens, offsets, self._width, self._seed, self._apart, documents, self._bits, self._threads
@@ -117,17 +118,19 @@ class _Search:
         tokens, offsets = self._corpus.mapped(), self._corpus.offsets
         wrong = 0
         for places, firsts, counts in _in_order(windows, self._threads):
-            wrong += chains.check(places, firsts, counts, tokens)
+            for begin in range(0, len(places), _AT_ONCE):
+                part = slice(begin, begin + _AT_ONCE)
+                wrong += chains.check(places[part], firsts[part], counts[part], tokens)
+                self._corpus.forget()
             if self._apart:
                 rows, owners = (np.searchsorted(offsets, at, side="right") for at in (places, firsts))
                 wrong += int((rows != owners).sum())
-            self._corpus.forget()
         return wrong == 0
 
 
 def _slot_bits(words: int, memory: int) -> int:
-    """Of the filter: half of the memory at two bits a slot, and no more than sixteen slots a word."""
-    return max(6, min((memory // 2 * 4).bit_length() - 1, (words * 16).bit_length(), 40))
+    """Of the filter: a quarter of the memory at two bits a slot, and no more than sixteen slots a word."""
+    return max(6, min(memory.bit_length() - 1, (words * 16).bit_length(), 40))
 
 
 def _by_hash(columns: Columns) -> NDArray[np.uint64]:
