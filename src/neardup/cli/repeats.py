@@ -13,7 +13,7 @@ import neardup as nd
 __all__ = ["repeats"]
 
 PRINTED = 10
-WIDTH = 72
+WIDTH = 60
 
 
 @click.command()
@@ -131,11 +131,12 @@ def _show(found: nd.Repeats) -> None:
             shown.append(one)
     if not shown:
         return
-    click.echo(f"\n{'times':>7} {'documents':>9} {'words':>7}  text, and the document it stands in first")
+    click.echo(f"\n{'times':>7} {'documents':>9} {'words':>7} {'bytes':>11}  text, and the document it stands in first")
     for one in shown:
         text = " ".join(one.text.split())
         text = text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
-        click.echo(f"{one.count:>7,} {one.documents:>9,} {one.words:>7,}  {text}  [{one.occurrences[0].id}]")
+        figures = f"{one.count:>7,} {one.documents:>9,} {one.words:>7,} {one.repeated:>11,}"
+        click.echo(f"{figures}  {text}  [{one.occurrences[0].id}]")
 
 
 def _overlap(one: nd.Repeat, other: nd.Repeat) -> bool:

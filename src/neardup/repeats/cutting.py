@@ -117,7 +117,7 @@ def cut_corpus(
             writer = stack.enter_context(open_writer(out))
         done.written = writer.rows if writer is not None else 0
     done.top = tuple(
-        Repeat(text, one.words, one.count, one.documents, tuple(places))
+        Repeat(text, one.words, one.count, one.documents, (one.count - 1) * _bytes(text), tuple(places))
         for text, one, places in zip(texts, cuts.shown, occurrences, strict=True)
     )
     return done

@@ -28,13 +28,15 @@ class Occurrence:
 class Repeat:
     """One repeated part: its text as it stands first, its words, and how often and in how many documents it occurs.
 
-    `occurrences` are the first few; `count` is all of them.
+    `occurrences` are the first few; `count` is all of them. `repeated` is what all but the first take, in bytes of
+    UTF-8, were each as long as the first.
     """
 
     text: str
     words: int
     count: int
     documents: int
+    repeated: int
     occurrences: tuple[Occurrence, ...]
 
 
