@@ -36,6 +36,19 @@ class Texts {
         }
         owners_.append(data);
     }
+    // Texts anywhere in one buffer, in the order named.
+    void add_spans(Column<std::uint8_t> data, Column<std::int64_t> begins, Column<std::int64_t> ends) {
+        const std::size_t n = begins.shape(0);
+        if (ends.shape(0) != n) throw nb::value_error("columns differ in length");
+        views_.reserve(views_.size() + n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int64_t begin = begins.data()[i], end = ends.data()[i];
+            if (begin < 0 || end < begin || static_cast<std::size_t>(end) > data.shape(0))
+                throw nb::value_error("text offsets are out of range");
+            views_.push_back({data.data() + begin, static_cast<std::size_t>(end - begin), Encoding::utf8});
+        }
+        owners_.append(data);
+    }
     std::span<const Text> views() const { return views_; }
 
   private:

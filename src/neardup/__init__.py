@@ -36,11 +36,15 @@ from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
+    from neardup.config import Config, Templates
+    from neardup.deduplication import dedup
     from neardup.explanation import Explanation, explain
+    from neardup.filters import Filters
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
-    from neardup.pipeline import Dropped, Result, dedup
+    from neardup.keep import Keep
     from neardup.planning import Plan, plan
     from neardup.repeats import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
+    from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
@@ -61,14 +65,17 @@ _LATER = {
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
+    "Config": "neardup.config",
     "Containment": "neardup.verify",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
-    "Dropped": "neardup.pipeline",
+    "Dropped": "neardup.result",
     "Explanation": "neardup.explanation",
+    "Filters": "neardup.filters",
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
+    "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
     "Lines": "neardup.repeats",
@@ -83,11 +90,12 @@ _LATER = {
     "Rejects": "neardup.io",
     "Repeat": "neardup.repeats",
     "Repeats": "neardup.repeats",
-    "Result": "neardup.pipeline",
+    "Result": "neardup.result",
     "Scan": "neardup.search.scan",
+    "Templates": "neardup.config",
     "Writer": "neardup.io",
     "cluster": "neardup.clusters",
-    "dedup": "neardup.pipeline",
+    "dedup": "neardup.deduplication",
     "explain": "neardup.explanation",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
@@ -108,6 +116,7 @@ __all__ = [
     "Codes",
     "Common",
     "Compact",
+    "Config",
     "ConfigError",
     "Containment",
     "Cosine",
@@ -119,11 +128,13 @@ __all__ = [
     "Exact",
     "Explanation",
     "Features",
+    "Filters",
     "FormatError",
     "Hits",
     "Idf",
     "Jaccard",
     "Join",
+    "Keep",
     "Limits",
     "Lines",
     "LiveSearcher",
@@ -151,6 +162,7 @@ __all__ = [
     "Simhash",
     "Sketches",
     "Smallest",
+    "Templates",
     "Winnow",
     "Words",
     "Writer",

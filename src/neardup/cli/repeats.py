@@ -131,7 +131,9 @@ def _show(found: nd.Repeats) -> None:
             shown.append(one)
     if not shown:
         return
-    click.echo(f"\n{'times':>7} {'documents':>9} {'words':>7} {'bytes':>11}  text, and the document it stands in first")
+    click.echo(
+        f"\n{'times':>7} {'documents':>9} {'words':>7} {'bytes':>11}  text, and the document it stands in first"
+    )
     for one in shown:
         text = " ".join(one.text.split())
         text = text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"

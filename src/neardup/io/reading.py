@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, cast
 from neardup.documents import Document
 from neardup.errors import ConfigError
 from neardup.io.arrow import open_arrow, open_parquet
+from neardup.io.blocks import TextBlock, jsonl_blocks
 from neardup.io.columns import Layout, Shaping
 from neardup.io.delimited import open_delimited
 from neardup.io.folders import open_page
@@ -87,17 +88,35 @@ class Reader:
             yield from batch
 
     def __iter__(self) -> Iterator[Batch]:
+        return self._pass(self._batches)
+
+    def blocks(self) -> Iterator[Batch | TextBlock]:
+        """The same documents; those of JSONL files as columns of ids and texts without the rest, which is several
+        times faster."""
+        return self._pass(self._blocks)
+
+    def _pass(self, run: Callable[[Terms], Iterator[Any]]) -> Iterator[Any]:
         terms = self._terms
         if isinstance(self._sink, Rejects):
-            yield from self._batches(terms)
+            yield from run(terms)
             return
         rejects = Rejects(self._sink)
         rejects.skipped.update(terms.rejects.skipped)
         self.rejects = rejects
         with rejects:
-            yield from self._batches(
-                Terms(terms.limits, rejects, terms.text, terms.id, terms.columns, terms.batch)
-            )
+            yield from run(Terms(terms.limits, rejects, terms.text, terms.id, terms.columns, terms.batch))
+
+    def _blocks(self, terms: Terms) -> Iterator[Batch | TextBlock]:
+        if self.files is None or any(file.format != "jsonl" for file in self.files):
+            yield from self._batches(terms)
+            return
+        self.bytes_read = before = 0
+        layout: list[Layout] = []
+        for file in self.files:
+            counted = replace(file, open=partial(_counted, file.open, self))
+            yield from jsonl_blocks(counted, terms, layout)
+            before += file.size or 0
+            self.bytes_read = before
 
     def _batches(self, terms: Terms) -> Iterator[Batch]:
         documents: list[Document] = []

@@ -20,7 +20,7 @@ from neardup.features.texts import as_texts
 from neardup.repeats.cutting import Marks, Shown, Wanted, check_out, cut_corpus
 from neardup.repeats.found import Repeats
 from neardup.repeats.spill import Columns, Spill
-from neardup.repeats.terms import Clock, Terms, as_reader
+from neardup.repeats.terms import Clock, Terms, as_reader, first_pass
 from neardup.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Lines", "Paragraphs"]
@@ -69,8 +69,8 @@ class _Parts:
         check_out(reader, out)
         with tempfile.TemporaryDirectory(prefix="neardup-", dir=scratch) as folder:
             counted = _Counted(self, terms, Path(folder))
-            for batch in reader:
-                counted.add([document.text for document in batch])
+            for texts in first_pass(reader):
+                counted.add(texts)
             clock.lap("count")
             cuts = counted.decide()
             clock.lap("decide")
@@ -92,11 +92,11 @@ class _Parts:
             clock.seconds,
         )
 
-    def columns(self, texts: list[str], threads: int) -> tuple[Any, Places, Places, Places, Places]:
+    def columns(self, texts: _core.Texts, threads: int) -> tuple[Any, Places, Places, Places, Places]:
         """The parts of some texts: digests, begins, ends, words, and offsets by text."""
         part = _core.Part.line if self.unit == "line" else _core.Part.paragraph
         seed = Seed.of(self.seed).value
-        return _core.parts_of(as_texts(texts), self.normalize.native(), part, self.min_length, seed, threads)
+        return _core.parts_of(texts, self.normalize.native(), part, self.min_length, seed, threads)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ class _Counted:
         # Sorting a partition takes about six times its size.
         self.spill = Spill((np.uint64, np.uint64, np.int64), _by_digest, folder / "parts", terms.memory // 8)
 
-    def add(self, texts: list[str]) -> None:
+    def add(self, texts: _core.Texts) -> None:
         digests, _, _, _, offsets = self._how.columns(texts, self._terms.threads)
         counts = np.diff(offsets)
         low = digests[:, 0]
@@ -201,7 +201,7 @@ class _PartCuts:
         return [Shown(words, one[0], one[2]) for words, one in zip(self._words, self._best, strict=True)]
 
     def marks(self, texts: list[str]) -> list[Marks]:
-        _, begins, ends, words, offsets = self._how.columns(texts, self._threads)
+        _, begins, ends, words, offsets = self._how.columns(as_texts(texts), self._threads)
         first, self._next = self._next, self._next + len(begins)
         goes = self._goes[first : self._next]
         if len(goes) < len(begins):

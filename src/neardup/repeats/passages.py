@@ -18,7 +18,7 @@ from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
 from neardup.repeats.cutting import Marks, Shown, Span, Wanted, check_out, cut_corpus, trim
 from neardup.repeats.found import Repeats
-from neardup.repeats.terms import Clock, Terms, as_reader
+from neardup.repeats.terms import Clock, Terms, as_reader, first_pass
 from neardup.repeats.tokenfile import TokenFile
 from neardup.repeats.windows import Letters, repeated_windows
 from neardup.seeds import DEFAULT_SEED, Seed
@@ -75,9 +75,9 @@ class Passages:
         with tempfile.TemporaryDirectory(prefix="neardup-", dir=scratch) as name:
             folder = Path(name)
             with TokenFile(folder / "words") as corpus:
-                for batch in reader:
+                for texts in first_pass(reader):
                     hashes, offsets, _, _ = _core.token_stream(
-                        as_texts(batch), self.normalize.native(), seed.value, False, threads
+                        texts, self.normalize.native(), seed.value, False, threads
                     )
                     corpus.add(hashes, offsets)
                 documents = corpus.finish()

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize
+from neardup.features.texts import as_texts
 from neardup.io import Reader, read
+from neardup.io.blocks import TextBlock
 from neardup.sizes import parse_size
 from neardup.threads import check_threads
 
-__all__ = ["Clock", "Terms", "as_reader"]
+__all__ = ["Clock", "Terms", "as_reader", "first_pass"]
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,17 @@ def _whole(name: str, value: int, least: int) -> int:
 def as_reader(source: Any) -> Reader:
     """A Reader as it is; anything else as `read` takes it."""
     return source if isinstance(source, Reader) else read(source)
+
+
+def first_pass(reader: Reader) -> Iterator[_core.Texts]:
+    """The texts of all documents, batch by batch; of JSONL without making strings of them."""
+    for block in reader.blocks():
+        if isinstance(block, TextBlock):
+            texts = _core.Texts()
+            texts.add_arrow(block.data, block.offsets, None, 0)
+            yield texts
+        else:
+            yield as_texts(block)
 
 
 class Clock:
