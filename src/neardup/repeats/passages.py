@@ -131,16 +131,14 @@ class _Maximal:
         return cls(found.starts[suffixes], lows, highs, lengths)
 
     def best(self, top: int) -> Places:
-        """The passages that repeat most words, then the longest, then the first to occur."""
+        """The passages that repeat most words, then the longest, then those whose first words occur first."""
         saved = (self.highs - self.lows - 1) * self.lengths
-        if len(saved) > 4 * top:
-            bound = np.partition(saved, len(saved) - top)[len(saved) - top] if top else saved.max() + 1
-            some = np.flatnonzero(saved >= bound)
-        else:
-            some = np.arange(len(saved))
-        firsts = np.array([self.occurrences(i)[0] for i in some.tolist()], np.int64)
-        order = np.lexsort((firsts, -self.lengths[some], -saved[some]))
-        return np.asarray(some[order][:top], np.int64)
+        some = np.arange(len(saved))
+        if 0 < top < len(saved):
+            some = np.flatnonzero(saved >= np.partition(saved, len(saved) - top)[len(saved) - top])
+        # Letters are named by the place where they occur first, and suffixes are in their order.
+        order = np.lexsort((self.lows[some], -self.lengths[some], -saved[some]))
+        return some[order][:top]
 
     def occurrences(self, passage: int) -> Places:
         return np.sort(self.places[self.lows[passage] : self.highs[passage]])
