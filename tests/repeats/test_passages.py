@@ -70,6 +70,16 @@ def test_what_stood_before_is_cut(tmp_path_factory, corpus, width, most, least):
     ]
     assert found.written == len(corpus) and found.changed == sum(map(any, goes))
     assert found.emptied == sum(all(gone) and len(gone) > 0 for gone in goes)
+    if least == 2:
+        unbroken = [
+            tuple(words[at : at + width])
+            for words, gone in zip(corpus, goes, strict=True)
+            for at in range(len(words) - width + 1)
+            if not any(gone[at : at + width])
+        ]
+        assert len(set(unbroken)) == len(unbroken)
+    if most is None:
+        assert {word for words in left for word in words} == {word for words in corpus for word in words}
 
 
 @given(CORPORA, st.integers(2, 4))

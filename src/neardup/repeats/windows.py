@@ -17,7 +17,7 @@ from neardup.seeds import Seed
 __all__ = ["Letters", "repeated_windows"]
 
 Places = NDArray[np.int64]
-# Two different windows share a 64-bit hash once in a thousand corpora of 100 million words; then another hash is taken.
+# Two different windows share a 64-bit hash in one of 4,000 corpora of 100 million words; then another hash is taken.
 _ATTEMPTS = (64, 64, 64, 64, 64, 64, 64, 64)
 _LARGEST_PIECE = 4 << 20
 _AT_ONCE = 1 << 19  # windows that are looked up before the pages of their words are given back
