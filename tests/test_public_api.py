@@ -30,6 +30,7 @@ PUBLIC = [
     "Explanation",
     "Features",
     "Filters",
+    "Findings",
     "FormatError",
     "Hits",
     "Idf",
@@ -70,6 +71,7 @@ PUBLIC = [
     "Words",
     "Writer",
     "__version__",
+    "apply",
     "cluster",
     "dedup",
     "digest",
@@ -80,6 +82,8 @@ PUBLIC = [
     "open_writer",
     "plan",
     "read",
+    "scan",
+    "summarize",
     "tokens",
 ]
 

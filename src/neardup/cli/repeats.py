@@ -60,9 +60,14 @@ WIDTH = 60
     "--format", "format_", help="jsonl, csv, tsv, parquet, arrow or text; by default told by the name."
 )
 @click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
-@click.option("--memory", default="1GB", show_default=True, help="Beyond this, scratch files are used.")
+@click.option(
+    "--memory",
+    default="2GB",
+    show_default=True,
+    help="About how much to use; the rest goes to scratch files.",
+)
 @click.option("--scratch", type=click.Path(exists=True, file_okay=False), help="Folder for scratch files.")
-@click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
+@click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
 def repeats(
     inputs: tuple[str, ...],
