@@ -64,7 +64,7 @@ def test_nothing_is_written_without_out(corpus, tmp_path):
 
 def test_the_sample(tmp_path):
     outs = []
-    for settings in (["--threads", "1"], ["--threads", "2", "--memory", "200KB", "--scratch", str(tmp_path)]):
+    for settings in (["--threads", "1"], ["--threads", "2", "--memory", "1MB", "--scratch", str(tmp_path)]):
         out = tmp_path / f"{len(outs)}.parquet"
         result = run("repeats", str(sample.path()), "-o", str(out), *settings)
         assert result.returncode == 0 and b"repeated passages" in result.stdout, result.stderr

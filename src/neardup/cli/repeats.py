@@ -64,7 +64,7 @@ WIDTH = 60
     "--memory",
     default="2GB",
     show_default=True,
-    help="About how much to use; the rest goes to scratch files.",
+    help="About how much to use; the rest goes to files.",
 )
 @click.option("--scratch", type=click.Path(exists=True, file_okay=False), help="Folder for scratch files.")
 @click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
