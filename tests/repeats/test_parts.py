@@ -68,7 +68,9 @@ def test_counted_and_cut(tmp_path_factory, texts, unit, shortest, least, most, w
 
 
 @pytest.mark.parametrize("how", [nd.Lines(5), nd.Paragraphs(10), nd.Lines(5, within="document")])
-@pytest.mark.parametrize("settings", [{"threads": 2}, {"memory": 500_000}, {"memory": 1_000_000, "threads": 2}])
+@pytest.mark.parametrize(
+    "settings", [{"threads": 2}, {"memory": 500_000}, {"memory": 1_000_000, "threads": 2}]
+)
 def test_memory_and_threads_change_nothing(data, tmp_path, how, settings):
     path = data / "tldr_short" / "docs.jsonl.gz"
     outs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]

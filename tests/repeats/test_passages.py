@@ -93,7 +93,9 @@ def test_within_a_document(corpus, width):
     assert all(found[passage] in groups for passage, groups in expected.items())
 
 
-@pytest.mark.parametrize("settings", [{"threads": 2}, {"memory": 1_000_000}, {"memory": 2_000_000, "threads": 2}])
+@pytest.mark.parametrize(
+    "settings", [{"threads": 2}, {"memory": 1_000_000}, {"memory": 2_000_000, "threads": 2}]
+)
 def test_memory_and_threads_change_nothing(data, tmp_path, settings):
     path = data / "tldr_short" / "docs.jsonl.gz"
     outs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
