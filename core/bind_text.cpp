@@ -200,6 +200,26 @@ void bind_text(nb::module_& module) {
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
 
     module.def(
+        "extract_sets",
+        [](const Texts& texts, const Recipe& recipe, Column<std::int64_t> room,
+           nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, unsigned threads) {
+            if (room.shape(0) != texts.views().size()) throw nb::value_error("columns differ in length");
+            std::uint64_t total = 0;
+            for (const std::int64_t one : view(room)) {
+                if (one < 0 || static_cast<std::uint64_t>(one) > out.shape(0) - total)
+                    throw nb::value_error("there is not that much room");
+                total += static_cast<std::uint64_t>(one);
+            }
+            std::vector<std::int64_t> begins;
+            {
+                nb::gil_scoped_release nogil;
+                begins = extract_sets(texts.views(), recipe, view(room), {out.data(), out.shape(0)}, threads);
+            }
+            return to_numpy(std::move(begins));
+        },
+        "texts"_a, "recipe"_a, "room"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+        "Sorted feature sets of many texts into one array; returns their offsets. See core/features.hpp.");
+    module.def(
         "look_at_lines",
         [](Column<std::uint8_t> block) {
             LinesSeen seen;
