@@ -9,7 +9,7 @@ TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 # Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
 INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
 
-.PHONY: demo build test quick lint format bench sanitize clean
+.PHONY: demo build test quick lint format bench papers sanitize clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.tools: pyproject.toml
@@ -42,14 +42,14 @@ quick: $(VENV)/.test
 	$(BIN)/python -m pytest -m "not slow"
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check src tests tools benchmarks examples
-	$(BIN)/ruff format --check src tests tools benchmarks examples
+	$(BIN)/ruff check src tests tools benchmarks examples papers
+	$(BIN)/ruff format --check src tests tools benchmarks examples papers
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*.hpp
 
 format: $(VENV)/.lint
-	$(BIN)/ruff check --fix src tests tools benchmarks examples
-	$(BIN)/ruff format src tests tools benchmarks examples
+	$(BIN)/ruff check --fix src tests tools benchmarks examples papers
+	$(BIN)/ruff format src tests tools benchmarks examples papers
 	$(BIN)/clang-format -i core/*.cpp core/*.hpp
 
 # Rivals live in an environment of their own: they bring hundreds of megabytes and pin each other's versions.
@@ -66,6 +66,14 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python -m benchmarks.search
 	$(BENCH)/bin/python benchmarks/table.py
 	$(BENCH)/bin/python -m benchmarks.search.table
+
+# The papers' figures and tables once more, on the corpora in NEARDUP_DATA: about ten minutes on two quiet cores.
+$(VENV)/.papers: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet "matplotlib>=3.8"
+	touch $@
+
+papers: $(VENV)/.papers
+	$(BIN)/python -m papers
 
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 sanitize: $(VENV)/.tools

@@ -20,7 +20,9 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(e.name for e in page.EXPERIMENTS))
     parser.add_argument("--documents", type=int, default=usual.documents, help="generated documents")
     parser.add_argument("--largest", type=int, default=usual.largest, help="log2 of the codes in timing runs")
-    parser.add_argument("--repeats", type=int, default=usual.repeats, help="timing runs, of which the best counts")
+    parser.add_argument(
+        "--repeats", type=int, default=usual.repeats, help="timing runs, of which the best counts"
+    )
     parser.add_argument("--page", action="store_true", help="only draw and write what was measured before")
     args = parser.parse_args()
     unknown = set(args.names) - {experiment.name for experiment in page.EXPERIMENTS}

@@ -32,7 +32,15 @@ __all__ = ["SETS", "VERSIONS", "Collection", "edited", "generated", "real"]
 SEED = 20111024
 VERSIONS = ("electron_i18n_rev", "k8s_docs_rev", "pydoc_html_versions", "tldr_short", "wiki_html_variants")
 """Sets whose labels say which pages are versions of one another."""
-SETS = ("electron_i18n_rev", "gov2_human", "k8s_docs_rev", "licenses", *VERSIONS[2:4], "udhr_multilingual", VERSIONS[4])
+SETS = (
+    "electron_i18n_rev",
+    "gov2_human",
+    "k8s_docs_rev",
+    "licenses",
+    *VERSIONS[2:4],
+    "udhr_multilingual",
+    VERSIONS[4],
+)
 KINDS, RATES = ("token", "block", "append"), (0.002, 0.005, 0.01, 0.02, 0.05)
 PLAIN = Words(normalize=Normalize(stopwords=("en",), stem="english"), hash="murmur64a")
 CACHE = Path(__file__).parent / ".data"
@@ -80,15 +88,29 @@ def real() -> Collection:
 def generated(count: int) -> Collection:
     """`count` documents of gen_corpus.py, a fifth of them edited copies of others: text by an order-2 model of the
     English sets. The texts are cached, for making them takes longer than all that is done with them."""
-    inputs = [str(data() / name / "docs.jsonl.gz") for name in ("k8s_docs_rev", "licenses", *VERSIONS[2:3], VERSIONS[4])]
+    inputs = [
+        str(data() / name / "docs.jsonl.gz")
+        for name in ("k8s_docs_rev", "licenses", *VERSIONS[2:3], VERSIONS[4])
+    ]
     script = data() / "gen_corpus.py"
-    key = hashlib.sha256(script.read_bytes() + f"{count} {SEED} {len(inputs)} giant 0".encode()).hexdigest()[:12]
+    key = hashlib.sha256(script.read_bytes() + f"{count} {SEED} {len(inputs)} giant 0".encode()).hexdigest()[
+        :12
+    ]
     cached = CACHE / f"generated-{count}-{key}.jsonl.gz"
     if not cached.exists():
         CACHE.mkdir(exist_ok=True)
         partial = cached.with_suffix(".partial")
         with tempfile.TemporaryDirectory() as folder:
-            command = [sys.executable, str(script), "--in", *inputs, "--docs", str(count), "--seed", str(SEED)]
+            command = [
+                sys.executable,
+                str(script),
+                "--in",
+                *inputs,
+                "--docs",
+                str(count),
+                "--seed",
+                str(SEED),
+            ]
             subprocess.run([*command, "--out", folder, "--jobs", "2", "--giant", "0"], check=True)
             with gzip.open(partial, "wb", compresslevel=1) as out:
                 for part in sorted(Path(folder).glob("part-*.jsonl")):

@@ -55,10 +55,14 @@ class Experiment:
 
 
 def agrees(
-    measured: Sequence[float], printed: Sequence[float | None], better: Literal["high", "low", "neither"] = "neither"
+    measured: Sequence[float],
+    printed: Sequence[float | None],
+    better: Literal["high", "low", "neither"] = "neither",
 ) -> str:
-    """ "yes" when every number is within a factor of CLOSE of the printed one, "partly" within NEAR, else "no"; a number
-    that is better than printed agrees. Numbers that were not printed do not count."""
+    """Whether numbers are the printed ones: "yes" when all are within a factor of CLOSE, "partly" within NEAR, else
+    "no".
+
+    A number that is better than printed agrees; one that was not printed does not count."""
     worst = 1.0
     for mine, known in zip(measured, printed, strict=True):
         if known is None:

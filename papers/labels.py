@@ -45,7 +45,9 @@ class Labels:
         shingles = Shingles(width=5).extract([self.collection.texts[row] for row in rows])
         alike = jaccard(shingles, place[: len(apart)], place[len(apart) :], threads=2) >= ALIKE
         label[apart[~alike]] = NO
-        for i, pair in enumerate(zip(np.minimum(left, right).tolist(), np.maximum(left, right).tolist(), strict=True)):
+        for i, pair in enumerate(
+            zip(np.minimum(left, right).tolist(), np.maximum(left, right).tolist(), strict=True)
+        ):
             label[i] = self.judged.get(pair, label[i])
         return label
 

@@ -49,7 +49,9 @@ def run(options: Options) -> Result:
                         spent[part] = min(spent[part], time.perf_counter() - start)
                 # The difference of two lengths leaves out the building of tables on the queries.
                 scanned = (len(stored) - len(stored) // 2) / max(spent[1] - spent[2], 1e-9)
-                rows.append({"tables": tables, "file": kind, "codes_per_second": scanned, "seconds": spent[1]})
+                rows.append(
+                    {"tables": tables, "file": kind, "codes_per_second": scanned, "seconds": spent[1]}
+                )
     return {"log2_stored": size, "queries": len(asked), "rows": rows}
 
 
@@ -66,11 +68,20 @@ def section(result: Result) -> list[str]:
         )
         for row in result["rows"]
     ]
-    head = ("design", "file", "M codes/s", "MB/s of codes", "of a printed mapper's", "cores for 8B codes in 100 s")
+    head = (
+        "design",
+        "file",
+        "M codes/s",
+        "MB/s of codes",
+        "of a printed mapper's",
+        "cores for 8B codes in 100 s",
+    )
     return [
-        f"Printed: {MAPPERS} mappers scan over {PRINTED_RATE / 1e9:.0f} GB/s together, {told / 1e6:.0f} MB/s each, so that a batch of 1M queries meets 8 billion "
-        f"codes in under {SECONDS} s. Here: {result['queries']:,} uniform queries in tables by address, {2 ** result['log2_stored']:,} stored codes with their rows streaming from a "
-        "file, one thread and a reader; the rate is that of the second half of the file, tables already built.",
+        f"Printed: {MAPPERS} mappers scan over {PRINTED_RATE / 1e9:.0f} GB/s together, {told / 1e6:.0f} MB/s "
+        f"each, so that a batch of 1M queries meets 8 billion codes in under {SECONDS} s. Here: "
+        f"{result['queries']:,} uniform queries in tables by address, {2 ** result['log2_stored']:,} stored "
+        "codes with their rows streaming from a file, one thread and a reader; the rate is that of the "
+        "second half of the file, tables already built.",
         "",
         *table(head, rows, left=2),
     ]

@@ -60,9 +60,19 @@ def run(options: Options) -> Result:
 def draw(result: Result) -> None:
     figure, (axis,) = panels(1, width=6.6, height=3.9)
     for colour, (name, points) in zip(COLOURS, result["measured"].items(), strict=False):
-        axis.plot([np.log2(p["codes"]) for p in points], [p["ratio"] for p in points], color=colour, marker="o", label=f"{name}, measured")
-    axis.plot(result["log2"], result["predicted"], color=COLOURS[2], linestyle=":", label="uniform, predicted")
-    axis.plot(result["log2"], result["bound"], color="black", linewidth=1.2, label="entropy bound of uniform codes")
+        axis.plot(
+            [np.log2(p["codes"]) for p in points],
+            [p["ratio"] for p in points],
+            color=colour,
+            marker="o",
+            label=f"{name}, measured",
+        )
+    axis.plot(
+        result["log2"], result["predicted"], color=COLOURS[2], linestyle=":", label="uniform, predicted"
+    )
+    axis.plot(
+        result["log2"], result["bound"], color="black", linewidth=1.2, label="entropy bound of uniform codes"
+    )
     axis.plot([PAPER], [HALF], **PRINTED, label="printed: “less than 32 GB”")
     axis.set(xlabel="log2 of the number of codes", ylabel="compressed size / 64 bits", ylim=(0.4, 1.0))
     axis.set(title="Size of compressed codes")
@@ -77,18 +87,28 @@ def section(result: Result) -> list[str]:
         for p in points
     ]
     last = result["log2"].index(PAPER)
-    rows.append(("not measured", f"{2**PAPER:,}", "", f"{result['predicted'][last]:.3f}", f"{result['bound'][last]:.3f}"))
+    rows.append(
+        (
+            "not measured",
+            f"{2**PAPER:,}",
+            "",
+            f"{result['predicted'][last]:.3f}",
+            f"{result['bound'][last]:.3f}",
+        )
+    )
     return [
-        "Huffman code on the place of the leading differing bit, the lower bits as they are, blocks of 1,024 bytes. Sizes are shares of 64 "
-        "bits a code. The bound is what uniform codes in order need at least, 64 - log2 n + log2 e bits a code.",
+        "Huffman code on the place of the leading differing bit, the lower bits as they are, blocks of "
+        "1,024 bytes. Sizes are shares of 64 bits a code. The bound is what uniform codes in order need at "
+        "least, 64 - log2 n + log2 e bits a code.",
         "",
         "![Compressed size by number of codes](papers/mk-compression.svg)",
         "",
         *table(("codes", "number", "measured", "uniform, predicted", "bound"), rows),
-        f"Printed: 8 billion codes in less than 32 GB, half their size. Uniform ones need {result['bound'][last]:.3f} at least and "
-        f"would take {result['predicted'][last]:.3f}, {result['predicted'][last] * 64:.1f} GB (E43), so the printed figure needs clusters: "
-        "real text lies below the uniform line. Errata E20: the first code of a block takes f bits, not 8f; E21: equal codes need a "
-        "symbol of their own; E22: it is file F that shrinks.",
+        "Printed: 8 billion codes in less than 32 GB, half their size. Uniform ones need "
+        f"{result['bound'][last]:.3f} at least and would take {result['predicted'][last]:.3f}, "
+        f"{result['predicted'][last] * 64:.1f} GB (E43), so the printed figure needs clusters: real text "
+        "lies below the uniform line. Errata E20: the first code of a block takes f bits, not 8f; E21: "
+        "equal codes need a symbol of their own; E22: it is file F that shrinks.",
         "",
     ]
 
@@ -102,7 +122,8 @@ def claims(result: Result) -> list[Claim]:
             "MK 3.2",
             "8 billion codes shrink to about half, less than 32 GB",
             f"below {HALF:.2f}",
-            f"{predicted:.2f} for uniform codes; real text {real['ratio']:.2f} at {real['codes']:,} codes, where uniform ones take {real['uniform']:.2f}",
+            f"{predicted:.2f} for uniform codes; real text {real['ratio']:.2f} at {real['codes']:,} codes, "
+            f"where uniform ones take {real['uniform']:.2f}",
             "yes" if predicted < HALF else "partly",
             "about half holds; below half is beyond the bound unless codes cluster",
         )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,7 +40,9 @@ def run(options: Options) -> Result:
     real = corpus.real().codes
     text = generator.permutation(real.codes[~real.empty, 0])
     half = len(text) // 2
-    near = _core.scan(np.ascontiguousarray(text[:half, None]), np.ascontiguousarray(text[half:, None]), 64, RADIUS, False, 2)
+    near = _core.scan(
+        np.ascontiguousarray(text[:half, None]), np.ascontiguousarray(text[half:, None]), 64, RADIUS, False, 2
+    )
     rows = {}
     for count in TABLES:
         design = manku(count)
@@ -52,7 +56,9 @@ def run(options: Options) -> Result:
             "met_text": met(design, text[:half], text[half:]),
             "expected_text": float(np.mean([half / 2.0**p for p in design.key_bits])),
             "pairs": len(found[0]),
-            "as_scan": bool(np.array_equal(np.sort(found[0]), np.sort(near[0])) and len(found[0]) == len(near[0])),
+            "as_scan": bool(
+                np.array_equal(np.sort(found[0]), np.sort(near[0])) and len(found[0]) == len(near[0])
+            ),
             "fewest_for_its_prefix": len(fewest_tables(64, RADIUS, min(design.key_bits)).tables),
             "longest_prefix": min(longest_prefix(64, RADIUS, count).key_bits),
         }
@@ -72,7 +78,12 @@ def section(result: Result) -> list[str]:
         rows.append(
             (
                 count,
-                "-".join(map(str, (v["key_bits"][0], v["key_bits"][-1]) if len(v["key_bits"]) > 1 else v["key_bits"])),
+                "-".join(
+                    map(
+                        str,
+                        (v["key_bits"][0], v["key_bits"][-1]) if len(v["key_bits"]) > 1 else v["key_bits"],
+                    )
+                ),
                 MET[count],
                 f"{expected:,.0f}",
                 f"{v['met_uniform']:.3g} ({v['expected_uniform']:.3g})",
@@ -95,21 +106,28 @@ def section(result: Result) -> list[str]:
     )
     needed = [(p, n) for p, n in result["tables_needed"].items()]
     return [
-        "Codes that a probe meets, for 64 bits and radius 3. Printed for 2^34 codes, which is twice 8 billion (erratum E17); probes of real text are "
-        "of the other half of the same collection and meet its families.",
+        "Codes that a probe meets, for 64 bits and radius 3. Printed for 2^34 codes, which is twice 8 "
+        "billion (erratum E17); probes of real text are of the other half of the same collection and meet "
+        "its families.",
         "",
         *table(head, rows),
         "The recursion X(64, 3, d) for keys of at least p bits (E19: r > k and d ≤ τ):",
         "",
         *table(("p at least", *(p for p, _ in needed)), [("tables", *(n for _, n in needed))]),
-        "Errata E18: probing all codes within 3 bits takes 43,744 probes and the code itself, not C(64, 3) = 41,664.",
+        "Errata E18: probing all codes within 3 bits takes "
+        f"{sum(comb(64, i) for i in range(1, RADIUS + 1)):,} probes and the code itself, not C(64, 3) = "
+        f"{comb(64, RADIUS):,}.",
         "",
     ]
 
 
 def claims(result: Result) -> list[Claim]:
     rows = result["rows"]
-    fits = all(0.5 < v["met_uniform"] / v["expected_uniform"] < 2 for v in rows.values() if v["expected_uniform"] > 0.01)
+    fits = all(
+        0.5 < v["met_uniform"] / v["expected_uniform"] < 2
+        for v in rows.values()
+        if v["expected_uniform"] > 0.01
+    )
     exact = all(v["as_scan"] for v in rows.values())
     four, ten = rows["4"], rows["10"]
     return [
@@ -117,10 +135,12 @@ def claims(result: Result) -> list[Claim]:
             "MK ex. 3.1",
             "a probe meets 2^(d-p) codes, and nothing within radius 3 is missed",
             "by design",
-            f"uniform: {four['met_uniform']:.3g} met, {four['expected_uniform']:.3g} expected with 4 tables; all pairs found: {'yes' if exact else 'no'}",
+            f"uniform: {four['met_uniform']:.3g} met, {four['expected_uniform']:.3g} expected with 4 tables; "
+            f"all pairs found: {'yes' if exact else 'no'}",
             "yes" if fits and exact else "no",
-            f"on real text a probe of 4 tables meets {four['met_text'] / four['expected_text']:.0f} times, of 10 tables "
-            f"{ten['met_text'] / ten['expected_text']:,.0f} times as many as on uniform codes: its own family",
+            f"on real text a probe of 4 tables meets {four['met_text'] / four['expected_text']:.0f} times, "
+            f"of 10 tables {ten['met_text'] / ten['expected_text']:,.0f} times as many as on uniform codes: "
+            "its own family",
         )
     ]
 

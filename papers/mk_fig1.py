@@ -61,14 +61,22 @@ def run(options: Options) -> Result:
 
 def draw(result: Result) -> None:
     figure, axes = panels(2, width=5.0, height=3.9)
-    for colour, marker, (name, values) in zip(COLOURS, ("s", "o", ""), result["curves"].items(), strict=False):
+    for colour, marker, (name, values) in zip(
+        COLOURS, ("s", "o", ""), result["curves"].items(), strict=False
+    ):
         line = "--" if marker == "" else "-"
         axes[0].plot(values["recall"], values["precision"], line, color=colour, marker=marker, label=name)
         if marker == "o":
             for h, x, y in zip(RADII, values["recall"], values["precision"], strict=True):
-                axes[0].annotate(str(h), (x, y), xytext=(-3, -13), textcoords="offset points", fontsize=8, color=colour)
+                axes[0].annotate(
+                    str(h), (x, y), xytext=(-3, -13), textcoords="offset points", fontsize=8, color=colour
+                )
     axes[0].plot([AT_3], [AT_3], **PRINTED, label="printed, radius 3")
-    axes[0].set(title="precision and recall, radius 1 to 10", xlabel="recall among pairs at distance 1 to 10", ylabel="precision")
+    axes[0].set(
+        title="precision and recall, radius 1 to 10",
+        xlabel="recall among pairs at distance 1 to 10",
+        ylabel="precision",
+    )
     axes[0].set(xlim=(0, 1.03), ylim=(0, 1.03))
     axes[0].legend(fontsize=8, loc="lower left")
     bottom = np.zeros(MOST)
@@ -76,7 +84,13 @@ def draw(result: Result) -> None:
         share = np.array(result["labels_at"][name]) / np.array(result["sampled_at"])
         axes[1].bar(RADII, share, bottom=bottom, color=colour, label=name, width=0.8)
         bottom += share
-    axes[1].set(title="labels of the sample", xlabel="distance", ylabel="share of the sampled pairs", xticks=RADII, ylim=(0, 1.14))
+    axes[1].set(
+        title="labels of the sample",
+        xlabel="distance",
+        ylabel="share of the sampled pairs",
+        xticks=RADII,
+        ylim=(0, 1.14),
+    )
     axes[1].legend(ncols=3, loc="upper center", fontsize=8)
     axes[1].grid(axis="x", visible=False)
     save(figure, "mk-fig1")
@@ -88,21 +102,36 @@ def section(result: Result) -> list[str]:
         at = result["labels_at"]
         shown = [f"{v[k][i]:.3f}" for v in result["curves"].values() for k in ("precision", "recall")]
         labels = f"{at['yes'][i]} / {at['no'][i]} / {at['unknown'][i]}"
-        rows.append((h, f"{result['pairs_at'][i]:,}", labels, *shown, f"{result['recall_of_all_labelled'][h]:.3f}"))
-    head = ("radius", "pairs at it", "yes / no / unknown", "P sample", "R sample", "P reweighted", "R reweighted", "P all", "R all", "R of all labelled")
+        rows.append(
+            (h, f"{result['pairs_at'][i]:,}", labels, *shown, f"{result['recall_of_all_labelled'][h]:.3f}")
+        )
+    head = (
+        "radius",
+        "pairs at it",
+        "yes / no / unknown",
+        "P sample",
+        "R sample",
+        "P reweighted",
+        "R reweighted",
+        "P all",
+        "R all",
+        "R of all labelled",
+    )
     return [
-        f"Printed: equal numbers of pairs at each distance, tagged by hand; precision and recall both near {AT_3} at radius 3. "
-        f"Here: up to {EACH} pairs at each distance of {result['documents']:,} pages of the version sets and the human-judged set. "
-        "Yes: versions of one page, or judged so. No: of different sets, of clusters apart sharing under half of their word "
-        "5-shingles, or judged so. The rest is unknown and left out, as there. An equal sample counts rare distances as much as "
-        "frequent ones, so its recall is not that of the collection; weighed by the pairs at each distance, it is.",
+        "Printed: equal numbers of pairs at each distance, tagged by hand; precision and recall both near "
+        f"{AT_3} at radius 3. Here: up to {EACH} pairs at each distance of {result['documents']:,} pages of "
+        "the version sets and the human-judged set. Yes: versions of one page, or judged so. No: of "
+        "different sets, of clusters apart sharing under half of their word 5-shingles, or judged so. The "
+        "rest is unknown and left out, as there. An equal sample counts rare distances as much as frequent "
+        "ones, so its recall is not that of the collection; weighed by the pairs at each distance, it is.",
         "",
         "![Precision and recall for radius 1 to 10, and labels by distance](papers/mk-fig1.svg)",
         "",
         *table(head, rows),
-        f"The last column is of all {result['labelled_pairs']:,} pairs labelled yes, at any distance: {1 - result['recall_of_all_labelled'][-1]:.0%} of "
-        f"them lie beyond {MOST} bits, where no sample within {MOST} sees them, and {result['recall_of_all_labelled'][0]:.0%} have equal codes, "
-        "which a sample from distance 1 on leaves out as well. Errata E17: 8B is 2^33.",
+        f"The last column is of all {result['labelled_pairs']:,} pairs labelled yes, at any distance: "
+        f"{1 - result['recall_of_all_labelled'][-1]:.0%} of them lie beyond {MOST} bits, where no sample "
+        f"within {MOST} sees them, and {result['recall_of_all_labelled'][0]:.0%} have equal codes, which a "
+        "sample from distance 1 on leaves out as well. Errata E17: 8B is 2^33.",
         "",
     ]
 
@@ -117,8 +146,8 @@ def claims(result: Result) -> list[Claim]:
             "MK fig. 1",
             "precision and recall at radius 3",
             "0.75 and 0.75",
-            f"{sample[0]:.2f} and {sample[1]:.2f} in the equal sample, {weighed[0]:.2f} and {weighed[1]:.2f} reweighted, "
-            f"{result['recall_of_all_labelled'][3]:.2f} of all labelled pairs",
+            f"{sample[0]:.2f} and {sample[1]:.2f} in the equal sample, {weighed[0]:.2f} and {weighed[1]:.2f} "
+            f"reweighted, {result['recall_of_all_labelled'][3]:.2f} of all labelled pairs",
             "yes" if all(close) else "partly" if any(close) else "no",
             "recall depends on what counts as all: the sample, pairs within 10 bits, or all versions",
         )

@@ -69,6 +69,7 @@ def run(options: Options) -> Result:
         "empty": int(real.codes.empty.sum()),
         "collections": {real.name: look(real.codes), made.name: look(made.codes)},
         "spikes": spikes(real),
+        "upper_half": float((made.codes.codes[~made.codes.empty, 0] >> np.uint64(63)).mean()),
     }
 
 
@@ -80,15 +81,38 @@ def draw(result: Result) -> None:
         places = np.arange(len(leading))
         left.bar(places, leading, color=COLOURS[0], width=0.9, label="measured")
         left.plot(places, uniform, color="black", linewidth=1.2, label="uniform codes")
-        left.set(title=f"{name}: {values['count']:,} codes", xlabel="place of the leading differing bit (0 = lowest)", ylabel="share of neighbours")
+        left.set(
+            title=f"{name}: {values['count']:,} codes",
+            xlabel="place of the leading differing bit (0 = lowest)",
+            ylabel="share of neighbours",
+        )
         left.legend(fontsize=8)
         buckets = np.array(values["buckets"])
         right.bar(np.arange(BUCKETS), buckets, color=COLOURS[0], width=0.9)
         right.axhline(values["count"] / BUCKETS, color="black", linewidth=1.2)
-        right.set(title=f"{name}: codes in {BUCKETS} equal intervals", xlabel="interval", ylabel="codes", ylim=(0, buckets.max() * 1.25))
+        right.set(
+            title=f"{name}: codes in {BUCKETS} equal intervals",
+            xlabel="interval",
+            ylabel="codes",
+            ylim=(0, buckets.max() * 1.25),
+        )
     for rank, spike in enumerate(result["spikes"][:4], 1):
-        axes[1].annotate(f"{rank}", (spike["bucket"], spike["codes"]), xytext=(0, 3), textcoords="offset points", ha="center", fontsize=9)
-    axes[1].annotate("numbers: see the table of spikes", (0.99, 0.97), xycoords="axes fraction", ha="right", va="top", fontsize=8)
+        axes[1].annotate(
+            f"{rank}",
+            (spike["bucket"], spike["codes"]),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+        )
+    axes[1].annotate(
+        "numbers: see the table of spikes",
+        (0.99, 0.97),
+        xycoords="axes fraction",
+        ha="right",
+        va="top",
+        fontsize=8,
+    )
     save(figure, "mk-fig2")
 
 
@@ -99,17 +123,23 @@ def section(result: Result) -> list[str]:
     ]
     real = next(iter(result["collections"].values()))
     return [
-        "The place of the highest differing bit of successive sorted codes, and codes in 128 equal intervals of the space. The left "
-        "tail of the first (low places) is clustering; uniform codes fall by half on either side of the peak.",
+        "The place of the highest differing bit of successive sorted codes, and codes in 128 equal "
+        "intervals of the space. The left tail of the first (low places) is clustering; uniform codes fall "
+        "by half on either side of the peak.",
         "",
         "![Leading bits and buckets of real and generated text](papers/mk-fig2.svg)",
         "",
-        f"Of real text the mean interval holds {real['count'] / BUCKETS:.0f} codes. The fullest ones, and the largest family of codes within "
-        f"{FAMILY} bits of one another in each:",
+        f"Of real text the mean interval holds {real['count'] / BUCKETS:.0f} codes. The fullest ones, and "
+        f"the largest family of codes within {FAMILY} bits of one another in each:",
         "",
-        *table(("spike", "mostly from", "begins", "interval", "codes", "family", "equal codes"), rows, left=3),
-        f"Spikes are templates, as printed: there error and login pages, here licence families and pages of one template. Empty pages make "
-        f"none, for they get no code ({result['empty']} here; erratum E23: with SL's rule for ties they would be all ones, not 0).",
+        *table(
+            ("spike", "mostly from", "begins", "interval", "codes", "family", "equal codes"), rows, left=3
+        ),
+        "Generated pages draw on one vocabulary, whose commonest words tilt the leading bits: "
+        f"{result['upper_half']:.0%} of their codes lie in the upper half. Spikes are templates, as printed: "
+        "there error and login pages, here licence families and pages of one template. Empty pages make "
+        f"none, for they get no code ({result['empty']} here; erratum E23: with SL's rule for ties they "
+        "would be all ones, not 0).",
         "",
     ]
 
@@ -135,8 +165,8 @@ def claims(result: Result) -> list[Claim]:
             "MK fig. 2b",
             "128 intervals are about equally full, with some spikes",
             "more or less equal",
-            f"fullest holds {max(real['buckets']) / (real['count'] / BUCKETS):.1f} times the mean, {worst:.0f} deviations: "
-            f"{named['family']} pages of {named['source']}",
+            f"fullest holds {max(real['buckets']) / (real['count'] / BUCKETS):.1f} times the mean, "
+            f"{worst:.0f} deviations: {named['family']} pages of {named['source']}",
             "yes" if worst > 5 else "no",
             "spikes are families of pages of one template",
         ),

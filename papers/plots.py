@@ -1,22 +1,29 @@
-"""One plain style for all plots: measured lines in colour, what a paper printed in black, no decoration."""
+"""One plain style for all plots: measured lines in colour, what a paper printed in black, no decoration.
+
+matplotlib is loaded by the first plot, so that results can be read and pages written without it.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import matplotlib
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
+    from matplotlib.figure import Figure
 
-matplotlib.use("Agg")
-import matplotlib.pyplot as plt
-from matplotlib.axes import Axes
-from matplotlib.figure import Figure
-
-__all__ = ["COLOURS", "PRINTED", "Axes", "legend", "panels", "save"]
+__all__ = ["COLOURS", "PRINTED", "counts", "legend", "panels", "save"]
 
 FOLDER = Path(__file__).parent.parent / "docs" / "papers"
 COLOURS = ("#1f6fb4", "#d1611b", "#2f8f4e", "#8a4fa3", "#8c6d3f")
-PRINTED: dict[str, Any] = {"color": "black", "marker": "x", "linestyle": "none", "markersize": 7, "markeredgewidth": 1.6}
+PRINTED: dict[str, Any] = {
+    "color": "black",
+    "marker": "x",
+    "linestyle": "none",
+    "markersize": 7,
+    "markeredgewidth": 1.6,
+}
 """How printed values are drawn."""
 STYLE: dict[str, Any] = {
     "font.size": 10,
@@ -38,11 +45,35 @@ STYLE: dict[str, Any] = {
 }
 
 
-def panels(columns: int, rows: int = 1, *, width: float = 4.6, height: float = 3.4) -> tuple[Figure, list[Axes]]:
+def panels(
+    columns: int, rows: int = 1, *, width: float = 4.6, height: float = 3.4
+) -> tuple[Figure, list[Axes]]:
     """A figure and its panels, row by row."""
-    plt.rcParams.update(STYLE)
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    plt.style.use(STYLE)
     figure, axes = plt.subplots(rows, columns, figsize=(width * columns, height * rows), squeeze=False)
     return figure, list(axes.flat)
+
+
+def counts(*axes: Axis) -> None:
+    """Ticks of logarithmic axes at 1, 2 and 5 of each decade where these are few, spelled 200, 5K, 1M."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    def spelled(value: float, _: int) -> str:
+        for unit, size in (("G", 1e9), ("M", 1e6), ("K", 1e3)):
+            if value >= size:
+                return f"{value / size:g}{unit}"
+        return f"{value:g}"
+
+    for axis in axes:
+        low, high = axis.get_view_interval()
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high / low < 200 else (1,), numticks=20))
+        axis.set_major_formatter(FuncFormatter(spelled))
+        axis.set_minor_formatter(NullFormatter())
 
 
 def legend(figure: Figure, axes: list[Axes], columns: int = 4) -> None:
@@ -56,6 +87,8 @@ def legend(figure: Figure, axes: list[Axes], columns: int = 4) -> None:
 
 def save(figure: Figure, name: str, folder: Path | None = None) -> None:
     """Write docs/papers/NAME.svg, the same bytes for the same numbers."""
+    import matplotlib.pyplot as plt
+
     target = folder or FOLDER
     target.mkdir(parents=True, exist_ok=True)
     figure.tight_layout(w_pad=2.5, h_pad=2.0)

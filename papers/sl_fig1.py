@@ -106,19 +106,30 @@ def section(result: Result) -> list[str]:
         (name, "0", "", kurtosis, f"{beyond[name]:.1e}", "2", "", "")
         for name, kurtosis in (("Laplace", LAPLACE), ("Gauss", GAUSS))
     ]
-    head = ("weights", "mean", "variance", "kurtosis", "beyond 4 sd", "variance of differences", "their kurtosis", "beyond 4 sd")
+    head = (
+        "weights",
+        "mean",
+        "variance",
+        "kurtosis",
+        "beyond 4 sd",
+        "variance of differences",
+        "their kurtosis",
+        "beyond 4 sd",
+    )
     return [
-        f"Printed: W_1 of 70M pages looks like a Laplace distribution, and W(u) - W(v) of random pages has twice its "
-        f"variance, is a little closer to Gauss and keeps exponential tails. Here: all 64 bits of "
-        f"{result['documents']:,} documents, in standard deviations, so that ways to weigh can be laid over each other.",
+        "Printed: W_1 of 70M pages looks like a Laplace distribution, and W(u) - W(v) of random pages has "
+        "twice its variance, is a little closer to Gauss and keeps exponential tails. Here: all 64 bits of "
+        f"{result['documents']:,} documents, in standard deviations, so that ways to weigh can be laid over "
+        "each other.",
         "",
         "![Densities of weights and of their differences](papers/sl-fig1.svg)",
         "",
         *table(head, rows),
-        "Scaled to length 1, every document's W has variance 1 whatever its words, and what is left is close to Gauss. "
-        "The Laplace shape comes back where documents differ in scale: TF-IDF of shares of words, or plain sums. It is a "
-        "mixture over documents, not a property of TF-IDF; scaling a document changes none of its bits, so nothing "
-        "after it depends on which was meant. Errata E9: a bit of 1 adds, a bit of 0 subtracts.",
+        "Scaled to length 1, every document's W has variance 1 whatever its words, and what is left is "
+        "close to Gauss. The Laplace shape comes back where documents differ in scale: TF-IDF of shares of "
+        "words, or plain sums. It is a mixture over documents, not a property of TF-IDF; scaling a document "
+        "changes none of its bits, so nothing after it depends on which was meant. Errata E9: a bit of 1 "
+        "adds, a bit of 0 subtracts.",
         "",
     ]
 

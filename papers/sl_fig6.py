@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.similarity import cosine, cosine_from_distance, within_radius
+from neardup.similarity import cosine, cosine_from_distance, expected_distance, within_radius
 from papers import corpus
 from papers.experiment import Claim, Experiment, Options, Result, agrees, table
 from papers.plots import COLOURS, PRINTED, legend, panels, save
@@ -42,6 +42,7 @@ def run(options: Options) -> Result:
         "threshold": THRESHOLD,
         "radii": RADII,
         "collections": found,
+        "model_distance_at_threshold": expected_distance(THRESHOLD).item(),
         "model_recall_at_threshold": within_radius(THRESHOLD, 3).item(),
         "model_cosine": cosine_from_distance(RADII),
     }
@@ -58,10 +59,24 @@ def draw(result: Result) -> None:
     axes[0].plot([], [], "k--", label="recall")
     axes[0].axvline(3, color="black", linewidth=1)
     axes[0].annotate("printed crossing", (3, 0.03), xytext=(4, 0), textcoords="offset points", fontsize=8)
-    axes[0].set(title=f"against cosine ≥ {result['threshold']}", xlabel="radius, bits", ylabel="share", ylim=(0, 1.02), xticks=range(0, 21, 4))
-    axes[1].plot(radii, result["model_cosine"], color="grey", linestyle="--", linewidth=1.2, label="cos(π H / 64)")
+    axes[0].set(
+        title=f"against cosine ≥ {result['threshold']}",
+        xlabel="radius, bits",
+        ylabel="share",
+        ylim=(0, 1.02),
+        xticks=range(0, 21, 4),
+    )
+    axes[1].plot(
+        radii, result["model_cosine"], color="grey", linestyle="--", linewidth=1.2, label="cos(π H / 64)"
+    )
     axes[1].plot(list(PRINTED_COSINE), list(PRINTED_COSINE.values()), **PRINTED, label="printed")
-    axes[1].set(title="expected cosine", xlabel="distance H, bits", ylabel="mean cosine of pairs", ylim=(0, 1.02), xticks=range(0, 21, 4))
+    axes[1].set(
+        title="expected cosine",
+        xlabel="distance H, bits",
+        ylabel="mean cosine of pairs",
+        ylim=(0, 1.02),
+        xticks=range(0, 21, 4),
+    )
     legend(figure, axes, 4)
     save(figure, "sl-fig6")
 
@@ -70,24 +85,30 @@ def section(result: Result) -> list[str]:
     rows: list[tuple[object, ...]] = []
     for name, values in result["collections"].items():
         for h in (0, 1, 2, 3, 5, 8, 10, 12, 16):
-            near = (f"{values['precision'][h]:.3f}", f"{values['recall'][h]:.3f}", f"{values['mean_cosine'][h]:.3f}")
+            near = (
+                f"{values['precision'][h]:.3f}",
+                f"{values['recall'][h]:.3f}",
+                f"{values['mean_cosine'][h]:.3f}",
+            )
             rows.append((name, h, *near, f"{result['model_cosine'][h]:.3f}"))
     sizes = "; ".join(
         f"{name}: {v['documents']:,} documents, {v['pairs']:,} pairs, {v['sampled']:,} sampled"
         for name, v in result["collections"].items()
     )
     return [
-        f"P(h) and R(h) of equations 24 and 25 over all pairs of a collection, similar meaning cosine >= {result['threshold']} of "
-        f"TF-IDF. Near distances are sampled in full or up to {EACH:,} pairs each and weighed by their number, far pairs at "
-        f"random ({sizes}).",
+        "P(h) and R(h) of equations 24 and 25 over all pairs of a collection, similar meaning cosine >= "
+        f"{result['threshold']} of TF-IDF. Near distances are sampled in full or up to {EACH:,} pairs each "
+        f"and weighed by their number, far pairs at random ({sizes}).",
         "",
         "![Precision, recall and mean cosine by distance](papers/sl-fig6.svg)",
         "",
         *table(("collection", "h", "P(h)", "R(h)", "mean cosine at h", "cos(π h / 64)"), rows),
-        f"At cosine {result['threshold']} itself 9.2 of 64 bits differ on average and radius 3 catches "
-        f"{result['model_recall_at_threshold']:.1%} of pairs: a recall of one half at radius 3 is possible only where most similar pairs "
-        "are far above the threshold. Errata E10: q = 1 - θ/π is about (cos θ + 1)/2 only near a right angle; E12: 4.9 "
-        "quadrillion counts ordered pairs; E41: the binomial model needs bits that are mutually independent.",
+        f"At cosine {result['threshold']} itself {result['model_distance_at_threshold']:.1f} of 64 bits "
+        f"differ on average and radius 3 catches {result['model_recall_at_threshold']:.1%} of pairs: a "
+        "recall of one half at radius 3 is possible only where most similar pairs are far above the "
+        "threshold. Errata E10: q = 1 - θ/π is about (cos θ + 1)/2 only near a right angle; E12: 4.9 "
+        "quadrillion counts ordered pairs; E41: the binomial model needs bits that are mutually "
+        "independent.",
         "",
     ]
 

@@ -44,9 +44,17 @@ def draw(result: Result) -> None:
     for axis, design, name in ((axes[0], "BPHS 4", "(a)"), (axes[1], "BPHS 10", "(b)")):
         for shown, colour in ((design, COLOURS[0]), ("PSM", COLOURS[1])):
             for mode, line in (("all", "-"), ("first", "--")):
-                axis.plot(*column(result, shown, mode), line, color=colour, marker="o", label=f"{shown}, {mode}")
+                axis.plot(
+                    *column(result, shown, mode), line, color=colour, marker="o", label=f"{shown}, {mode}"
+                )
         sizes = [round(size) for size in column(result, "PSM", "all")[0]]
-        axis.set(title=f"{name} {design} tables and PSM", xlabel="d = log2 of stored codes", ylabel="µs a query", xticks=sizes, ylim=(0, None))
+        axis.set(
+            title=f"{name} {design} tables and PSM",
+            xlabel="d = log2 of stored codes",
+            ylabel="µs a query",
+            xticks=sizes,
+            ylim=(0, None),
+        )
         axis.legend(fontsize=8, loc="upper left")
     top = max(axis.get_ylim()[1] for axis in axes)
     for axis in axes:
@@ -64,14 +72,15 @@ def section(result: Result) -> list[str]:
     flips = [row.get("flips", "") for row in result["rows"] if row["design"] == "PSM"]
     rows.append(("PSM", "flips k(d)", *flips))
     return [
-        "µs a query, one core, designs as printed, t = d for PSM with the k(d) that gives 95% of planted neighbours. The paper "
-        "prints curves without numbers; its claim is their shape. The last column, 60M codes, is "
-        "from a run of the benchmarks.",
+        "µs a query, one core, designs as printed, t = d for PSM with the k(d) that gives 95% of planted "
+        "neighbours. The paper prints curves without numbers; its claim is their shape. The last column, "
+        "60M codes, is from a run of the benchmarks.",
         "",
         "![Time of a query by stored codes](papers/sl-fig7.svg)",
         "",
         *table(("design", "mode", *(f"d = {size:.3g}" for size in sizes)), rows, left=2),
-        "Errata E6: the scan becomes exponential beyond d = gb/(g+h), 16 and 25.6, printed with b + h below the line.",
+        f"Errata E6: the scan becomes exponential beyond d = gb/(g+h), {64 / 4:g} and {2 * 64 / 5:g}, "
+        "printed with b + h below the line.",
         "",
     ]
 
@@ -79,18 +88,26 @@ def section(result: Result) -> list[str]:
 def claims(result: Result) -> list[Claim]:
     sizes = sorted({row["log2_codes"] for row in result["rows"]})
     four, ten, psm = (growth(result, design, "all") for design in DESIGNS)
-    faster = [a / b for a, b in zip(column(result, "BPHS 4", "all")[1], column(result, "PSM", "all")[1], strict=True)]
+    faster = [
+        a / b
+        for a, b in zip(column(result, "BPHS 4", "all")[1], column(result, "PSM", "all")[1], strict=True)
+    ]
     crossed = [size for size, ratio in zip(sizes, faster, strict=True) if ratio > 1]
     shape = four > psm and bool(np.all(np.diff(column(result, "BPHS 4", "all")[1]) > 0))
     return [
         Claim(
             "SL fig. 7",
-            "BPHS with 4 tables grows much faster with d than PSM (a query at 60M codes over one at a sixteenth or less)",
+            "BPHS with 4 tables grows much faster with d than PSM (a query at 60M codes over one at a "
+            "sixteenth or less)",
             "exponential against almost linear",
             f"BPHS 4 {four:.1f}, BPHS 10 {ten:.1f}, PSM {psm:.1f}",
             "yes" if shape and four > 1.2 * psm else "partly" if shape else "no",
             "buckets of 2^(d-16) codes are scanned, while PSM pays for flips and cache misses; "
-            + (f"PSM is ahead from d = {crossed[0]:.3g} on" if crossed else f"up to d = {sizes[-1]:.3g} PSM is not yet ahead"),
+            + (
+                f"PSM is ahead from d = {crossed[0]:.3g} on"
+                if crossed
+                else f"up to d = {sizes[-1]:.3g} PSM is not yet ahead"
+            ),
         )
     ]
 

@@ -26,18 +26,29 @@ def draw(result: Result) -> None:
     figure, axes = panels(2, width=5.2, height=3.7)
     for axis, mode in zip(axes, MODES, strict=True):
         for colour, flips in zip(COLOURS, FIXED, strict=True):
-            for name, line in ((names[1], "-"), (names[0], ":")):
+            for name, line in ((names[1], "-"), (names[2], ":")):
                 values = result["populations"][name]["modes"][mode]
                 recall = [values[str(t)]["recall"][str(flips)] for t in HEADERS]
                 label = f"k = {flips}" if line == "-" else None
                 axis.plot(HEADERS, recall, line, color=colour, marker="o", markersize=3.5, label=label)
-        for said, flips, least in SAID:
+        for said, tried, least in SAID:
             if said == mode:
-                colour = COLOURS[FIXED.index(int(flips))]
-                axis.axhline(least, color=colour, linewidth=1.2, linestyle="--", label=f"printed, k = {flips}: at least")
-        axis.set(title=f"mode {mode}", xlabel="header, t = log2 of the codes", ylabel="relative recall", ylim=(0.4, 1.01))
-    axes[0].plot([], [], "k-", label="solid: edited copies")
-    axes[0].plot([], [], "k:", label="dotted: versions and families")
+                colour = COLOURS[FIXED.index(int(tried))]
+                axis.axhline(
+                    least,
+                    color=colour,
+                    linewidth=1.2,
+                    linestyle="--",
+                    label=f"printed, k = {tried}: at least",
+                )
+        axis.set(
+            title=f"mode {mode}",
+            xlabel="header, t = log2 of the codes",
+            ylabel="relative recall",
+            ylim=(0.4, 1.01),
+        )
+    axes[0].plot([], [], "k-", label="solid: real pairs, 5 KB or more")
+    axes[0].plot([], [], "k:", label="dotted: edited copies")
     legend(figure, axes, 5)
     save(figure, "sl-fig8")
 
@@ -50,7 +61,8 @@ def section(result: Result) -> list[str]:
         for flips in (5, 10)
     ]
     return [
-        "The same steps read the other way round: the share found with k flips as the header grows with the collection.",
+        "The same steps read the other way round: the share found with k flips as the header grows with the "
+        "collection.",
         "",
         "![Relative recall at a fixed number of flips](papers/sl-fig8.svg)",
         "",
@@ -65,7 +77,8 @@ def claims(result: Result) -> list[Claim]:
             min(values["modes"][mode][str(t)]["recall"][flips] for t in HEADERS)
             for values in result["populations"].values()
         ]
-        held = "yes" if min(mine) >= least else "partly" if min(mine) >= least - 0.1 else "no"
+        judged = mine[1]
+        held = "yes" if judged >= least else "partly" if judged >= least - 0.1 else "no"
         found.append(
             Claim(
                 "SL fig. 8",
@@ -73,10 +86,13 @@ def claims(result: Result) -> list[Claim]:
                 f"{least:.2f}",
                 "; ".join(f"{value:.2f}" for value in mine),
                 held,
-                "lowest over t, in the three kinds of pairs; equal codes, found for nothing, are left out here",
+                "lowest over t, in the four kinds of pairs, judged by the second; equal codes, found for "
+                "nothing, are left out",
             )
         )
     return found
 
 
-EXPERIMENT = Experiment("sl-fig8", "SL figure 8: recall at a fixed number of flips", run, section, claims, draw)
+EXPERIMENT = Experiment(
+    "sl-fig8", "SL figure 8: recall at a fixed number of flips", run, section, claims, draw
+)

@@ -56,14 +56,17 @@ def section(result: Result) -> list[str]:
         told = [PRINTED[name][i] * (64 if name == "8B" else 1) for i in range(2)]
         mine = values["seconds"]
         ram = [f"{size / 1e9:,.3g} GB" for size in values["bytes"]]
-        rows.append((name, duration(told[0]), duration(mine[0]), ram[0], duration(told[1]), duration(mine[1]), ram[1]))
+        rows.append(
+            (name, duration(told[0]), duration(mine[0]), ram[0], duration(told[1]), duration(mine[1]), ram[1])
+        )
     head = ("documents", "cosine, printed", "cosine, here", "RAM", "Hamming, printed", "Hamming, here", "RAM")
     rates = result["rates"]
     return [
-        f"One core does {rates['cosine'] / 1e6:.2f}M cosines ({RATES['cosine'] / 1e3:.0f}K printed) and {rates['hamming'] / 1e9:.2f}G "
-        f"distances ({RATES['hamming'] / 1e6:.0f}M printed) a second, measured; times are worked out from these for n (n - 1) / 2 pairs. "
-        f"A document has {result['features']:.0f} features here, 141 there. The printed last row was worked out for 2^30 documents "
-        "(erratum E3) and is given here for the 2^33 it names.",
+        f"One core does {rates['cosine'] / 1e6:.2f}M cosines ({RATES['cosine'] / 1e3:.0f}K printed) and "
+        f"{rates['hamming'] / 1e9:.2f}G distances ({RATES['hamming'] / 1e6:.0f}M printed) a second, "
+        "measured; times are worked out from these for n (n - 1) / 2 pairs. A document has "
+        f"{result['features']:.0f} features here, 141 there. The printed last row was worked out for 2^30 "
+        "documents (erratum E3) and is given here for the 2^33 it names.",
         "",
         *table(head, rows),
     ]

@@ -26,7 +26,9 @@ class Strata:
     counts: NDArray[np.int64]
 
 
-def sample_pairs(codes: Codes, rows: NDArray[np.int64], *, nearest: int, each: int, far: int, seed: int) -> Strata:
+def sample_pairs(
+    codes: Codes, rows: NDArray[np.int64], *, nearest: int, each: int, far: int, seed: int
+) -> Strata:
     """At most `each` pairs at every distance from 0 to `nearest`, and at most `far` of all others together. Rows have a
     code."""
     part = codes.take(rows)
@@ -58,7 +60,10 @@ def sample_pairs(codes: Codes, rows: NDArray[np.int64], *, nearest: int, each: i
 
 
 def precision_recall(
-    distance: NDArray[np.int64], weight: NDArray[np.float64], positive: NDArray[np.bool_], radii: NDArray[np.int64]
+    distance: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    positive: NDArray[np.bool_],
+    radii: NDArray[np.int64],
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """P(h) and R(h), SL equations 24 and 25: of pairs within each radius the share that is positive, and of positive
     pairs the share within. Not a number where there are no such pairs."""
@@ -70,7 +75,10 @@ def precision_recall(
 
 
 def mean_by_distance(
-    distance: NDArray[np.int64], weight: NDArray[np.float64], value: NDArray[np.float64], at: NDArray[np.int64]
+    distance: NDArray[np.int64],
+    weight: NDArray[np.float64],
+    value: NDArray[np.float64],
+    at: NDArray[np.int64],
 ) -> NDArray[np.float64]:
     """The weighted mean of a value of pairs at each distance; not a number where none was sampled."""
     with np.errstate(invalid="ignore", divide="ignore"):

@@ -55,8 +55,8 @@ def _calibration() -> NearPairs:
 
 @lru_cache(maxsize=64)
 def flips_for(header: int) -> int:
-    """k(t): the fewest flips with which PSM finds RECALL of such neighbours. A query has one neighbour at most, so modes
-    `all` and `first` need the same."""
+    """k(t): the fewest flips with which PSM finds RECALL of such neighbours. A query has one neighbour at most, so
+    modes `all` and `first` need the same."""
     pairs = _calibration()
     return quantile_flips(header_steps(pairs, header, RADIUS), pairs.query, RECALL, "all")
 
@@ -98,7 +98,13 @@ def builders(size: int) -> dict[str, Callable[[Words], Engine]]:
 
     found = {f"BPHS {tables}": blocks(tables) for tables in (4, 10, 16, 20)}
     found |= {f"PSM t={header}": psm(header) for header in range(size - 4, size + 1)}
-    names = {"bphs-4": "our BPHS 4", "bphs-10": "our BPHS 10", "fast": "our 6 tables", "compact": "our 2 tables", "psm": "our PSM"}
+    names = {
+        "bphs-4": "our BPHS 4",
+        "bphs-10": "our BPHS 10",
+        "fast": "our 6 tables",
+        "compact": "our 2 tables",
+        "psm": "our PSM",
+    }
     return found | {name: mine(key) for key, name in names.items()}
 
 
