@@ -84,4 +84,4 @@ sanitize: $(VENV)/.tools
 	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" tests/features tests/fingerprints tests/search tests/test_hash.py tests/test_similarity.py
 
 clean:
-	rm -rf build dist $(VENV) $(SANITIZED) $(BENCH)
+	rm -rf build dist papers/.data $(VENV) $(SANITIZED) $(BENCH)

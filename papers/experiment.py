@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -75,7 +76,7 @@ def agrees(
 
 def measure(experiment: Experiment, options: Options) -> Result:
     """Run an experiment and keep its result, in whole numbers and numbers of six digits."""
-    facts = {"machine": describe(), "commit": commit(), "date": now()}
+    facts = {"machine": describe(), "commit": _commit(), "date": now()}
     start = time.perf_counter()
     found = experiment.run(options)
     result = {
@@ -92,6 +93,12 @@ def measure(experiment: Experiment, options: Options) -> Result:
     partial.write_text(json.dumps(_plain(result), indent=1) + "\n", "utf-8")
     partial.replace(path)
     return load(experiment.name)
+
+
+@lru_cache(maxsize=1)
+def _commit() -> str:
+    """The commit as it was before results were written, which are files of it too."""
+    return commit()
 
 
 def load(name: str) -> Result:

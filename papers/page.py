@@ -23,13 +23,14 @@ from papers import (
     sl_table2,
     us_examples,
 )
-from papers.experiment import CLOSE, NEAR, RESULTS, Result, load, table
+from papers.experiment import CLOSE, NEAR, RESULTS, Claim, Result, load, table
 
 __all__ = ["EXPERIMENTS", "PAGE", "text", "write"]
 
 SOOD = (sl_fig1, sl_fig3, sl_fig5, sl_fig6, sl_table1, sl_table2, sl_fig7, sl_fig8, sl_fig9)
 MANKU = (mk_designs, mk_compression, mk_fig1, mk_fig2, mk_batch)
 EXPERIMENTS = tuple(module.EXPERIMENT for module in (*SOOD, *MANKU, mz_fig12_3, us_examples))
+VERDICTS = {"yes": "Held", "partly": "Held in part", "no": "Did not hold"}
 PAGE = Path(__file__).parent.parent / "docs" / "papers.md"
 
 OPENING = """\
@@ -62,11 +63,7 @@ def text() -> str:
         f"not. A number held when it is within a factor of {CLOSE:g} of the printed one or better, in part "
         f"within {NEAR:g}; other rules are in the scripts.",
         "",
-        *table(
-            ("from", "statement", "printed", "here", "held", "why"),
-            [(c.source, c.says, c.printed, c.here, c.held, c.why) for c in claims],
-            left=6,
-        ),
+        *(line for held, title in VERDICTS.items() for line in _verdict(title, held, claims)),
         *_where(list(kept.values())),
     ]
     for experiment in known:
@@ -79,6 +76,18 @@ def write() -> None:
     partial = PAGE.with_suffix(".partial")
     partial.write_text(text(), "utf-8")
     partial.replace(PAGE)
+
+
+def _verdict(title: str, held: str, claims: list[Claim]) -> list[str]:
+    """The statements of one verdict, in the order of the papers."""
+    rows: list[tuple[object, ...]] = [
+        (c.source, c.says, c.printed, c.here, c.why) for c in claims if c.held == held
+    ]
+    return (
+        [f"### {title}", "", *table(("from", "statement", "printed", "here", "why"), rows, left=5)]
+        if rows
+        else []
+    )
 
 
 def _where(results: list[Result]) -> list[str]:

@@ -67,10 +67,10 @@ def draw(result: Result) -> None:
         known = [(int(d), RATIOS[d][share]) for d in ("1", "2", "3") if share in RATIOS[d]]
         last.plot(*zip(*known, strict=True), **{**PRINTED, "color": colour})
     last.set(yscale="log", xticks=[1, 2, 3], xlabel="distance", ylabel="times fewer flips than random (log)")
-    last.set(title="random order over likeliest first")
+    last.set(title="random order over likeliest first (crosses: printed)")
     counts(last.yaxis)
     last.legend(fontsize=8)
-    legend(figure, axes[:3], 5)
+    legend(figure, axes[:3], 3)
     save(figure, "sl-fig3")
 
 

@@ -61,7 +61,7 @@ def draw(result: Result) -> None:
             ylabel=f"flips for {result['recall']:.0%} recall",
             ylim=(0, None),
         )
-    legend(figure, axes)
+    legend(figure, axes, 3)
     axes[1].set_ylim(axes[0].get_ylim())
     save(figure, "sl-fig5")
 

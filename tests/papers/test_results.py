@@ -21,6 +21,7 @@ def test_worked_examples_of_the_slides():
         assert row["printed"] == row["here"], row["example"]
 
 
+@pytest.mark.slow
 def test_table_designs_are_those_of_the_paper(data):
     found = mk_designs.run(SMALL)
     assert found["tables_needed"] == {
