@@ -14,7 +14,7 @@ from neardup.search.compressed import write_compressed
 from neardup.search.designs import manku
 from neardup.search.segments import write_segment
 from neardup.search.stored import SegmentSet
-from papers.experiment import Claim, Experiment, Options, Result, table
+from papers.experiment import CLOSE, Claim, Experiment, Options, Result, table
 from papers.timing import RADIUS
 
 MAPPERS, PRINTED_RATE = 200, 1e9
@@ -89,15 +89,16 @@ def section(result: Result) -> list[str]:
 
 def claims(result: Result) -> list[Claim]:
     told = PRINTED_RATE / MAPPERS
-    best = max(row["codes_per_second"] * 8 for row in result["rows"])
+    rates = {(row["tables"], row["file"]): row["codes_per_second"] * 8 for row in result["rows"]}
+    same, best = rates[10, "compressed"], max(rates.values())
     return [
         Claim(
             "MK 4.3",
-            "one mapper scans so many MB/s",
+            "one mapper scans so many MB/s past 10 tables, the file compressed",
             f"over {told / 1e6:.0f}",
-            f"{best / 1e6:.0f}",
-            "yes" if best >= told else "no",
-            "one core of today with tables by address",
+            f"{same / 1e6:.0f}; {best / 1e6:.0f} at best, with 4 tables or a plain file",
+            "yes" if same >= told else "partly" if same * CLOSE >= told else "no",
+            "one core, tables by address; the tables on a million queries outgrow its cache",
         )
     ]
 
