@@ -36,10 +36,15 @@ from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
+    from neardup.config import Config, Templates
+    from neardup.deduplication import dedup
     from neardup.explanation import Explanation, explain
+    from neardup.filters import Filters
+    from neardup.findings import Findings, apply, scan, summarize
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
-    from neardup.pipeline import Dropped, Result, dedup
+    from neardup.keep import Keep
     from neardup.planning import Plan, plan
+    from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
@@ -60,14 +65,18 @@ _LATER = {
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
+    "Config": "neardup.config",
     "Containment": "neardup.verify",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
-    "Dropped": "neardup.pipeline",
+    "Dropped": "neardup.result",
     "Explanation": "neardup.explanation",
+    "Filters": "neardup.filters",
+    "Findings": "neardup.findings",
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
+    "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
     "LiveSearcher": "neardup.search.live",
@@ -76,15 +85,19 @@ _LATER = {
     "Plan": "neardup.planning",
     "Reader": "neardup.io",
     "Rejects": "neardup.io",
-    "Result": "neardup.pipeline",
+    "Result": "neardup.result",
     "Scan": "neardup.search.scan",
+    "Templates": "neardup.config",
     "Writer": "neardup.io",
+    "apply": "neardup.findings",
     "cluster": "neardup.clusters",
-    "dedup": "neardup.pipeline",
+    "dedup": "neardup.deduplication",
     "explain": "neardup.explanation",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
     "read": "neardup.io",
+    "scan": "neardup.findings",
+    "summarize": "neardup.findings",
 }
 
 __all__ = [
@@ -101,6 +114,7 @@ __all__ = [
     "Codes",
     "Common",
     "Compact",
+    "Config",
     "ConfigError",
     "Containment",
     "Cosine",
@@ -112,11 +126,14 @@ __all__ = [
     "Exact",
     "Explanation",
     "Features",
+    "Filters",
+    "Findings",
     "FormatError",
     "Hits",
     "Idf",
     "Jaccard",
     "Join",
+    "Keep",
     "Limits",
     "LiveSearcher",
     "MinHash",
@@ -138,10 +155,12 @@ __all__ = [
     "Simhash",
     "Sketches",
     "Smallest",
+    "Templates",
     "Winnow",
     "Words",
     "Writer",
     "__version__",
+    "apply",
     "cluster",
     "dedup",
     "digest",
@@ -152,6 +171,8 @@ __all__ = [
     "open_writer",
     "plan",
     "read",
+    "scan",
+    "summarize",
     "tokens",
 ]
 
