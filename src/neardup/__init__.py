@@ -33,6 +33,7 @@ from neardup.fingerprints import (
 )
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
@@ -55,8 +56,6 @@ if TYPE_CHECKING:
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
     from neardup.verify import Containment, Cosine, Jaccard, Pairs
-
-__version__ = "0.1.0"
 
 # Loaded on first use, so that importing neardup stays quick.
 _LATER = {
