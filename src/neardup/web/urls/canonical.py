@@ -19,6 +19,9 @@ __all__ = ["CanonicalUrls", "UrlExplanation", "UrlStep", "canonical_url", "canon
 
 DEFAULT = UrlRules()
 
+# Longer ones are parsed and no more: no page needs them, and rules that apply again and again would take long.
+LONGEST = 1 << 14
+
 
 @lru_cache(maxsize=1)
 def _parser() -> Callable[[str], Any]:
@@ -94,7 +97,8 @@ def canonical_url(url: str, rules: UrlRules = DEFAULT) -> str:
 def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalUrls:
     """The canonical forms of many URLs. The form of a form is itself, under the same rules.
 
-    URLs of the web (http, https) go through all rules; others are only parsed and written as the standard says.
+    URLs of the web (http, https) of up to 16,384 characters go through all rules; others are only parsed and written
+    as the standard says.
     """
     parse, steps = _parser(), tuple(step for _, step in rules.steps)
     redirects = rules.redirects.table if rules.redirects is not None else None
@@ -119,7 +123,7 @@ def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalU
             current = str(parts)
             if not parts.again:
                 break
-        if redirects is not None:
+        if redirects:
             current = redirects.get(current, current)
         made.append(current)
     return CanonicalUrls(made, np.array(unparsed, dtype=np.int64))
@@ -139,9 +143,9 @@ def explain_url(url: str, rules: UrlRules = DEFAULT) -> UrlExplanation:
             return UrlExplanation(url, current, False, tuple(told))
         parsed = parts if isinstance(parts, str) else parse(current).href
         told += [UrlStep(*step) for step in standard_steps(current, parsed)]
-        current = parsed
+        before, current = current, parsed
         if isinstance(parts, str):
-            if parse(current).href == current:
+            if current == before:
                 break
             continue
         for name, step in rules.steps:
@@ -179,7 +183,7 @@ def _parts(parse: Callable[[str], Any], url: str) -> Parts | str | None:
     except (ValueError, TypeError):  # TypeError: a lone surrogate has no UTF-8
         return None
     protocol = parsed.protocol
-    if protocol != "https:" and protocol != "http:":
+    if (protocol != "https:" and protocol != "http:") or len(url) > LONGEST:
         href: str = parsed.href
         return href
     user = ""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.io.whole import WholeFile
 from neardup.web.urls.sites import SiteRule, site_step
-from neardup.web.urls.steps import RULES, Step, session_drops, tracking_drops
+from neardup.web.urls.steps import RULES, Step, bare_end, session_drops, tracking_drops
 
 if TYPE_CHECKING:
     from neardup.web.urls.redirects import Redirects
@@ -106,6 +106,8 @@ class UrlRules:
                 step = tracking_drops(self.tracking, self.keep)
             elif rule.name == "session":
                 step = session_drops(self.session, self.keep)
+            elif rule.name == "trailing-slash" and "index" in self.names:
+                step = bare_end
             assert step is not None
             made.append((rule.name, step))
         if self.sites:

@@ -123,7 +123,7 @@ def site_step(rules: Iterable[SiteRule], host_of: Callable[[str], str], path_of:
 def _apply(site: _Site, parts: Parts) -> None:
     assert site.drop is not None
     if parts.pieces:
-        parts.pieces = [piece for piece in parts.pieces if not site.drop(piece)]
+        parts.pieces = [piece for piece in parts.pieces if not site.drop(piece.partition("=")[0])]
     before = parts.path
     path = lower_path(before) if site.lower else before
     for longer, shorter in site.prefixes:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from neardup.web.suffixes import registered_name
 from neardup.web.urls.parameters import (
@@ -21,7 +22,7 @@ from neardup.web.urls.parameters import (
     TRACKING,
 )
 
-__all__ = ["RULES", "Parts", "Rule", "Step", "drops", "lower_path", "session_drops", "tracking_drops"]
+__all__ = ["RULES", "Parts", "Rule", "Step", "bare_end", "drops", "lower_path", "session_drops", "tracking_drops"]
 
 
 class Parts:
@@ -93,9 +94,10 @@ _QUERY_ODD, _query_plain = _escapes(_QUERY_PLAIN, _QUERY_KEPT)
 def percent_encoding(parts: Parts) -> None:
     if _PATH_ODD.search(parts.path):
         parts.path = _PATH_ODD.sub(_path_plain, parts.path)
-    for place, piece in enumerate(parts.pieces):
-        if _QUERY_ODD.search(piece):
-            parts.pieces[place] = _QUERY_ODD.sub(_query_plain, piece.replace("+", "%20"))
+    if parts.pieces:
+        query = "&".join(parts.pieces)
+        if _QUERY_ODD.search(query):
+            parts.pieces = _QUERY_ODD.sub(_query_plain, query.replace("+", "%20")).split("&")
 
 
 _ESCAPE = re.compile("%[0-9a-f]{2}")
@@ -157,24 +159,37 @@ def double_slash(parts: Parts) -> None:
 def index(parts: Parts) -> None:
     cut = parts.path.rfind("/") + 1
     if parts.path[cut:].lower() in INDEX_PAGES:
-        parts.path, parts.again = parts.path[:cut], True
+        parts.path = parts.path[:cut]
 
 
 def trailing_slash(parts: Parts) -> None:
-    path = parts.path
-    if path[-1:] == "/" and len(path) > 1:
-        parts.path = path = path.rstrip("/") or "/"
-        if path[path.rfind("/") + 1 :].lower() in INDEX_PAGES:
-            parts.again = True
+    if parts.path[-1:] == "/":
+        parts.path = parts.path.rstrip("/") or "/"
+
+
+def bare_end(parts: Parts) -> None:
+    """Both of the above at once, for what one leaves to the other: /index.html/index.html/ is /."""
+    path, end = parts.path, len(parts.path)
+    while True:
+        while end > 1 and path[end - 1] == "/":
+            end -= 1
+        cut = path.rfind("/", 0, end) + 1
+        if path[cut:end].lower() not in INDEX_PAGES:
+            break
+        end = cut
+    if end < len(path):
+        parts.path = path[:end]
 
 
 def drops(names: Iterable[str], keep: Iterable[str] = ()) -> Callable[[str], bool]:
-    """Whether a piece of a query bears one of the names; `name*` stands for all that begin so."""
+    """Whether a parameter bears one of the names; `name*` stands for all that begin so."""
     exact, starts = _split(names)
     kept, kept_starts = _split(keep)
 
-    def drop(piece: str) -> bool:
-        name = piece.partition("=")[0].lower()
+    # Crawls repeat the same few names, so most answers are remembered ones.
+    @lru_cache(maxsize=1 << 14)
+    def drop(name: str) -> bool:
+        name = name.lower()
         if name not in exact and not name.startswith(starts):
             return False
         return name not in kept and not name.startswith(kept_starts)
@@ -188,28 +203,29 @@ def _split(names: Iterable[str]) -> tuple[frozenset[str], tuple[str, ...]]:
     return exact, tuple(name[:-1] for name in lowered if name.endswith("*"))
 
 
-_RANDOM = re.compile(r"(?=[^&]*[0-9])[0-9A-Za-z_\-]{16,}")
-
-
 def tracking_drops(more: Iterable[str], keep: Iterable[str]) -> Step:
     drop = drops((*TRACKING, *more), keep)
 
     def tracking(parts: Parts) -> None:
-        if parts.pieces and any(map(drop, parts.pieces)):
-            parts.pieces = [piece for piece in parts.pieces if not drop(piece)]
+        if parts.pieces:
+            parts.pieces = [piece for piece in parts.pieces if not drop(piece.partition("=")[0])]
 
     return tracking
 
 
-def session_drops(more: Iterable[str], keep: Iterable[str]) -> Step:
-    always, perhaps = drops((*SESSION, *more), keep), drops(SESSION_IF_RANDOM, keep)
+_RANDOM = re.compile(r"(?=.*[0-9])[0-9A-Za-z_\-]{16,}")
 
-    def drop(piece: str) -> bool:
-        return always(piece) or (perhaps(piece) and bool(_RANDOM.fullmatch(piece.partition("=")[2])))
+
+def session_drops(more: Iterable[str], keep: Iterable[str]) -> Step:
+    always, either = drops((*SESSION, *more), keep), drops((*SESSION, *SESSION_IF_RANDOM, *more), keep)
 
     def session(parts: Parts) -> None:
-        if parts.pieces and any(map(drop, parts.pieces)):
-            parts.pieces = [piece for piece in parts.pieces if not drop(piece)]
+        if parts.pieces:
+            parts.pieces = [piece for piece in parts.pieces if not (either(piece.partition("=")[0]) and goes(piece))]
+
+    def goes(piece: str) -> bool:
+        name, _, value = piece.partition("=")
+        return always(name) or bool(_RANDOM.fullmatch(value))
 
     return session
 
