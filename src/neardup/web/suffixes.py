@@ -7,7 +7,10 @@ from typing import Any
 
 from neardup.errors import MissingExtra
 
-__all__ = ["registered_name"]
+__all__ = ["names_a_copy", "registered_name"]
+
+_COPIES = frozenset("cdn static assets img images cache mirror mirrors backup m mobile amp www2 www3 edge origin".split())
+
 
 
 @lru_cache(maxsize=1)
@@ -28,3 +31,8 @@ def registered_name(host: str) -> str | None:
     """
     found = _extractor().extract_str(host)
     return f"{found.domain}.{found.suffix}" if found.domain and found.suffix else None
+
+
+def names_a_copy(host: str) -> bool:
+    """Whether a host's first name says that it serves copies, as cdn.example.com does."""
+    return host.partition(".")[0].rstrip("0123456789-") in _COPIES

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from typing import BinaryIO
@@ -69,10 +70,13 @@ def read_pairs(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
 
 
 def read_urls(
-    places: Iterable[str | PathLike[str]], column: str | None = None, format: str | None = None
+    places: Iterable[str | PathLike[str]],
+    column: str | None = None,
+    format: str | None = None,
+    rejected: Counter[str] | None = None,
 ) -> Iterator[str]:
     """URLs out of files: one a line in text files and standard input (`-`), or a column (`url`) of JSONL, CSV, TSV,
-    Parquet and Arrow. Blank lines are passed over."""
+    Parquet and Arrow. Blank lines are passed over; rows that cannot be read are counted in `rejected` by reason."""
     for place in places:
         name = fspath(place)
         kind = format or (format_of(name) if name != "-" else "text")
@@ -83,8 +87,8 @@ def read_urls(
         reader = read(name, text=column or "url", format=format)
         for document in reader.documents():
             yield document.text
-        for reason, count in sorted(reader.rejects.counts.items()):
-            raise DataError(f"{name}: {count:,} rows cannot be read: {reason}")
+        if rejected is not None:
+            rejected.update(reader.rejects.counts)
 
 
 def _lines(name: str) -> Iterator[tuple[int, str]]:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from neardup.errors import ConfigError
-from neardup.web.contents import Contents
-from neardup.web.suffixes import registered_name
+from neardup.web.urls.contents import Contents
+from neardup.web.suffixes import names_a_copy, registered_name
 from neardup.web.urls.canonical import DEFAULT, canonical_urls, parts_of
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.sites import SiteRule
@@ -32,7 +32,8 @@ class Proposal:
     """A rule with its evidence. `merged` is how many URLs it saves; `accepted` whether the evidence is enough.
 
     `examples` are pairs of URLs it rightly makes one, `counter_examples` pairs it would make one though their content
-    differs; three of each at most. `same_owner` is for aliases: whether both hosts have one registered name.
+    differs; three of each at most. For aliases, `same_owner` says whether both hosts have one registered name, and `overlap` is the
+    share of the smaller host's URLs that the other has too.
     """
 
     rule: SiteRule
@@ -41,12 +42,13 @@ class Proposal:
     counter_examples: tuple[tuple[str, str], ...]
     accepted: bool
     same_owner: bool | None = None
+    overlap: float | None = None
 
     def to_json(self) -> dict[str, Any]:
         rule = self.rule
         said: dict[str, Any] = {"kind": rule.kind, "host": rule.host, "says": str(rule)}
         said |= {"names": list(rule.names)} if rule.names else {}
-        said |= {"to": rule.to, "same_owner": self.same_owner} if rule.to else {}
+        said |= {"to": rule.to, "same_owner": self.same_owner, "overlap": self.overlap} if rule.to else {}
         said |= {"support": rule.support, "counter": rule.counter, "merged": self.merged}
         said |= {"accepted": self.accepted, "examples": self.examples, "counter_examples": self.counter_examples}
         return said
@@ -72,21 +74,23 @@ def learn_url_rules(
     rules: UrlRules = DEFAULT,
     min_support: int = 3,
     max_counter: float = 0.0,
+    min_overlap: float = 0.8,
 ) -> Learnt:
     """Propose rules for the hosts in `pairs` (URLs with equal content) and `contents` (url and digest or cluster).
 
     URLs that no pair or digest ties together count as different, so the more of a crawl is given the safer the rules.
-    A rule is accepted with `min_support` groups and at most the share `max_counter` of groups against it. Rules are
-    found one after the other: what is accepted holds when the next is tried.
+    A rule is accepted with `min_support` groups and at most the share `max_counter` of groups against it; an alias also
+    needs `min_overlap` of the smaller host's URLs on the other. Rules are found one after the other: what is accepted
+    holds when the next is tried.
     """
-    if min_support < 1 or not 0 <= max_counter < 1:
-        raise ConfigError("min_support must be 1 or more, and max_counter at least 0 and below 1")
+    if min_support < 1 or not 0 <= max_counter < 1 or not 0 <= min_overlap <= 1:
+        raise ConfigError("min_support must be 1 or more, max_counter below 1, min_overlap from 0 to 1")
     found = Contents.of(pairs, contents, rules=replace(rules, redirects=None))
     crawl = {url: int(label) for url, label, known in zip(found.urls, found.labels, found.known, strict=True) if known}
-    learner = _Learner(rules, crawl, min_support, max_counter)
+    learner = _Learner(rules, crawl, min_support, max_counter, min_overlap)
     learner.run()
     ranked = sorted(
-        learner.proposals, key=lambda p: (not p.accepted, -(p.rule.support or 0), p.rule.host, p.rule.kind, p.rule.names)
+        learner.proposals.values(), key=lambda p: (not p.accepted, -(p.rule.support or 0), p.rule.host, p.rule.kind, p.rule.names)
     )
     return Learnt(tuple(ranked), learner.rules, len(crawl))
 
@@ -94,11 +98,12 @@ def learn_url_rules(
 class _Learner:
     """URLs with their labels, grouped by host, under rules that grow as proposals are accepted."""
 
-    def __init__(self, rules: UrlRules, crawl: dict[str, int], min_support: int, max_counter: float) -> None:
+    def __init__(
+        self, rules: UrlRules, crawl: dict[str, int], min_support: int, max_counter: float, min_overlap: float
+    ) -> None:
         self.rules, self.original = replace(rules, redirects=None), crawl
-        self.min_support, self.max_counter = min_support, max_counter
-        self.proposals: list[Proposal] = []
-        self.tried: set[SiteRule] = set()
+        self.min_support, self.max_counter, self.min_overlap = min_support, max_counter, min_overlap
+        self.proposals: dict[SiteRule, Proposal] = {}
         self._gather()
 
     def _gather(self) -> None:
@@ -114,33 +119,33 @@ class _Learner:
                 self.hosts[host][url] = parts
 
     def run(self) -> None:
-        # Aliases first: they bring the URLs of two hosts together, so that one host's evidence is all of it.
-        if self._try(list(self._aliases())):
-            self._gather()
-        # Each round may uncover what two differences at once had hidden.
-        while any([self._try(self._candidates(host)) for host in sorted(self.hosts)]):
+        """Rounds, until one accepts nothing: each may uncover what two differences at once had hidden."""
+        while True:
+            # Aliases first: they bring the URLs of two hosts together, so that one host's evidence is all of it.
+            found = self._try(list(self._aliases()))
+            if found:
+                self._gather()
+            for host in sorted(self.hosts):
+                found |= self._try(self._candidates(host))
+            if not found:
+                return
             self._gather()
 
     def _try(self, candidates: list[SiteRule]) -> bool:
-        accepted = False
+        """Look at the evidence of each, and accept the first good one of each host: the others' turn comes in the next
+        round, on what the URLs have become."""
+        changed: set[str] = set()
         for rule in candidates:
-            if rule in self.tried:
-                continue
-            self.tried.add(rule)
-            if accepted and self._overlaps(rule):
-                self.tried.discard(rule)  # its turn comes in the next round, on the new forms
+            before = self.proposals.get(rule)
+            if (before is not None and before.accepted) or changed & {rule.host, rule.to}:
                 continue
             proposal = self._evidence(rule)
             if proposal.rule.support:
-                self.proposals.append(proposal)
+                self.proposals[rule] = proposal
             if proposal.accepted:
                 self.rules = self.rules.with_sites([proposal.rule])
-                accepted = True
-        return accepted
-
-    def _overlaps(self, rule: SiteRule) -> bool:
-        """Whether a rule speaks of a host for which one was accepted since the URLs were last brought into form."""
-        return any(rule.host in (site.host, site.to) for site in self.rules.sites) and rule.kind != "host-alias"
+                changed |= {rule.host} | ({rule.to} if rule.to else set())
+        return bool(changed)
 
     def _evidence(self, rule: SiteRule) -> Proposal:
         urls = list(self.hosts[rule.host]) + (list(self.hosts[rule.to]) if rule.to else [])
@@ -162,6 +167,10 @@ class _Learner:
                 counter += 1
                 against += [(first, other)] if len(against) < SAMPLES else []
         enough = support >= self.min_support and counter <= self.max_counter * (support + counter)
+        overlap = None
+        if rule.to:
+            overlap = (support + counter) / max(1, min(len(self.hosts[rule.host]), len(self.hosts[rule.to])))
+            enough = enough and overlap >= self.min_overlap
         owners = (registered_name(rule.host.partition(":")[0]), registered_name(rule.to.partition(":")[0]))
         return Proposal(
             replace(rule, support=support, counter=counter),
@@ -170,25 +179,23 @@ class _Learner:
             tuple(against),
             enough,
             (owners[0] is not None and owners[0] == owners[1]) if rule.to else None,
+            overlap,
         )
 
     def _aliases(self) -> Iterator[SiteRule]:
-        """Hosts that show the same content under the same path, each beside the largest host that does so too."""
+        """Hosts that show the same content under the same path, each beside the best host that does so too."""
         places: dict[tuple[str, int], list[str]] = defaultdict(list)
         for host, urls in self.hosts.items():
             for url, parts in urls.items():
                 places[f"{parts.path}?{'&'.join(parts.pieces)}", self.urls[url]].append(host)
-        order = {host: (-len(urls), len(host), host) for host, urls in self.hosts.items()}
+        order = {host: (names_a_copy(host), -len(urls), len(host), host) for host, urls in self.hosts.items()}
         together: Counter[tuple[str, str]] = Counter()
         for hosts in places.values():
             # One comparison for each host, not one for each two: a path that all hosts have must not cost a square.
             best = min(hosts, key=order.__getitem__)
             together.update((host, best) for host in hosts if host != best)
-        taken: set[str] = set()
         for (host, best), count in sorted(together.items(), key=lambda item: (-item[1], item[0])):
-            # A host that is written as another cannot be what a third is written as in this round.
-            if count >= self.min_support and host not in taken and best not in taken:
-                taken.add(host)
+            if count >= self.min_support:
                 yield SiteRule("host-alias", host, to=best)
 
     def _candidates(self, host: str) -> list[SiteRule]:
