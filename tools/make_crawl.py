@@ -18,7 +18,18 @@ from pathlib import Path
 
 TARGET = Path(__file__).parents[1] / "src" / "neardup" / "sample" / "crawl.tsv"
 GUIDE = ["start", "install", "first-steps", "files", "search", "sharing", "backup", "printing", "faq"]
-REFERENCE = ["commands", "options", "formats", "limits", "errors", "glossary", "keys", "units", "dates", "syntax"]
+REFERENCE = [
+    "commands",
+    "options",
+    "formats",
+    "limits",
+    "errors",
+    "glossary",
+    "keys",
+    "units",
+    "dates",
+    "syntax",
+]
 NEWS = ["2024/spring", "2024/summer", "2025/spring", "2025/meeting", "2026/release"]
 # What the software brings along wherever it is installed.
 SOFTWARE = ["login", "help/markup", "help/licence", "help/about", "search/tips"]
@@ -32,7 +43,12 @@ def crawl() -> list[tuple[str, str]]:
     def add(url: str, content: str) -> None:
         rows.append((url, content))
 
-    pages = ["", *(f"guide/{p}" for p in GUIDE), *(f"reference/{p}.html" for p in REFERENCE), *(f"news/{p}" for p in NEWS)]
+    pages = [
+        "",
+        *(f"guide/{p}" for p in GUIDE),
+        *(f"reference/{p}.html" for p in REFERENCE),
+        *(f"news/{p}" for p in NEWS),
+    ]
     for page in pages:
         add(f"http://handbook.example.org/{page}", f"handbook/{page}")
         # The mirror is a day behind: its front page and one news page differ.
@@ -63,7 +79,10 @@ def crawl() -> list[tuple[str, str]]:
             add(f"http://shop.example.com/item?id={number}&colour={colour}", item)
             add(f"http://shop.example.com/item?id={number}&colour={colour}&view=list", item)
             add(f"http://shop.example.com/item?colour={colour}&view=grid&id={number}", item)
-            add(f"http://shop.example.com/item?id={number}&colour={colour}&visit={rng.randrange(10**6)}&utm_source=mail", item)
+            add(
+                f"http://shop.example.com/item?id={number}&colour={colour}&visit={rng.randrange(10**6)}&utm_source=mail",
+                item,
+            )
             add(f"http://m.shop.example.com/item?id={number}&colour={colour}", item)
     for name in GUIDE[:6]:
         add(f"https://shop.example.com/help/{name}", f"shop help {name}")

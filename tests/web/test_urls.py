@@ -43,13 +43,33 @@ BY_RULE = [
     ("host-dot", "https://a.example./", "https://a.example/", "https://a.example./"),
     ("www", "https://www.www.a.com/", "https://a.com/", "https://www.www.a.com/"),
     ("path-case", "https://a.com/Ab%c3%A9", "https://a.com/ab%C3%A9", "https://a.com/Ab%C3%A9"),
-    ("percent-encoding", "https://a.com/%7e%2f|?x=%3a+%26", "https://a.com/~%2F%7C?x=:%20%26", "https://a.com/%7e%2f|?x=%3a+%26"),
-    ("session-path", "https://a.com/p;jsessionid=1;v=2/q", "https://a.com/p;v=2/q", "https://a.com/p;jsessionid=1;v=2/q"),
+    (
+        "percent-encoding",
+        "https://a.com/%7e%2f|?x=%3a+%26",
+        "https://a.com/~%2F%7C?x=:%20%26",
+        "https://a.com/%7e%2f|?x=%3a+%26",
+    ),
+    (
+        "session-path",
+        "https://a.com/p;jsessionid=1;v=2/q",
+        "https://a.com/p;v=2/q",
+        "https://a.com/p;jsessionid=1;v=2/q",
+    ),
     ("double-slash", "https://a.com//b///c", "https://a.com/b/c", "https://a.com//b///c"),
     ("session", "https://a.com/?PHPSESSID=1&id=2", "https://a.com/?id=2", "https://a.com/?PHPSESSID=1&id=2"),
     ("session", "https://a.com/?sid=42", "https://a.com/?sid=42", "https://a.com/?sid=42"),
-    ("session", "https://a.com/?sid=0123456789abcdef0", "https://a.com/", "https://a.com/?sid=0123456789abcdef0"),
-    ("tracking", "https://a.com/?UTM_x=1&id=2&gclid=3", "https://a.com/?id=2", "https://a.com/?UTM_x=1&gclid=3&id=2"),
+    (
+        "session",
+        "https://a.com/?sid=0123456789abcdef0",
+        "https://a.com/",
+        "https://a.com/?sid=0123456789abcdef0",
+    ),
+    (
+        "tracking",
+        "https://a.com/?UTM_x=1&id=2&gclid=3",
+        "https://a.com/?id=2",
+        "https://a.com/?UTM_x=1&gclid=3&id=2",
+    ),
     ("empty-query", "https://a.com/?a=1&&b=2", "https://a.com/?a=1&b=2", "https://a.com/?&a=1&b=2"),
     ("query-order", "https://a.com/?b=1&a=2&b=0", "https://a.com/?a=2&b=1&b=0", "https://a.com/?b=1&a=2&b=0"),
     ("fragment", "https://a.com/#top", "https://a.com/", "https://a.com/#top"),
@@ -73,21 +93,39 @@ def test_every_rule_is_tried_above_and_said_in_the_list():
 
 
 @pytest.mark.parametrize(
-    "host", ["www.com", "www.co.uk", "www.github.io", "www.ck", "www.1.2.3", "www.localhost", "wwww.example.com"]
+    "host",
+    ["www.com", "www.co.uk", "www.github.io", "www.ck", "www.1.2.3", "www.localhost", "wwww.example.com"],
 )
 def test_www_stays_where_no_registered_name_would_remain(host):
     assert nd.canonical_url(f"https://{host}/") == f"https://{host}/"
 
 
 def test_international_hosts_are_one_in_every_spelling():
-    forms = ["http://bücher.example/", "http://BÜCHER.example/", "http://xn--bcher-kva.example/", "http://bu\u0308cher.example"]
+    forms = [
+        "http://bücher.example/",
+        "http://BÜCHER.example/",
+        "http://xn--bcher-kva.example/",
+        "http://bu\u0308cher.example",
+    ]
     assert set(nd.canonical_urls(forms)) == {"https://xn--bcher-kva.example/"}
     assert nd.canonical_url("http://www.пример.рф/") == "https://xn--e1afmkfd.xn--p1ai/"
 
 
 def test_what_must_stay_apart():
-    urls = ["http://a.com/?id=1", "http://a.com/?id=2", "http://a.com/?a&b", "http://a.com:8080/", "http://b.a.com/"]
-    urls += ["http://a.com/x;v=1", "http://a.com/A", "http://a.com/a", "http://a.com/a%2Fb", "http://a.com/a/b"]
+    urls = [
+        "http://a.com/?id=1",
+        "http://a.com/?id=2",
+        "http://a.com/?a&b",
+        "http://a.com:8080/",
+        "http://b.a.com/",
+    ]
+    urls += [
+        "http://a.com/x;v=1",
+        "http://a.com/A",
+        "http://a.com/a",
+        "http://a.com/a%2Fb",
+        "http://a.com/a/b",
+    ]
     urls += ["http://a.com/?q=a%26b", "http://a.com/?q=a&b", "http://a.com/?q=a%2Bb", "http://a.com/?q=a+b"]
     assert len(set(nd.canonical_urls(urls))) == len(urls)
 
@@ -97,7 +135,9 @@ def test_other_schemes_are_only_parsed():
     assert nd.canonical_url("ftp://www.A.com:21/x/../y/") == "ftp://www.a.com/y/"
 
 
-@pytest.mark.parametrize("text", ["", "  ", "//host/path", "example.com", "http://", "http://a b/", "http://[::1", "\ud800"])
+@pytest.mark.parametrize(
+    "text", ["", "  ", "//host/path", "example.com", "http://", "http://a b/", "http://[::1", "\ud800"]
+)
 def test_what_is_no_url_comes_back_and_is_reported(text):
     made = nd.canonical_urls(["https://a.com/", text])
     assert made.urls == ["https://a.com/", text.strip()]
@@ -136,15 +176,69 @@ def test_explanation_names_the_rules_in_order():
 
 
 # Text that looks enough like URLs to get deep into the rules.
-HOSTS = ["a.com", "www.a.com", "www.www.co.uk", "WWW.X.example.", "1.2.3", "1.2..", "0x7f.1", "[::1]", "bücher.de", "xn--a",
-         "u:p@a.com", "a.com:80", "a.com:443", "a.com:8080", "..", "www.", "%41.com", "a%2ecom"]  # fmt: skip
-BITS = ["index.html", "Index.HTM", "..", ".", "%2e%2E", "%", "%%32%65", "%25", "%7e", ";jsessionid=1", ";sid=", "(S(abcdefgh1))",
-        "//", "/", "\\", " ", "+", "é", "\t", "'", "|", "&", "=", "?", "#", "#!", "utm_source=1", "sid=0123456789abcdef", "%C3%a9",
-        "a", "B", ".html", "/en", "/En/", "old", "\ud800", "\u00a0", "\x00", "%2F", "~"]  # fmt: skip
+HOSTS = [
+    "a.com",
+    "www.a.com",
+    "www.www.co.uk",
+    "WWW.X.example.",
+    "1.2.3",
+    "1.2..",
+    "0x7f.1",
+    "[::1]",
+    "bücher.de",
+]
+HOSTS += ["u:p@a.com", "a.com:80", "a.com:443", "a.com:8080", "..", "www.", "%41.com", "a%2ecom", "xn--a"]
+BITS = [
+    "index.html",
+    "Index.HTM",
+    "..",
+    ".",
+    "%2e%2E",
+    "%",
+    "%%32%65",
+    "%25",
+    "%7e",
+    ";jsessionid=1",
+    ";sid=",
+]
+BITS += [
+    "(S(abcdefgh1))",
+    "//",
+    "/",
+    "\\",
+    " ",
+    "+",
+    "é",
+    "\t",
+    "'",
+    "|",
+    "&",
+    "=",
+    "?",
+    "#",
+    "#!",
+    "utm_source=1",
+]
+BITS += [
+    "sid=0123456789abcdef",
+    "%C3%a9",
+    "a",
+    "B",
+    ".html",
+    "/en",
+    "/En/",
+    "old",
+    "\ud800",
+    "\u00a0",
+    "\x00",
+    "~",
+]
 PIECES = st.one_of(st.sampled_from(BITS), st.text(string.printable, max_size=3), st.characters())
 CONSTRUCTED = st.builds(
     lambda scheme, host, bits: f"{scheme}{host}/{''.join(bits)}",
-    st.sampled_from(["http://", "https://", "HTTP:", "https:\\\\", "ftp://", "x:", "data:", "file://", "ws://", ""]),
+    st.sampled_from(
+        ["http://", "https://", "HTTP:", "https:\\\\", "ftp://", "x:", "data:", "file://", "ws://", ""]
+    ),
     st.sampled_from(HOSTS),
     st.lists(PIECES, max_size=12),
 )
@@ -158,7 +252,9 @@ SITES = (
     SiteRule("host-alias", "a.com:8080", to="www.a.com"),
 )
 RULE_SETS = st.builds(
-    lambda names, sites: nd.UrlRules(off=tuple(n for n in nd.UrlRules.known() if n not in names), on=tuple(names), sites=sites),
+    lambda names, sites: nd.UrlRules(
+        off=tuple(n for n in nd.UrlRules.known() if n not in names), on=tuple(names), sites=sites
+    ),
     st.sets(st.sampled_from(sorted(nd.UrlRules.known()))),
     st.sampled_from([(), SITES]),
 )
@@ -202,7 +298,9 @@ def test_a_batch_is_its_urls_one_by_one(urls):
 
 
 @pytest.mark.parametrize("length", [16_000, 1_000_000])
-@pytest.mark.parametrize("unit", ["/..", "/index.html", ";jsessionid=1/..", "&a=1", "%2", "|", "//", "/en", "?#", "/a.html"])
+@pytest.mark.parametrize(
+    "unit", ["/..", "/index.html", ";jsessionid=1/..", "&a=1", "%2", "|", "//", "/en", "?#", "/a.html"]
+)
 def test_long_urls_end_in_a_canonical_form(unit, length):
     url = f"http://a.com/{unit * (length // len(unit))}"
     check(url, nd.UrlRules(sites=SITES))

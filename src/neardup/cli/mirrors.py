@@ -14,7 +14,9 @@ __all__ = ["mirrors"]
 
 @click.command()
 @click.argument("pairs", required=False)
-@click.option("--urls", "listed", multiple=True, help="All URLs of the crawl; without them shares come out too high.")
+@click.option(
+    "--urls", "listed", multiple=True, help="All URLs of the crawl; without them shares come out too high."
+)
 @click.option("--column", help="The column with the URL in --urls, if it is not url.")
 @click.option("--ids", type=click.Path(), help="Ids with their URLs, when PAIRS has ids.")
 @click.option("--contents", type=click.Path(), help="URLs with the digest or cluster of what they show.")
@@ -26,9 +28,18 @@ __all__ = ["mirrors"]
     help="Least share of paths that match, in each direction.",
 )
 @click.option("--min-pages", type=click.IntRange(1), default=5, show_default=True, help="That match.")
-@click.option("--prefer", multiple=True, metavar="HOST", help="A host to prefer in its group; may be given again.")
-@click.option("--rules", "rules_file", type=click.Path(dir_okay=False), help="URL rules, as neardup urls --learn makes them.")
-@click.option("--page", multiple=True, metavar="URL", help="Print where else this page is, instead of the mirrors.")
+@click.option(
+    "--prefer", multiple=True, metavar="HOST", help="A host to prefer in its group; may be given again."
+)
+@click.option(
+    "--rules",
+    "rules_file",
+    type=click.Path(dir_okay=False),
+    help="URL rules, as neardup urls --learn makes them.",
+)
+@click.option(
+    "--page", multiple=True, metavar="URL", help="Print where else this page is, instead of the mirrors."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object.")
 def mirrors(
     pairs: str | None,
@@ -115,7 +126,9 @@ def _facts(found: nd.Mirrors) -> dict[str, object]:
 
 
 def _print(found: nd.Mirrors, complete: bool) -> None:
-    click.echo(f"{found.urls:,} URLs, {found.pairs:,} pairs: {len(found.mirrors)} mirrors in {len(found.groups)} groups")
+    click.echo(
+        f"{found.urls:,} URLs, {found.pairs:,} pairs: {len(found.mirrors)} mirrors in {len(found.groups)} groups"
+    )
     if not complete:
         click.echo("pages without a duplicate are unknown, so shares are too high; name all URLs with --urls")
     for title, several in (("mirrors", found.mirrors), ("in one direction only", found.partial)):
@@ -124,12 +137,15 @@ def _print(found: nd.Mirrors, complete: bool) -> None:
         for mirror in several:
             click.echo(f"  {mirror.left}  =  {mirror.right}{'  (same owner)' if mirror.same_owner else ''}")
             click.echo(
-                f"    {mirror.matched} match: {mirror.left_share:.0%} of {mirror.left_pages} there,"
-                f" {mirror.right_share:.0%} of {mirror.right_pages} here"
+                f"    {mirror.matched} pages match: {mirror.left_share:.0%} of {mirror.left_pages} on the left,"
+                f" {mirror.right_share:.0%} of {mirror.right_pages} on the right"
             )
             for one, other in mirror.samples[:1]:
                 click.echo(f"    {one}\n    {other}")
     if found.groups:
         click.echo("\ngroups, the preferred tree first")
     for group in found.groups:
-        click.echo("  " + ", ".join(f"{tree} ({pages})" for tree, pages in zip(group.trees, group.pages, strict=True)))
+        click.echo(
+            "  "
+            + ", ".join(f"{tree} ({pages})" for tree, pages in zip(group.trees, group.pages, strict=True))
+        )

@@ -22,21 +22,39 @@ BATCH = 10_000
 
 @click.command()
 @click.argument("inputs", nargs=-1)
-@click.option("--column", help="The column with the URL, in JSONL, CSV, TSV, Parquet or Arrow; by default url.")
-@click.option("--format", "format_", help="Of the inputs, where their names do not tell it; text is one URL a line.")
-@click.option("--groups", "mode", flag_value="groups", help="Only forms that several URLs have, with these URLs.")
+@click.option(
+    "--column", help="The column with the URL, in JSONL, CSV, TSV, Parquet or Arrow; by default url."
+)
+@click.option(
+    "--format", "format_", help="Of the inputs, where their names do not tell it; text is one URL a line."
+)
+@click.option(
+    "--groups", "mode", flag_value="groups", help="Only forms that several URLs have, with these URLs."
+)
 @click.option("--frontier", "mode", flag_value="frontier", help="The first URL of each form, as it came.")
-@click.option("--explain", "mode", flag_value="explain", help="Which rules changed each URL, with before and after.")
+@click.option(
+    "--explain", "mode", flag_value="explain", help="Which rules changed each URL, with before and after."
+)
 @click.option("--list-rules", "mode", flag_value="rules", help="The rules, which are on, and what they do.")
-@click.option("--learn", type=click.Path(), help="Propose rules for sites from these pairs of URLs with equal content.")
-@click.option("--contents", type=click.Path(), help="URLs with the digest or cluster of what they show, for --learn.")
+@click.option(
+    "--learn", type=click.Path(), help="Propose rules for sites from these pairs of URLs with equal content."
+)
+@click.option(
+    "--contents", type=click.Path(), help="URLs with the digest or cluster of what they show, for --learn."
+)
 @click.option("--rules", "rules_file", type=click.Path(dir_okay=False), help="A TOML or JSON file of rules.")
-@click.option("--redirects", type=click.Path(), help="Pairs of URLs: redirects and rel=canonical links, from and to.")
+@click.option(
+    "--redirects", type=click.Path(), help="Pairs of URLs: redirects and rel=canonical links, from and to."
+)
 @click.option("--off", multiple=True, metavar="RULE", help="Switch a rule off; may be given again.")
 @click.option("--on", multiple=True, metavar="RULE", help="Switch on a rule that is off by default.")
-@click.option("--drop", multiple=True, metavar="NAME", help="One more parameter to drop; promo_* for all that begin so.")
+@click.option(
+    "--drop", multiple=True, metavar="NAME", help="One more parameter to drop; promo_* for all that begin so."
+)
 @click.option("--keep", multiple=True, metavar="NAME", help="A parameter to keep whatever the lists say.")
-@click.option("--min-support", type=click.IntRange(1), default=3, show_default=True, help="Groups a learnt rule needs.")
+@click.option(
+    "--min-support", type=click.IntRange(1), default=3, show_default=True, help="Groups a learnt rule needs."
+)
 @click.option(
     "--max-counter",
     type=click.FloatRange(0, 1, max_open=True),
@@ -44,7 +62,9 @@ BATCH = 10_000
     show_default=True,
     help="Share of groups that may speak against it.",
 )
-@click.option("--out", "-o", type=click.Path(), help="Write here, with --learn the rules; the file appears when whole.")
+@click.option(
+    "--out", "-o", type=click.Path(), help="Write here, with --learn the rules; the file appears when whole."
+)
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def urls(
     inputs: tuple[str, ...],
@@ -100,7 +120,9 @@ def _rules(
 def _redirects(path: str, rules: nd.UrlRules) -> nd.Redirects:
     found = nd.Redirects.load(path, rules)
     for loop in found.loops:
-        click.echo(f"neardup: redirects go in a circle, left alone: {' -> '.join([*loop, loop[0]])}", err=True)
+        click.echo(
+            f"neardup: redirects go in a circle, left alone: {' -> '.join([*loop, loop[0]])}", err=True
+        )
     if found.trapped:
         click.echo(f"neardup: {len(found.trapped):,} URLs lead into a circle, left alone", err=True)
     for url, first, other in found.conflicts[:10]:
@@ -156,12 +178,17 @@ def _print(
             row = {"url": url, "canonical": form, "parsed": parsed}
             say(json.dumps(row, ensure_ascii=False) if as_json else form)
     if counts["unparsed"]:
-        click.echo(f"neardup: {counts['unparsed']:,} of {counts['read']:,} are no URLs and came back as they were", err=True)
+        click.echo(
+            f"neardup: {counts['unparsed']:,} of {counts['read']:,} are no URLs and came back as they were",
+            err=True,
+        )
     for reason, count in sorted(rejected.items()):
         click.echo(f"neardup: {count:,} rows could not be read: {reason}", err=True)
 
 
-def _batches(read: Iterator[str], rules: nd.UrlRules, counts: dict[str, int]) -> Iterator[tuple[str, str, bool]]:
+def _batches(
+    read: Iterator[str], rules: nd.UrlRules, counts: dict[str, int]
+) -> Iterator[tuple[str, str, bool]]:
     """(url, form, whether it is a URL), a batch at a time."""
     while batch := list(islice(read, BATCH)):
         made = nd.canonical_urls(batch, rules)
@@ -227,12 +254,16 @@ def _learn(
         for proposal in found.proposals:
             click.echo(json.dumps(proposal.to_json(), ensure_ascii=False))
         return
-    click.echo(f"{found.urls:,} URLs; {len(found.accepted)} of {len(found.proposals)} proposed rules accepted")
+    click.echo(
+        f"{found.urls:,} URLs; {len(found.accepted)} of {len(found.proposals)} proposed rules accepted"
+    )
     for proposal in found.proposals:
         rule = proposal.rule
         overlap = "" if proposal.overlap is None else f", {proposal.overlap:.0%} of the smaller host"
         click.echo(f"\n{'accept' if proposal.accepted else 'reject'}  {rule}")
-        click.echo(f"        {rule.support} groups for it, {rule.counter} against{overlap}; saves {proposal.merged} URLs")
+        click.echo(
+            f"        {rule.support} groups for it, {rule.counter} against{overlap}; saves {proposal.merged} URLs"
+        )
         for mark, samples in (("=", proposal.examples[:1]), ("!", proposal.counter_examples[:2])):
             for one, other in samples:
                 click.echo(f"        {one}\n      {mark} {other}")
@@ -258,5 +289,3 @@ class _Lines:
 
     def __exit__(self, *error: Any) -> None:
         self._file.__exit__(*error)
-
-

@@ -7,8 +7,8 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from neardup.web.urls.contents import Contents
 from neardup.web.urls.canonical import parts_of
+from neardup.web.urls.contents import Contents
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.steps import Parts
 
@@ -75,7 +75,12 @@ class Tree:
         return page.host == self.host and self.holds_key(page.key)
 
     def holds_key(self, key: str) -> bool:
-        return key.startswith(self.prefix) and key[len(self.prefix) : len(self.prefix) + 1] in ("", "/", "?", "#")
+        return key.startswith(self.prefix) and key[len(self.prefix) : len(self.prefix) + 1] in (
+            "",
+            "/",
+            "?",
+            "#",
+        )
 
     def page(self, rest: str) -> Page:
         """The page of this tree whose path and query go on with `rest`."""

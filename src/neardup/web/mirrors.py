@@ -9,21 +9,22 @@ so the work grows with the number of pairs and never with the square of the host
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 
 from neardup.errors import ConfigError
-from neardup.web.urls.contents import Contents
 from neardup.web.mirror_trees import Crawl, Page, Tree
 from neardup.web.suffixes import names_a_copy, registered_name
 from neardup.web.urls.canonical import DEFAULT, canonical_url, parts_of
+from neardup.web.urls.contents import Contents
 from neardup.web.urls.rules import UrlRules
 
 __all__ = ["Mirror", "MirrorGroup", "Mirrors", "SamePage", "find_mirrors"]
 
 DEEPEST, SAMPLES = 16, 3
-# Pairs show at least this share of what two mirrors have in common, or the trees are not looked at: see docs/mirrors.md.
+# Unless pairs show at least this share of what two mirrors have in common, the trees are not looked at.
 LEAST_SHOWN = 0.25
 
 
@@ -78,8 +79,8 @@ class Mirror:
 
 @dataclass(frozen=True)
 class MirrorGroup:
-    """Trees that mirror one another, the preferred one first: on a host asked for, then on one that does not call itself
-    a copy (cdn., mirror., m.), then on the largest host, then on the one with the shortest name."""
+    """Trees that mirror one another, the preferred one first: on a host asked for, then on one that does not call
+    itself a copy (cdn., mirror., m.), then on the largest host, then on the one with the shortest name."""
 
     trees: tuple[Tree, ...]
     pages: tuple[int, ...]
@@ -140,7 +141,9 @@ class Mirrors:
                             found.add(twin)
                             hosts.add(twin.host)
                             waiting.append(twin)
-        others = sorted(found - {start}, key=lambda page: (_rank(page.host, self.crawl, self.prefer), page.key))
+        others = sorted(
+            found - {start}, key=lambda page: (_rank(page.host, self.crawl, self.prefer), page.key)
+        )
         return [start, *others]
 
     @cached_property
@@ -237,7 +240,7 @@ def _same_content(found: Contents, crawl: Crawl) -> set[tuple[int, int]]:
             continue
         rows.sort(key=lambda row: crawl.order(row))
         best = min(rows, key=lambda row: (-crawl.size(row), crawl.order(row)))
-        pairs.update((min(a, b), max(a, b)) for a, b in zip(rows, rows[1:], strict=False))
+        pairs.update((min(a, b), max(a, b)) for a, b in pairwise(rows))
         pairs.update((min(best, row), max(best, row)) for row in rows if row != best)
     return pairs
 

@@ -1,4 +1,4 @@
-"""Registered names of hosts, by the public suffix list that comes with tldextract. Nothing is fetched or cached on disk."""
+"""Registered names of hosts, by the public suffix list that comes with tldextract. Nothing is fetched or kept."""
 
 from __future__ import annotations
 
@@ -9,8 +9,23 @@ from neardup.errors import MissingExtra
 
 __all__ = ["names_a_copy", "registered_name"]
 
-_COPIES = frozenset("cdn static assets img images cache mirror mirrors backup m mobile amp www2 www3 edge origin".split())
-
+_COPIES = frozenset(
+    [
+        "amp",
+        "assets",
+        "backup",
+        "cache",
+        "cdn",
+        "edge",
+        "images",
+        "img",
+        "m",
+        "mirror",
+        "mirrors",
+        "mobile",
+        "static",
+    ]
+)
 
 
 @lru_cache(maxsize=1)

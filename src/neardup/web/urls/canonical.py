@@ -15,7 +15,15 @@ from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.standard import standard_steps
 from neardup.web.urls.steps import Parts
 
-__all__ = ["CanonicalUrls", "UrlExplanation", "UrlStep", "canonical_url", "canonical_urls", "explain_url", "parts_of"]
+__all__ = [
+    "CanonicalUrls",
+    "UrlExplanation",
+    "UrlStep",
+    "canonical_url",
+    "canonical_urls",
+    "explain_url",
+    "parts_of",
+]
 
 DEFAULT = UrlRules()
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 from neardup.errors import ConfigError
-from neardup.web.urls.contents import Contents
 from neardup.web.suffixes import names_a_copy, registered_name
 from neardup.web.urls.canonical import DEFAULT, canonical_urls, parts_of
+from neardup.web.urls.contents import Contents
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.sites import SiteRule
 from neardup.web.urls.steps import Parts
@@ -32,8 +33,8 @@ class Proposal:
     """A rule with its evidence. `merged` is how many URLs it saves; `accepted` whether the evidence is enough.
 
     `examples` are pairs of URLs it rightly makes one, `counter_examples` pairs it would make one though their content
-    differs; three of each at most. For aliases, `same_owner` says whether both hosts have one registered name, and `overlap` is the
-    share of the smaller host's URLs that the other has too.
+    differs; three of each at most. For aliases, `same_owner` says whether both hosts have one registered name, and
+    `overlap` is the share of the smaller host's URLs that the other has too.
     """
 
     rule: SiteRule
@@ -50,7 +51,11 @@ class Proposal:
         said |= {"names": list(rule.names)} if rule.names else {}
         said |= {"to": rule.to, "same_owner": self.same_owner, "overlap": self.overlap} if rule.to else {}
         said |= {"support": rule.support, "counter": rule.counter, "merged": self.merged}
-        said |= {"accepted": self.accepted, "examples": self.examples, "counter_examples": self.counter_examples}
+        said |= {
+            "accepted": self.accepted,
+            "examples": self.examples,
+            "counter_examples": self.counter_examples,
+        }
         return said
 
 
@@ -86,11 +91,16 @@ def learn_url_rules(
     if min_support < 1 or not 0 <= max_counter < 1 or not 0 <= min_overlap <= 1:
         raise ConfigError("min_support must be 1 or more, max_counter below 1, min_overlap from 0 to 1")
     found = Contents.of(pairs, contents, rules=replace(rules, redirects=None))
-    crawl = {url: int(label) for url, label, known in zip(found.urls, found.labels, found.known, strict=True) if known}
+    crawl = {
+        url: int(label)
+        for url, label, known in zip(found.urls, found.labels, found.known, strict=True)
+        if known
+    }
     learner = _Learner(rules, crawl, min_support, max_counter, min_overlap)
     learner.run()
     ranked = sorted(
-        learner.proposals.values(), key=lambda p: (not p.accepted, -(p.rule.support or 0), p.rule.host, p.rule.kind, p.rule.names)
+        learner.proposals.values(),
+        key=lambda p: (not p.accepted, -(p.rule.support or 0), p.rule.host, p.rule.kind, p.rule.names),
     )
     return Learnt(tuple(ranked), learner.rules, len(crawl))
 
@@ -206,7 +216,9 @@ class _Learner:
         seen: Counter[SiteRule] = Counter()
         for urls in by_label.values():
             seen.update(self._differences(host, urls))
-        ranked = sorted(seen.items(), key=lambda item: (-item[1], len(item[0].names), item[0].kind, item[0].names))
+        ranked = sorted(
+            seen.items(), key=lambda item: (-item[1], len(item[0].names), item[0].kind, item[0].names)
+        )
         return [rule for rule, count in ranked if count >= self.min_support][:MOST_CANDIDATES]
 
     def _differences(self, host: str, urls: list[str]) -> Iterator[SiteRule]:
@@ -220,7 +232,7 @@ class _Learner:
         # Neighbours in order, and each with the smallest: linear, and enough since the evidence looks at all URLs.
         ordered = sorted(paths)
         by_tail = sorted(paths, key=lambda path: path[::-1])
-        twos = {(a, b) for row in (ordered, by_tail) for a, b in zip(row, row[1:], strict=False)}
+        twos = {(a, b) for row in (ordered, by_tail) for a, b in pairwise(row)}
         for a, b in sorted(twos | {(ordered[0], path) for path in ordered[1:]}):
             if {tuple(p.pieces) for p in paths[a]} & {tuple(p.pieces) for p in paths[b]}:
                 yield from _ends(host, a, b)

@@ -11,19 +11,73 @@ __all__ = ["INDEX_PAGES", "SESSION", "SESSION_IF_RANDOM", "SESSION_IN_PATH", "TR
 # Campaigns, clicks and mailings, grouped by whose they are.
 TRACKING = (
     # analytics
-    *("utm_*", "mtm_*", "matomo_*", "piwik_*", "pk_*", "hsa_*", "itm_*", "stm_*", "ga_*", "at_custom*", "xtor"),
-    *("_ga", "_gl", "_gac", "_openstat", "s_cid", "s_kwcid", "sc_cid", "ef_id", "wt_mc", "wt.mc_id", "wt_zmc"),
+    *(
+        "utm_*",
+        "mtm_*",
+        "matomo_*",
+        "piwik_*",
+        "pk_*",
+        "hsa_*",
+        "itm_*",
+        "stm_*",
+        "ga_*",
+        "at_custom*",
+        "xtor",
+    ),
+    *(
+        "_ga",
+        "_gl",
+        "_gac",
+        "_openstat",
+        "s_cid",
+        "s_kwcid",
+        "sc_cid",
+        "ef_id",
+        "wt_mc",
+        "wt.mc_id",
+        "wt_zmc",
+    ),
     # clicks on advertisements
     *("gclid", "gclsrc", "gbraid", "wbraid", "gad_source", "gad_campaignid", "dclid", "fbclid", "msclkid"),
     *("yclid", "ysclid", "ymclid", "twclid", "ttclid", "li_fat_id", "epik", "rdt_cid", "scclid", "srsltid"),
     *("irclickid", "irgwc", "awc", "cjevent", "cjdata", "zanpid", "ranmid", "raneaid", "ransiteid", "vmcid"),
     *("obclid", "outbrainclickid", "tblci", "taboola_*", "admitad_uid", "adjust_*", "af_*", "campaignid"),
-    *("adgroupid", "adposition", "campaign_id", "ad_id", "adset_id", "wickedid", "wickedsource", "rb_clickid"),
+    *(
+        "adgroupid",
+        "adposition",
+        "campaign_id",
+        "ad_id",
+        "adset_id",
+        "wickedid",
+        "wickedsource",
+        "rb_clickid",
+    ),
     # mailings
     *("mc_cid", "mc_eid", "_hsenc", "_hsmi", "__hssc", "__hstc", "__hsfp", "hsctatracking", "mkt_tok"),
     *("mkwid", "ml_subscriber", "ml_subscriber_hash", "vero_conv", "vero_id", "oly_anon_id", "oly_enc_id"),
-    *("dm_i", "dm_t", "bsft_*", "sfmc_*", "trk_contact", "trk_msg", "trk_module", "trk_sid", "ck_subscriber_id"),
-    *("_kx", "_ke", "_bta_tid", "_bta_c", "elqtrack", "elqtrackid", "elqcampaignid", "elqaid", "elqat", "cmpid"),
+    *(
+        "dm_i",
+        "dm_t",
+        "bsft_*",
+        "sfmc_*",
+        "trk_contact",
+        "trk_msg",
+        "trk_module",
+        "trk_sid",
+        "ck_subscriber_id",
+    ),
+    *(
+        "_kx",
+        "_ke",
+        "_bta_tid",
+        "_bta_c",
+        "elqtrack",
+        "elqtrackid",
+        "elqcampaignid",
+        "elqaid",
+        "elqat",
+        "cmpid",
+    ),
     # shares
     *("igshid", "igsh", "fb_action_ids", "fb_action_types", "fb_ref", "fb_source", "fb_comment_id"),
     *("action_object_map", "action_type_map", "action_ref_map", "share_token", "wprov", "guccounter"),
@@ -31,13 +85,44 @@ TRACKING = (
 )
 
 SESSION = (
-    *("jsessionid", "phpsessid", "sessid", "sessionid", "session_id", "session-id", "sess_id", "aspsessionid*"),
-    *("asp.net_sessionid", "cfid", "cftoken", "cfsessionid", "zenid", "oscsid", "oscadminid", "xtcsid", "sessionkey"),
+    *(
+        "jsessionid",
+        "phpsessid",
+        "sessid",
+        "sessionid",
+        "session_id",
+        "session-id",
+        "sess_id",
+        "aspsessionid*",
+    ),
+    *(
+        "asp.net_sessionid",
+        "cfid",
+        "cftoken",
+        "cfsessionid",
+        "zenid",
+        "oscsid",
+        "oscadminid",
+        "xtcsid",
+        "sessionkey",
+    ),
     *("session_key", "usersession", "php_session_id", "visitorid", "wicket:interface"),
 )
 
 # Of these names only values that look drawn at random go: `sid=3f9a…` does, `sid=42` may be a story.
-SESSION_IF_RANDOM = ("sid", "s", "session", "sess", "ssid", "osid", "bsid", "visit", "sessid2", "token", "view_id")
+SESSION_IF_RANDOM = (
+    "sid",
+    "s",
+    "session",
+    "sess",
+    "ssid",
+    "osid",
+    "bsid",
+    "visit",
+    "sessid2",
+    "token",
+    "view_id",
+)
 
 # Written into the path after a semicolon: /page;jsessionid=0AB1
 SESSION_IN_PATH = ("jsessionid", "phpsessid", "sessionid", "session_id", "sessid", "sid", "cfid", "cftoken")

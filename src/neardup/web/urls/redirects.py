@@ -42,7 +42,9 @@ class Redirects:
             targets.append(pair[1])
         hops: dict[str, str] = {}
         conflicts = []
-        for source, target in zip(canonical_urls(sources, rules), canonical_urls(targets, rules), strict=True):
+        for source, target in zip(
+            canonical_urls(sources, rules), canonical_urls(targets, rules), strict=True
+        ):
             if source == target:
                 continue
             first = hops.setdefault(source, target)

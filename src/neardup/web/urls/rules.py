@@ -71,7 +71,9 @@ class UrlRules:
                 raise ConfigError(f"no rule {name!r}; there are: {', '.join(rule.name for rule in RULES)}")
         for name in (*self.tracking, *self.session, *self.keep):
             if not isinstance(name, str) or name in ("", "*"):
-                raise ConfigError(f"a parameter name must be a text such as 'promo' or 'promo_*', not {name!r}")
+                raise ConfigError(
+                    f"a parameter name must be a text such as 'promo' or 'promo_*', not {name!r}"
+                )
 
     @classmethod
     def only(cls, *names: str) -> UrlRules:
@@ -87,7 +89,9 @@ class UrlRules:
     def names(self) -> tuple[str, ...]:
         """The rules that are on, in the order of use."""
         return tuple(
-            rule.name for rule in RULES if rule.name in self.on or (rule.default and rule.name not in self.off)
+            rule.name
+            for rule in RULES
+            if rule.name in self.on or (rule.default and rule.name not in self.off)
         )
 
     def with_sites(self, sites: Iterable[SiteRule]) -> UrlRules:
@@ -153,7 +157,9 @@ class UrlRules:
         lists = ("off", "on", "tracking", "session", "keep")
         unknown = set(said) - {"format", "site", *lists}
         if unknown:
-            raise ConfigError(f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(lists)} and [[site]]")
+            raise ConfigError(
+                f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(lists)} and [[site]]"
+            )
         sites = []
         tables = said.get("site", [])
         if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
@@ -161,7 +167,9 @@ class UrlRules:
         for table in tables:
             known = {field.name for field in fields(SiteRule)}
             if not {"kind", "host"} <= set(table) <= known:
-                raise ConfigError(f"a site rule has kind and host, and may have names, to, support, counter: {table}")
+                raise ConfigError(
+                    f"a site rule has kind and host, and may have names, to, support, counter: {table}"
+                )
             names = table.get("names", ())
             if isinstance(names, str) or not isinstance(names, Sequence):
                 raise ConfigError(f"names must be a list: {table}")
@@ -171,22 +179,26 @@ class UrlRules:
     def to_dict(self) -> dict[str, Any]:
         """What a file of rules holds."""
         said: dict[str, Any] = {"format": FORMAT}
-        said |= {n: list(getattr(self, n)) for n in ("off", "on", "tracking", "session", "keep") if getattr(self, n)}
+        said |= {
+            n: list(getattr(self, n))
+            for n in ("off", "on", "tracking", "session", "keep")
+            if getattr(self, n)
+        }
         tables = []
         for site in self.sites:
-            table = {field.name: getattr(site, field.name) for field in fields(site)}
-            table["names"] = list(site.names)
+            table = {field.name: getattr(site, field.name) for field in fields(site)} | {"names": list(site.names)}
+            # An empty name is a name (of "nothing"), an empty list is none.
             tables.append({name: value for name, value in table.items() if value not in ("", [], None)})
-            if not site.names and site.kind != "path-case" and site.kind != "host-alias":
-                raise AssertionError(f"a rule without names: {site}")
-            if site.names:
-                tables[-1]["names"] = list(site.names)
         return said | ({"site": tables} if tables else {})
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write a file for `load`: JSON if its name ends so, else TOML. It appears whole or not at all."""
         said = self.to_dict()
-        text = json.dumps(said, indent=1, ensure_ascii=False) + "\n" if str(path).endswith(".json") else _toml(said)
+        text = (
+            json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+            if str(path).endswith(".json")
+            else _toml(said)
+        )
         with WholeFile(path) as file:
             file.write(text.encode())
 

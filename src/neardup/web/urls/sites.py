@@ -59,7 +59,9 @@ class SiteRule:
                 raise ConfigError(f"{where}: names must be two different ends of paths")
             if not all(form.fullmatch(name) for name in self.names):
                 begins = "/" if self.kind == "same-prefix" else "one of . / - _ ~"
-                raise ConfigError(f"{where}: {self.names} must each be empty or begin with {begins}, without slash at the end")
+                raise ConfigError(
+                    f"{where}: {self.names} must each be empty or begin with {begins}, without slash at the end"
+                )
 
     def __str__(self) -> str:
         if self.kind == "drop-parameter":
@@ -69,7 +71,8 @@ class SiteRule:
         if self.kind == "path-case":
             return f"{self.host}: capitals in paths do not matter"
         end = "begin" if self.kind == "same-prefix" else "end"
-        return f"{self.host}: paths that {end} with {self.names[0] or 'nothing'!s} or {self.names[1] or 'nothing'!s} are the same"
+        one, other = (name or "nothing" for name in self.names)
+        return f"{self.host}: paths that {end} with {one} or {other} are the same"
 
 
 @dataclass(slots=True)
@@ -83,7 +86,9 @@ class _Site:
     drop: Callable[[str], bool] | None = None
 
 
-def site_step(rules: Iterable[SiteRule], host_of: Callable[[str], str], path_of: Callable[[str], str]) -> Step:
+def site_step(
+    rules: Iterable[SiteRule], host_of: Callable[[str], str], path_of: Callable[[str], str]
+) -> Step:
     """One step for all site rules. `host_of` and `path_of` write a host and a path as the other rules do."""
     aliases: dict[str, str] = {}
     sites: dict[str, _Site] = {}

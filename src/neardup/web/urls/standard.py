@@ -7,7 +7,9 @@ from collections.abc import Iterator
 
 __all__ = ["standard_steps"]
 
-_SHAPE = re.compile(r"([A-Za-z][A-Za-z0-9+.\-]*):([/\\]*)([^/\\?#]*)([^?#]*)((?:\?[^#]*)?)((?:#.*)?)", re.DOTALL)
+_SHAPE = re.compile(
+    r"([A-Za-z][A-Za-z0-9+.\-]*):([/\\]*)([^/\\?#]*)([^?#]*)((?:\?[^#]*)?)((?:#.*)?)", re.DOTALL
+)
 _DOTS = re.compile(r"[/\\](?:\.|%2e){1,2}(?=[/\\]|$)", re.IGNORECASE)
 
 

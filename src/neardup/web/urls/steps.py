@@ -22,7 +22,17 @@ from neardup.web.urls.parameters import (
     TRACKING,
 )
 
-__all__ = ["RULES", "Parts", "Rule", "Step", "bare_end", "drops", "lower_path", "session_drops", "tracking_drops"]
+__all__ = [
+    "RULES",
+    "Parts",
+    "Rule",
+    "Step",
+    "bare_end",
+    "drops",
+    "lower_path",
+    "session_drops",
+    "tracking_drops",
+]
 
 
 class Parts:
@@ -113,7 +123,9 @@ def path_case(parts: Parts) -> None:
     parts.path = lower_path(parts.path)
 
 
-_SESSION_SEGMENT = re.compile(rf";(?:{'|'.join(SESSION_IN_PATH)})=[^/;]*|/\((?:[A-Z]\([\w-]{{8,}}\))+\)(?=/|$)", re.I)
+_SESSION_SEGMENT = re.compile(
+    rf";(?:{'|'.join(SESSION_IN_PATH)})=[^/;]*|/\((?:[A-Z]\([\w-]{{8,}}\))+\)(?=/|$)", re.I
+)
 
 
 def session_path(parts: Parts) -> None:
@@ -221,7 +233,9 @@ def session_drops(more: Iterable[str], keep: Iterable[str]) -> Step:
 
     def session(parts: Parts) -> None:
         if parts.pieces:
-            parts.pieces = [piece for piece in parts.pieces if not (either(piece.partition("=")[0]) and goes(piece))]
+            parts.pieces = [
+                piece for piece in parts.pieces if not (either(piece.partition("=")[0]) and goes(piece))
+            ]
 
     def goes(piece: str) -> bool:
         name, _, value = piece.partition("=")
@@ -247,7 +261,12 @@ RULES = (
     Rule("host-dot", "the dot at the end of a host is dropped", True, host_dot),
     Rule("www", "a leading www. is dropped where a registered name remains", True, www),
     Rule("path-case", "the path is written in lower case", False, path_case),
-    Rule("percent-encoding", "escapes only where needed, in capitals; + in a query is %20", True, percent_encoding),
+    Rule(
+        "percent-encoding",
+        "escapes only where needed, in capitals; + in a query is %20",
+        True,
+        percent_encoding,
+    ),
     Rule("session-path", "session ids in the path, as ;jsessionid=..., are dropped", True, session_path),
     Rule("double-slash", "runs of slashes in the path are one", False, double_slash),
     Rule("session", "parameters with session ids are dropped", True),
