@@ -1,15 +1,44 @@
 """`neardup urls` and `neardup mirrors` as their users meet them."""
 
+import io
 import json
+import sys
+from dataclasses import dataclass
 
+import command
 import pytest
-from command import run
 
 import neardup as nd
 from neardup import sample
+from neardup.cli import main
 
 URLS = b"http://WWW.example.com/a?utm_source=x\nhttps://example.com/a/\n\nhttps://example.com/b\nnot one\n"
 CRAWL = str(sample.path("crawl.tsv"))
+
+
+@dataclass
+class Done:
+    returncode: int
+    stdout: bytes
+    stderr: bytes
+
+
+def run(*arguments, stdin=b""):
+    """The command within this process: starting one takes longer than all it does here."""
+    kept = sys.stdin, sys.stdout, sys.stderr
+    sys.stdin, sys.stdout, sys.stderr = (
+        io.TextIOWrapper(io.BytesIO(data), "utf-8") for data in (stdin, b"", b"")
+    )
+    try:
+        main(arguments)
+        code = 0
+    except SystemExit as exit:
+        code = exit.code
+    finally:
+        (_, out, err), (sys.stdin, sys.stdout, sys.stderr) = (sys.stdin, sys.stdout, sys.stderr), kept
+    out.flush()
+    err.flush()
+    return Done(code, out.buffer.getvalue(), err.buffer.getvalue())
 
 
 def lines(done):
@@ -19,8 +48,19 @@ def lines(done):
 
 def test_canonical_forms_in_order():
     done = run("urls", stdin=URLS)
-    assert lines(done) == ["https://example.com/a", "https://example.com/a", "https://example.com/b", "not one"]
+    assert lines(done) == [
+        "https://example.com/a",
+        "https://example.com/a",
+        "https://example.com/b",
+        "not one",
+    ]
     assert b"1 of 4 are no URLs" in done.stderr
+
+
+def test_as_a_process_of_its_own():
+    done = command.run("urls", "-", "-", stdin=URLS)
+    assert lines(done) == lines(run("urls", stdin=URLS))
+    assert command.run("mirrors").returncode == 2
 
 
 def test_groups_frontier_and_explain():
@@ -40,12 +80,20 @@ def test_groups_frontier_and_explain():
 
 def test_json_of_each():
     rows = [json.loads(line) for line in lines(run("urls", "--json", stdin=URLS))]
-    assert rows[0] == {"url": "http://WWW.example.com/a?utm_source=x", "canonical": "https://example.com/a", "parsed": True}
+    assert rows[0] == {
+        "url": "http://WWW.example.com/a?utm_source=x",
+        "canonical": "https://example.com/a",
+        "parsed": True,
+    }
     assert rows[3]["parsed"] is False
     [group] = [json.loads(line) for line in lines(run("urls", "--groups", "--json", stdin=URLS))]
     assert len(group["urls"]) == 2
     first = json.loads(lines(run("urls", "--explain", "--json", stdin=URLS))[0])
-    assert first["steps"][0] == {"rule": "host-case", "before": first["url"], "after": first["steps"][0]["after"]}
+    assert first["steps"][0] == {
+        "rule": "host-case",
+        "before": first["url"],
+        "after": first["steps"][0]["after"],
+    }
     kept = [json.loads(line) for line in lines(run("urls", "--frontier", "--json", stdin=URLS))]
     assert [row["canonical"] for row in kept] == ["https://example.com/a", "https://example.com/b", "not one"]
 
@@ -69,7 +117,9 @@ def test_the_rules_are_listed():
 
 
 def test_redirects_with_a_circle(tmp_path):
-    (tmp_path / "moved.tsv").write_text("http://a.com/1\thttp://a.com/2\nhttp://b.com/x\thttp://b.com/y\nhttp://b.com/y\thttp://b.com/x\n")
+    (tmp_path / "moved.tsv").write_text(
+        "http://a.com/1\thttp://a.com/2\nhttp://b.com/x\thttp://b.com/y\nhttp://b.com/y\thttp://b.com/x\n"
+    )
     done = run("urls", "--redirects", str(tmp_path / "moved.tsv"), stdin=b"http://a.com/1\nhttp://b.com/x\n")
     assert lines(done) == ["https://a.com/2", "https://b.com/x"]
     assert b"in a circle" in done.stderr
@@ -85,8 +135,12 @@ def test_learn_save_and_use(tmp_path):
     assert lines(run("urls", "--rules", str(rules), stdin=url)) == ["https://shop.example.com/help/files"]
     rows = [json.loads(line) for line in lines(run("urls", "--contents", CRAWL, "--json"))]
     assert [row["accepted"] for row in rows].count(True) == 6 and rows[-1]["counter_examples"]
-    (tmp_path / "pairs.tsv").write_text("".join(f"http://a.com/{i}?r=1\thttp://a.com/{i}?r=2\n" for i in range(3)))
-    assert "accept  a.com: r never changes the page" in lines(run("urls", "--learn", str(tmp_path / "pairs.tsv")))
+    (tmp_path / "pairs.tsv").write_text(
+        "".join(f"http://a.com/{i}?r=1\thttp://a.com/{i}?r=2\n" for i in range(3))
+    )
+    assert "accept  a.com: r never changes the page" in lines(
+        run("urls", "--learn", str(tmp_path / "pairs.tsv"))
+    )
 
 
 def test_mirrors_for_people_and_machines():
@@ -96,7 +150,10 @@ def test_mirrors_for_people_and_machines():
     facts = json.loads(run("mirrors", "--contents", CRAWL, "--json").stdout)
     assert len(facts["mirrors"]) == 8 and facts["groups"][0]["preferred"] == "handbook.example.org/"
     page = lines(run("mirrors", "--contents", CRAWL, "--page", "http://handbook.example.org/login"))
-    assert page[1:] == ["  https://mirror.example.net/pub/handbook/login  (not seen; worth a try)", "  https://cdn.example.org/login"]
+    assert page[1:] == [
+        "  https://mirror.example.net/pub/handbook/login  (not seen; worth a try)",
+        "  https://cdn.example.org/login",
+    ]
     [row] = lines(run("mirrors", "--contents", CRAWL, "--page", "http://cdn.example.org/login", "--json"))
     assert json.loads(row)["preferred"] == "https://handbook.example.org/login"
 

@@ -28,7 +28,9 @@ def test_the_crawl_with_one_of_each_kind(crawl):
     assert ("cdn.example.org/", "handbook.example.org/") in names
     # The mirror in another place, a few pages behind.
     assert ("handbook.example.org/", "mirror.example.net/pub/handbook/") in names
-    whole = next(m for m in found.mirrors if str(m.right) == "mirror.example.net/pub/handbook/" and m.matched == 33)
+    whole = next(
+        m for m in found.mirrors if str(m.right) == "mirror.example.net/pub/handbook/" and m.matched == 33
+    )
     assert (whole.left_pages, whole.right_pages, whole.both, whole.matched) == (40, 35, 35, 33)
     assert (whole.left_share, whole.right_share) == (33 / 40, 33 / 35) and not whole.same_owner
     # The moved tree, and the partial mirror, each as the tree that matches and no more.
@@ -57,7 +59,9 @@ def test_groups_and_the_same_path_elsewhere(crawl):
         "https://mirror.example.net/pub/handbook/guide/faq",
         "https://backup.example.com/guide/faq",
     ]
-    assert found.preferred_url("http://backup.example.com/guide/faq") == "https://handbook.example.org/guide/faq"
+    assert (
+        found.preferred_url("http://backup.example.com/guide/faq") == "https://handbook.example.org/guide/faq"
+    )
     # A page nobody has seen there is worth a try; one outside of all trees has no mirror.
     unseen = {other.url: other.known for other in found.same_page("http://handbook.example.org/login")}
     assert unseen["https://mirror.example.net/pub/handbook/login"] is False
@@ -116,7 +120,9 @@ def test_one_page_on_all_hosts_makes_no_mirrors():
 
 
 def test_copies_within_one_host():
-    contents = [(f"http://a.com{prefix}/p{i}", f"{i}") for i in range(9) for prefix in ("/old/docs", "/docs", "/x/y")]
+    contents = [
+        (f"http://a.com{prefix}/p{i}", f"{i}") for i in range(9) for prefix in ("/old/docs", "/docs", "/x/y")
+    ]
     contents += [(f"http://a.com/z{i}", f"z{i}") for i in range(9)]
     found = nd.find_mirrors(contents=contents)
     [group] = found.groups
@@ -145,7 +151,11 @@ def naive_shares(contents, left, right):
         for (page_host, path), content in contents.items():
             inside = path == prefix or path.startswith(f"{prefix}/")
             nested = host == other_host and other.startswith(f"{prefix}/")
-            if page_host == host and inside and not (nested and (path == other or path.startswith(f"{other}/"))):
+            if (
+                page_host == host
+                and inside
+                and not (nested and (path == other or path.startswith(f"{other}/")))
+            ):
                 pages[path[len(prefix) :]] = content
         return pages
 
@@ -155,7 +165,9 @@ def naive_shares(contents, left, right):
 
 @settings(max_examples=150)
 @given(
-    st.dictionaries(st.tuples(st.sampled_from(["h1.com", "h2.com", "h3.com"]), PATH), st.integers(0, 3), max_size=40),
+    st.dictionaries(
+        st.tuples(st.sampled_from(["h1.com", "h2.com", "h3.com"]), PATH), st.integers(0, 3), max_size=40
+    ),
     st.sampled_from([0.5, 0.8, 1.0]),
 )
 def test_every_mirror_is_one_by_the_definition(pages, threshold):
@@ -173,14 +185,21 @@ def test_every_mirror_is_one_by_the_definition(pages, threshold):
 
 
 @settings(max_examples=150)
-@given(st.sets(PATH, min_size=2, max_size=12), st.sampled_from(["", "/x", "/x/y"]), st.sampled_from(["", "/m"]), st.data())
+@given(
+    st.sets(PATH, min_size=2, max_size=12),
+    st.sampled_from(["", "/x", "/x/y"]),
+    st.sampled_from(["", "/m"]),
+    st.data(),
+)
 def test_a_mirror_that_is_there_is_found(paths, a, b, data):
     """Distinct pages copied whole, other pages beside them: every page's copy is found."""
     contents = {}
     for number, path in enumerate(sorted(paths)):
         contents[f"http://h1.com{a}/{path}"] = contents[f"http://h2.com{b}/{path}"] = f"page {number}"
     for host, prefix in (("h1.com", a), ("h2.com", b)):
-        for number in range(data.draw(st.integers(0, 5)) if prefix else 0):  # or the whole host would be no mirror
+        for number in range(
+            data.draw(st.integers(0, 5)) if prefix else 0
+        ):  # or the whole host would be no mirror
             contents[f"http://{host}/own{number}/z"] = f"{host} {number}"
     found = nd.find_mirrors(contents=contents, threshold=1.0, min_pages=1)
     if (a and b) or not (a or b):
@@ -195,7 +214,8 @@ def test_editions_of_a_real_manual(data):
     folder = data / "pydoc_html_versions"
     with gzip.open(folder / "source_map.tsv.gz", "rt", encoding="utf-8") as file:
         urls = {
-            name: f"https://docs.example.org/{path}" for name, path in (line.rstrip("\n").split("\t") for line in file)
+            name: f"https://docs.example.org/{path}"
+            for name, path in (line.rstrip("\n").split("\t") for line in file)
         }
     with gzip.open(folder / "exact_pairs.tsv.gz", "rt", encoding="utf-8") as file:
         rows = [line.split("\t") for line in file][1:]

@@ -12,7 +12,7 @@ from neardup import sample
 from neardup.web.tables import read_pairs
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-import make_crawl  # noqa: E402
+import make_crawl
 
 
 def said(learnt):
@@ -82,7 +82,9 @@ def test_hidden_rules_come_out_in_rounds():
 
 
 def test_capitals():
-    contents = {f"http://a.com/{form}": name for name in ("alpha", "beta", "gamma") for form in (name, name.title())}
+    contents = {
+        f"http://a.com/{form}": name for name in ("alpha", "beta", "gamma") for form in (name, name.title())
+    }
     assert said(nd.learn_url_rules(contents=contents))["path-case", "a.com", ""].accepted
 
 

@@ -7,8 +7,9 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from io import RawIOBase
 from os import PathLike, fspath
-from typing import BinaryIO
+from typing import BinaryIO, cast
 
 from neardup.errors import DataError
 from neardup.io.compression import Stream
@@ -107,8 +108,18 @@ def _lines(name: str) -> Iterator[tuple[int, str]]:
 
 def _open(name: str) -> BinaryIO:
     if name == "-":
-        return sys.stdin.buffer
+        return cast(BinaryIO, _KeptOpen(sys.stdin.buffer))
     return find_sources(name, "text", lambda _: None)[0].open()
+
+
+class _KeptOpen(RawIOBase):
+    """Standard input, which is not ours to close."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+
+    def read(self, size: int = -1) -> bytes:
+        return self._file.read(size)
 
 
 def _header(cells: list[str]) -> tuple[int, int] | None:

@@ -186,7 +186,9 @@ class UrlRules:
         }
         tables = []
         for site in self.sites:
-            table = {field.name: getattr(site, field.name) for field in fields(site)} | {"names": list(site.names)}
+            table = {field.name: getattr(site, field.name) for field in fields(site)} | {
+                "names": list(site.names)
+            }
             # An empty name is a name (of "nothing"), an empty list is none.
             tables.append({name: value for name, value in table.items() if value not in ("", [], None)})
         return said | ({"site": tables} if tables else {})
