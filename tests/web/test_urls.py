@@ -1,6 +1,8 @@
 """Canonical URLs: each rule by example, then the promises that hold for any text whatever."""
 
+import socket
 import string
+import sys
 
 import numpy as np
 import pytest
@@ -8,7 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.web.urls import STANDARD, SiteRule
+from neardup.web import suffixes
+from neardup.web.urls import STANDARD, SiteRule, canonical
 from neardup.web.urls.steps import RULES
 
 ONE_PAGE = [
@@ -173,6 +176,32 @@ def test_explanation_names_the_rules_in_order():
     ]
     assert said.canonical == "https://example.com/B?a=1&b=2"
     assert said.to_json()["steps"][0]["rule"] == "scheme-case"
+
+
+def test_the_suffix_list_is_read_without_a_network(monkeypatch, tmp_path):
+    def refuse(*_, **__):
+        raise AssertionError("something was fetched")
+
+    monkeypatch.setattr(socket, "socket", refuse)
+    monkeypatch.setattr(socket, "getaddrinfo", refuse)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    suffixes._extractor.cache_clear()
+    suffixes.registered_name.cache_clear()
+    assert nd.canonical_url("http://www.never-seen-before.co.uk/") == "https://never-seen-before.co.uk/"
+    assert list(tmp_path.rglob("*")) == []
+
+
+@pytest.mark.parametrize(
+    ("module", "cache"), [("can_ada", canonical._parser), ("tldextract", suffixes._extractor)]
+)
+def test_a_missing_package_says_what_to_type(monkeypatch, module, cache):
+    monkeypatch.setitem(sys.modules, module, None)
+    cache.cache_clear()
+    try:
+        with pytest.raises(nd.MissingExtra, match=r"neardup\[web\]"):
+            nd.canonical_url("http://www.not-asked-before.com/")
+    finally:
+        cache.cache_clear()
 
 
 # Text that looks enough like URLs to get deep into the rules.

@@ -66,7 +66,7 @@ class Contents:
         labels = _core.labels_of_pairs(len(rows), left, right)
         is_known = np.zeros(len(rows), dtype=bool)
         is_known[:known] = True
-        is_known[sorted(mixed - set(range(paired)))] = False
+        is_known[[row for row in sorted(mixed) if row >= paired]] = False
         return cls(list(rows), labels, is_known, len(mixed), ties)
 
 

@@ -230,11 +230,12 @@ class _Learner:
         for same_path in paths.values():
             yield from (SiteRule("drop-parameter", host, names) for names in _parameters(same_path))
         # Neighbours in order, and each with the smallest: linear, and enough since the evidence looks at all URLs.
+        queries = {path: {tuple(parts.pieces) for parts in same} for path, same in paths.items()}
         ordered = sorted(paths)
         by_tail = sorted(paths, key=lambda path: path[::-1])
         twos = {(a, b) for row in (ordered, by_tail) for a, b in pairwise(row)}
         for a, b in sorted(twos | {(ordered[0], path) for path in ordered[1:]}):
-            if {tuple(p.pieces) for p in paths[a]} & {tuple(p.pieces) for p in paths[b]}:
+            if queries[a] & queries[b]:
                 yield from _ends(host, a, b)
 
 
