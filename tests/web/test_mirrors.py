@@ -1,6 +1,7 @@
 """Mirrors against the definition, counted naively, and on the crawl that has one of each kind."""
 
 import gzip
+import json
 import random
 
 import pytest
@@ -9,7 +10,10 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup import sample
+from neardup.web.mirror_trees import Crawl
+from neardup.web.mirrors import _suggested
 from neardup.web.tables import read_pairs
+from neardup.web.urls.contents import Contents
 
 
 @pytest.fixture(scope="module")
@@ -114,9 +118,18 @@ def test_without_all_urls_shares_are_too_high():
     assert (half.left_share, half.right_share) == (0.5, 1.0)
 
 
-def test_one_page_on_all_hosts_makes_no_mirrors():
-    contents = [(f"http://h{i}.com/robots.txt", "same") for i in range(300)]
-    assert nd.find_mirrors(contents=contents, min_pages=1, threshold=1.0).urls == 300
+def test_pages_on_all_hosts_cost_no_square_of_the_hosts():
+    """400 hosts with the same four pages: 79,800 pairs of hosts, of which two for each page are looked at."""
+    contents = [
+        (f"http://h{i}.com/{page}", page) for i in range(400) for page in ("", "about", "login", "a/help")
+    ]
+    found = Contents.of(digests=contents)
+    shown = _suggested(found, Crawl.of(found))
+    assert len(shown) <= 2 * len(contents) * 2 and sum(shown.values()) <= 2 * len(contents) * 2
+    assert nd.find_mirrors(contents=contents).mirrors == ()
+    # With enough of the four asked for, all of them are one group all the same.
+    [group] = nd.find_mirrors(contents=contents, min_pages=4).groups
+    assert len(group.trees) == 400
 
 
 def test_copies_within_one_host():
@@ -212,16 +225,13 @@ def test_a_mirror_that_is_there_is_found(paths, a, b, data):
 def test_editions_of_a_real_manual(data):
     """Three editions of the Python manual: each tree is found to be the next one's, by near-duplicate pages alone."""
     folder = data / "pydoc_html_versions"
-    with gzip.open(folder / "source_map.tsv.gz", "rt", encoding="utf-8") as file:
-        urls = {
-            name: f"https://docs.example.org/{path}"
-            for name, path in (line.rstrip("\n").split("\t") for line in file)
-        }
+    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        urls = {page["id"]: page["url"] for page in map(json.loads, file)}
     with gzip.open(folder / "exact_pairs.tsv.gz", "rt", encoding="utf-8") as file:
         rows = [line.split("\t") for line in file][1:]
     pairs = [(urls[a], urls[b]) for a, b, jaccard, *_ in rows if float(jaccard) >= 0.5]
     found = nd.find_mirrors(pairs, urls.values(), threshold=0.6)
-    assert ("docs.example.org/3.11/", "docs.example.org/3.9/") in named(found.mirrors)
-    assert ("docs.example.org/3.11/", "docs.example.org/3.13/") in named(found.mirrors)
-    elsewhere = {o.url for o in found.same_page("https://docs.example.org/3.11/library/email.header.html")}
-    assert "https://docs.example.org/3.9/library/email.header.html" in elsewhere
+    assert ("docs.python.org/3.11/", "docs.python.org/3.9/") in named(found.mirrors)
+    assert ("docs.python.org/3.11/", "docs.python.org/3.13/") in named(found.mirrors)
+    elsewhere = {o.url for o in found.same_page("https://docs.python.org/3.11/library/email.header.html")}
+    assert "https://docs.python.org/3.9/library/email.header.html" in elsewhere

@@ -1,8 +1,13 @@
 """Canonical URLs: each rule by example, then the promises that hold for any text whatever."""
 
+import gzip
+import html
+import json
+import re
 import socket
 import string
 import sys
+from urllib.parse import urljoin
 
 import numpy as np
 import pytest
@@ -74,6 +79,8 @@ BY_RULE = [
         "https://a.com/?UTM_x=1&gclid=3&id=2",
     ),
     ("empty-query", "https://a.com/?a=1&&b=2", "https://a.com/?a=1&b=2", "https://a.com/?&a=1&b=2"),
+    ("empty-query", "https://a.com/?", "https://a.com/", "https://a.com/?"),
+    ("fragment", "https://a.com/#", "https://a.com/", "https://a.com/#"),
     ("query-order", "https://a.com/?b=1&a=2&b=0", "https://a.com/?a=2&b=1&b=0", "https://a.com/?b=1&a=2&b=0"),
     ("fragment", "https://a.com/#top", "https://a.com/", "https://a.com/#top"),
     ("fragment", "https://a.com/#!/top", "https://a.com/#!/top", "https://a.com/#!/top"),
@@ -333,3 +340,28 @@ def test_a_batch_is_its_urls_one_by_one(urls):
 def test_long_urls_end_in_a_canonical_form(unit, length):
     url = f"http://a.com/{unit * (length // len(unit))}"
     check(url, nd.UrlRules(sites=SITES))
+
+
+def test_the_links_of_real_pages(data):
+    """315 pages of an encyclopedia: every link has a form, and a page is where it says it is."""
+    with gzip.open(data / "wiki_html_variants" / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        pages = [json.loads(line) for line in file]
+    links = set()
+    for page in pages:
+        for link in re.findall(r'href="([^"]+)"', page["html"]):
+            links.add(urljoin(page["url"], html.unescape(link)))
+    made = nd.canonical_urls(sorted(links))
+    assert len(links) > 5000 and len(made.unparsed) == 0
+    assert nd.canonical_urls(made).urls == made.urls
+    assert not any(re.search(r"[?&](utm_|wmf_)", form) for form in made)
+    named = [
+        (page["url"], re.findall(r'<link rel="canonical" href="([^"]+)"', page["html"])) for page in pages
+    ]
+    claims = [(url, html.unescape(claim[0])) for url, claim in named if claim]
+    assert len(claims) > 0
+    redirects = nd.Redirects.of(claims)
+    assert redirects.loops == ()
+    assert (
+        nd.canonical_urls(url for url, _ in claims).urls
+        == nd.canonical_urls(claim for _, claim in claims).urls
+    )

@@ -197,6 +197,10 @@ def _parts(parse: Callable[[str], Any], url: str) -> Parts | str | None:
     user = ""
     if "@" in url and (parsed.username or parsed.password):
         user = f"{parsed.username}:{parsed.password}@" if parsed.password else f"{parsed.username}@"
-    return Parts(
-        protocol[:-1], user, parsed.hostname, parsed.port, parsed.pathname, parsed.search[1:], parsed.hash
-    )
+    search, fragment = parsed.search, parsed.hash
+    # The parser keeps a sign with nothing behind it in the whole URL, and leaves it out of the parts.
+    if not fragment and "#" in url and parsed.href.endswith("#"):
+        fragment = "#"
+    if not search and "?" in url and parsed.href.partition("#")[0].endswith("?"):
+        search = "?"
+    return Parts(protocol[:-1], user, parsed.hostname, parsed.port, parsed.pathname, search, fragment)

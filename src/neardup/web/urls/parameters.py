@@ -17,7 +17,7 @@ def _names(text: str) -> tuple[str, ...]:
 ANALYTICS = _names("""
     utm_* mtm_* matomo_* piwik_* pk_campaign pk_cid pk_content pk_keyword pk_kwd pk_medium pk_source
     hsa_* itm_* stm_* ga_* _ga _gac _gl _openstat at_custom* ef_id s_cid s_kwcid sc_cid
-    wt.mc_id wt_mc wt_zmc xtor
+    wmf_* wt.mc_id wt_mc wt_zmc xtor
 """)
 ADVERTISEMENTS = _names("""
     gclid gclsrc gbraid wbraid gad_source gad_campaignid dclid fbclid msclkid yclid ysclid ymclid twclid ttclid

@@ -36,15 +36,16 @@ __all__ = [
 
 
 class Parts:
-    """A URL of the web taken apart; `port` and `fragment` are empty when absent, `pieces` is the query cut at &."""
+    """A URL of the web taken apart. `port` and `fragment` (with its #) are empty when absent. `pieces` is the query cut
+    at &: none when there is no query, one empty piece when there is a question mark and no more."""
 
     __slots__ = ("again", "fragment", "host", "path", "pieces", "port", "scheme", "user")
 
     def __init__(
-        self, scheme: str, user: str, host: str, port: str, path: str, query: str, fragment: str
+        self, scheme: str, user: str, host: str, port: str, path: str, search: str, fragment: str
     ) -> None:
         self.scheme, self.user, self.host, self.port = scheme, user, host, port
-        self.path, self.pieces, self.fragment = path, query.split("&") if query else [], fragment
+        self.path, self.pieces, self.fragment = path, search[1:].split("&") if search else [], fragment
         self.again = False
 
     def __str__(self) -> str:
@@ -271,7 +272,12 @@ RULES = (
     Rule("double-slash", "runs of slashes in the path are one", False, double_slash),
     Rule("session", "parameters with session ids are dropped", True),
     Rule("tracking", "parameters that follow visitors are dropped", True),
-    Rule("empty-query", "empty parts of the query are dropped", True, empty_query),
+    Rule(
+        "empty-query",
+        "empty parts of the query, and a ? with nothing behind it, are dropped",
+        True,
+        empty_query,
+    ),
     Rule("query-order", "parameters are sorted by name, equal names stay in order", True, query_order),
     Rule("fragment", "#... is dropped, but for #! and #/", True, fragment),
     Rule("hash-route", "#!... and #/... are dropped too", False, hash_route),
