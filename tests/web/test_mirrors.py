@@ -5,7 +5,7 @@ import json
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
@@ -177,6 +177,7 @@ def naive_shares(contents, left, right):
 
 
 @settings(max_examples=150)
+@example({("h1.com", path): 0 for path in ("a/a", "a/a/a", "a/a/a/a", "a/a/b", "a/a/b/a")}, 0.5)
 @given(
     st.dictionaries(
         st.tuples(st.sampled_from(["h1.com", "h2.com", "h3.com"]), PATH), st.integers(0, 3), max_size=40

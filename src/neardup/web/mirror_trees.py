@@ -123,8 +123,12 @@ class Crawl:
     def __contains__(self, page: Page) -> bool:
         return page.key in self._labels.get(page.host, {})
 
-    def label(self, tree: Tree, rest: str) -> int | None:
-        return self._labels.get(tree.host, {}).get(tree.prefix + rest)
+    def label(self, tree: Tree, rest: str, without: Tree) -> int | None:
+        """The label of a page of a tree, None if it does not exist or lies in another tree inside it."""
+        key = tree.prefix + rest
+        if _inside(without, tree) and without.holds_key(key):
+            return None
+        return self._labels.get(tree.host, {}).get(key)
 
     def _stretches(self, tree: Tree) -> Iterator[tuple[int, int]]:
         keys = self._keys.get(tree.host, [])

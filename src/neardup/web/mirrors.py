@@ -263,7 +263,7 @@ def _compare(crawl: Crawl, left: Tree, right: Tree) -> Mirror:
     samples: list[tuple[str, str]] = []
     missing: list[str] = []
     for rest, label in crawl.under(small, large):
-        other = crawl.label(large, rest)
+        other = crawl.label(large, rest, small)
         both += other is not None
         if other == label:
             matched += 1
@@ -272,7 +272,7 @@ def _compare(crawl: Crawl, left: Tree, right: Tree) -> Mirror:
             missing.append(small.url(rest))
     if len(missing) < SAMPLES and matched < max(sizes):
         for rest, label in crawl.under(large, small):
-            if crawl.label(small, rest) != label:
+            if crawl.label(small, rest, large) != label:
                 missing.append(large.url(rest))
                 if len(missing) >= SAMPLES:
                     break
