@@ -10,13 +10,20 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 # From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
 LAYERS = [
     ["cli"],
-    ["explanation", "planning", "pipeline"],
+    ["findings"],
+    ["explanation", "planning", "deduplication"],
+    ["result"],
+    ["pipeline", "sharding"],
+    ["preparing"],
+    ["methods"],
+    ["config"],
+    ["cut", "corpus"],
     ["fused"],
     ["clusters", "verify", "similarity", "search"],
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
+    ["filters", "keep", "plain", "progress", "sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

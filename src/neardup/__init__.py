@@ -36,10 +36,15 @@ from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
+    from neardup.config import Config, Templates
+    from neardup.deduplication import dedup
     from neardup.explanation import Explanation, explain
+    from neardup.filters import Filters
+    from neardup.findings import Findings, apply, scan, summarize
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
-    from neardup.pipeline import Dropped, Result, dedup
+    from neardup.keep import Keep
     from neardup.planning import Plan, plan
+    from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
@@ -70,14 +75,18 @@ _LATER = {
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
+    "Config": "neardup.config",
     "Containment": "neardup.verify",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
-    "Dropped": "neardup.pipeline",
+    "Dropped": "neardup.result",
     "Explanation": "neardup.explanation",
+    "Filters": "neardup.filters",
+    "Findings": "neardup.findings",
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
+    "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
     "LiveSearcher": "neardup.search.live",
@@ -88,15 +97,17 @@ _LATER = {
     "Reader": "neardup.io",
     "Redirects": "neardup.web.urls",
     "Rejects": "neardup.io",
-    "Result": "neardup.pipeline",
+    "Result": "neardup.result",
     "Scan": "neardup.search.scan",
     "SiteRule": "neardup.web.urls",
+    "Templates": "neardup.config",
     "UrlRules": "neardup.web.urls",
     "Writer": "neardup.io",
+    "apply": "neardup.findings",
     "canonical_url": "neardup.web.urls",
     "canonical_urls": "neardup.web.urls",
     "cluster": "neardup.clusters",
-    "dedup": "neardup.pipeline",
+    "dedup": "neardup.deduplication",
     "explain": "neardup.explanation",
     "explain_url": "neardup.web.urls",
     "find_mirrors": "neardup.web.mirrors",
@@ -104,6 +115,8 @@ _LATER = {
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
     "read": "neardup.io",
+    "scan": "neardup.findings",
+    "summarize": "neardup.findings",
 }
 
 __all__ = [
@@ -120,6 +133,7 @@ __all__ = [
     "Codes",
     "Common",
     "Compact",
+    "Config",
     "ConfigError",
     "Containment",
     "Cosine",
@@ -131,11 +145,14 @@ __all__ = [
     "Exact",
     "Explanation",
     "Features",
+    "Filters",
+    "Findings",
     "FormatError",
     "Hits",
     "Idf",
     "Jaccard",
     "Join",
+    "Keep",
     "Limits",
     "LiveSearcher",
     "MinHash",
@@ -160,11 +177,13 @@ __all__ = [
     "SiteRule",
     "Sketches",
     "Smallest",
+    "Templates",
     "UrlRules",
     "Winnow",
     "Words",
     "Writer",
     "__version__",
+    "apply",
     "canonical_url",
     "canonical_urls",
     "cluster",
@@ -180,6 +199,8 @@ __all__ = [
     "open_writer",
     "plan",
     "read",
+    "scan",
+    "summarize",
     "tokens",
 ]
 
