@@ -24,6 +24,8 @@ COMMANDS = (
     "config",
     "fingerprint",
     "plan",
+    "urls",
+    "mirrors",
     "completion",
 )
 
