@@ -160,7 +160,7 @@ class MemoryShard:
 def write_shard(
     path: str | PathLike[str],
     columns: ShardColumns,
-    data: Sequence[NDArray[np.uint8]],
+    data: NDArray[np.uint8],
     ends: Rows,
     scheme: str,
     threads: int = 1,
@@ -173,12 +173,12 @@ def write_shard(
         "sources": columns.source_names,
         "failures": columns.failures,
     }
-    parts: dict[str, Sequence[NDArray[Any]]] = {
-        name: [np.ascontiguousarray(getattr(columns, name), dtype)] for name, dtype in _DTYPES.items()
+    parts: dict[str, NDArray[Any]] = {
+        name: np.ascontiguousarray(getattr(columns, name), dtype) for name, dtype in _DTYPES.items()
     }
-    ids, id_ends = _joined(names)
-    parts |= {"ids": [ids], "idends": [id_ends], "texts": data, "ends": [ends.astype("<i8")]}
-    parts["meta"] = [np.frombuffer(json.dumps(meta).encode(), np.uint8)]
+    parts["ids"], parts["idends"] = _joined(names)
+    parts["texts"], parts["ends"] = data, ends.astype("<i8")
+    parts["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
     _write(path, _MAGIC, scheme, len(names), parts, threads)
 
 
@@ -186,11 +186,11 @@ def write_prints(
     path: str | PathLike[str], prints: Prints, count: int, scheme: str, threads: int = 1
 ) -> None:
     """Write the fingerprints of a shard's documents, in a file beside it."""
-    parts: dict[str, Sequence[NDArray[Any]]] = {
-        name: [np.ascontiguousarray(column, _PRINTS[name])] for name, column in prints.items()
+    parts: dict[str, NDArray[Any]] = {
+        name: np.ascontiguousarray(column, _PRINTS[name]) for name, column in prints.items()
     }
     shapes = json.dumps({name: list(column.shape) for name, column in prints.items()})
-    parts["meta"] = [np.frombuffer(shapes.encode(), np.uint8)]
+    parts["meta"] = np.frombuffer(shapes.encode(), np.uint8)
     _write(path, _PRINTS_MAGIC, scheme, count, parts, threads)
 
 
@@ -199,17 +199,15 @@ def _write(
     magic: bytes,
     scheme: str,
     count: int,
-    columns: Mapping[str, Sequence[NDArray[Any]]],
+    columns: Mapping[str, NDArray[Any]],
     threads: int,
 ) -> None:
-    """Write columns, each in the pieces it comes in."""
-    layout = [(name, BLOCK, sum(part.nbytes for part in parts)) for name, parts in columns.items()]
+    layout = [(name, BLOCK, column.nbytes) for name, column in columns.items()]
     with ColumnFileWriter(
         path, magic=magic, flags=0, bits=64, scheme=scheme, parameter=0, columns=layout, durable=False
     ) as writer:
-        for name, parts in columns.items():
-            for part in parts:
-                writer.append(name, part, threads)
+        for name, column in columns.items():
+            writer.append(name, column, threads)
         writer.finish(count)
 
 
