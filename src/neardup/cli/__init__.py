@@ -14,7 +14,7 @@ from neardup.errors import NeardupError
 
 __all__ = ["main"]
 
-COMMANDS = ("dedup", "explain", "fingerprint", "plan")
+COMMANDS = ("calibrate", "curve", "dedup", "evaluate", "explain", "fingerprint", "plan")
 
 
 class LazyGroup(click.Group):

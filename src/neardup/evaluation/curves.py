@@ -1,0 +1,222 @@
+"""Curves: what a setting does to pairs of each similarity, as columns of numbers. `plot` draws them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neardup import similarity as measure
+from neardup.errors import ConfigError, DataError
+from neardup.evaluation.edits import edited, expected_jaccard, expected_of_jaccard
+from neardup.evaluation.metrics import wilson
+from neardup.evaluation.sampling import draw_pairs
+from neardup.features import Idf, Shingles, Words
+from neardup.features.extract import TextFeatures
+from neardup.features.texts import Texts, raw_texts
+from neardup.fingerprints import MinHash, Simhash
+from neardup.fused import fingerprint
+from neardup.search.lsh import LSH
+from neardup.similarity import hamming
+
+__all__ = ["Curve", "Line", "curve_bands", "curve_edits", "curve_radius", "curve_sketch"]
+
+Floats = NDArray[np.float64]
+EVEN = tuple(round(step / 20, 2) for step in range(21))
+COSINES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
+RATES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
+MOST_EDITED = 500
+
+
+@dataclass(frozen=True)
+class Line:
+    """One column of a curve; a measured one has its 95% interval and how many cases each point rests on."""
+
+    name: str
+    y: Floats
+    low: Floats | None = None
+    high: Floats | None = None
+    cases: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Probabilities, one line each, over one column of x."""
+
+    title: str
+    x_name: str
+    x: Floats
+    lines: tuple[Line, ...]
+    notes: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """Columns by name; NaN becomes null."""
+        lines = []
+        for line in self.lines:
+            said: dict[str, Any] = {"name": line.name, "y": _listed(line.y)}
+            if line.low is not None and line.high is not None and line.cases is not None:
+                said |= {"low": _listed(line.low), "high": _listed(line.high), "cases": line.cases.tolist()}
+            lines.append(said)
+        return {
+            "title": self.title,
+            "x_name": self.x_name,
+            "x": _listed(self.x),
+            "lines": lines,
+            "notes": list(self.notes),
+        }
+
+
+def curve_sketch(values: int = 100, needed: int = 90, *, at: ArrayLike | None = None) -> Curve:
+    """p(r): the chance that documents of resemblance r agree in at least `needed` of `values` sketch places.
+
+    The exact binomial tail, to the last digits even where it is 1e-17.
+    """
+    x = _similarities(EVEN if at is None else at)
+    y = measure.sketch_curve(x, values, needed)
+    return Curve(
+        f"At least {needed} of {values} sketch values agree", "Jaccard", x, (Line("p(r)", np.asarray(y)),)
+    )
+
+
+def curve_bands(*bands: LSH, at: ArrayLike | None = None) -> Curve:
+    """The S-curve of bands and rows: the chance that a pair of each similarity becomes a candidate."""
+    if not bands:
+        raise ConfigError("name bands and rows, for example LSH(20, 6)")
+    x = _similarities(EVEN if at is None else at)
+    lines = tuple(Line(f"{lsh.bands} x {lsh.rows}", lsh.curve(x)) for lsh in bands)
+    return Curve("A pair shares at least one band", "Jaccard", x, lines)
+
+
+def curve_radius(
+    *radii: int,
+    bits: int = 64,
+    at: ArrayLike | None = None,
+    corpus: Texts | None = None,
+    features: TextFeatures | None = None,
+    queries: int = 1000,
+    seed: int = 0,
+    threads: int = 1,
+) -> Curve:
+    """P(H <= radius) by cosine: from the binomial model, in which each bit differs with probability angle / pi, and
+    beside it as measured on the pairs of a corpus, in bins around each x.
+
+    `features` are those simhash is made of, by default TF-IDF words fitted on the corpus.
+    """
+    if not radii:
+        raise ConfigError("name a radius")
+    x = np.asarray(COSINES if at is None else at, np.float64)
+    if x.ndim != 1 or not len(x) or not np.all((x >= -1) & (x <= 1)):
+        raise DataError("cosines are a column of numbers from -1 to 1")
+    x = np.unique(x)
+    model = [Line(f"H <= {radius}, model", measure.within_radius(x, radius, bits)) for radius in radii]
+    title = f"Simhash codes of {bits} bits lie within a radius"
+    if corpus is None:
+        return Curve(title, "cosine", x, tuple(model))
+    texts = raw_texts(corpus)
+    how = features if features is not None else Words(weights=Idf.fit(texts, threads=threads))
+    drawn = draw_pairs(texts, how, queries=queries, seed=seed, threads=threads)
+    codes = fingerprint(texts, how, Simhash(bits, margins="none"), threads=threads)
+    near = hamming(codes, drawn.left, drawn.right, threads=threads)
+    edges = np.concatenate([[-np.inf], (x[1:] + x[:-1]) / 2, [np.inf]])
+    place = np.searchsorted(edges, drawn.similarity, side="right") - 1
+    lines: list[Line] = []
+    for line, radius in zip(model, radii, strict=True):
+        lines += [line, _measured(f"H <= {radius}, measured", near <= radius, place, drawn.weight, len(x))]
+    note = f"measured on {len(drawn):,} pairs of {len(texts):,} documents, in bins around each cosine"
+    return Curve(title, "cosine", x, tuple(lines), (note,))
+
+
+def curve_edits(
+    corpus: Texts,
+    *,
+    rates: Sequence[float] = RATES,
+    bands: Sequence[LSH] = (),
+    radii: Sequence[int] = (3,),
+    bits: int = 64,
+    words: int | None = None,
+    width: int = 5,
+    features: TextFeatures | None = None,
+    seed: int = 0,
+    threads: int = 1,
+) -> Curve:
+    """The recall to expect when a share of the words of a document is replaced.
+
+    For bands of MinHash values from the model of `edits`, for documents of `words` words (by default the median of the
+    corpus); and as measured on edited copies of at most 500 documents, for bands and for simhash alike.
+    """
+    texts = [text if isinstance(text, str) else text.decode("utf-8", "replace") for text in raw_texts(corpus)]
+    x = np.unique(np.asarray(rates, np.float64))
+    how = features if features is not None else Words(weights=Idf.fit(texts, threads=threads))
+    shingles = Shingles(width)
+    sizes = shingles.extract(texts, threads=threads).sizes
+    usable = np.flatnonzero(sizes > 0)
+    if not len(usable):
+        raise DataError("there are no words to edit")
+    picked = usable if len(usable) <= MOST_EDITED else usable[:: -(-len(usable) // MOST_EDITED)]
+    chosen = [texts[row] for row in picked]
+    length = words if words is not None else int(np.median(sizes[usable])) + width - 1
+    bands = tuple(bands) or (LSH.for_threshold(0.8),)
+    found: dict[str, list[float]] = {}
+    truths = {rate: edited(chosen, rate, seed) for rate in x.tolist()}
+    rows = np.arange(len(chosen))
+    for rate, copies in truths.items():
+        for lsh in bands:
+            both = fingerprint(chosen + copies, shingles, MinHash(lsh.values), threads=threads)
+            agree = shares_band(both.values, rows, rows + len(chosen), lsh)
+            found.setdefault(f"bands {lsh.bands} x {lsh.rows}", []).append(float(agree.mean()))
+        codes = fingerprint(chosen + copies, how, Simhash(bits, margins="none"), threads=threads)
+        near = hamming(codes, rows, rows + len(chosen), threads=threads)
+        for radius in radii:
+            found.setdefault(f"simhash H <= {radius}", []).append(float((near <= radius).mean()))
+    lines = [Line("expected Jaccard", np.array([expected_jaccard(rate, length, width) for rate in x.tolist()]))]
+    for lsh in bands:
+        expected = [expected_of_jaccard(lsh.curve, rate, length, width) for rate in x.tolist()]
+        lines.append(Line(f"bands {lsh.bands} x {lsh.rows}, model", np.array(expected)))
+    for name, shares in found.items():
+        ends = np.array([wilson(value, len(chosen)) for value in shares])
+        cases = np.full(len(x), len(chosen), np.int64)
+        lines.append(Line(f"{name}, measured", np.array(shares), ends[:, 0], ends[:, 1], cases))
+    note = f"model: {length:,} words, shingles of {width}; measured: edited copies of {len(chosen):,} documents"
+    return Curve("A document meets its edited copy", "words changed", x, tuple(lines), (note,))
+
+
+def shares_band(
+    values: NDArray[np.uint32], left: NDArray[np.int64], right: NDArray[np.int64], bands: LSH
+) -> NDArray[np.bool_]:
+    """Whether the sketches of each pair agree on a whole band: what makes it a candidate."""
+    found = np.zeros(len(left), np.bool_)
+    for start in range(0, len(left), 1 << 16):
+        part = slice(start, start + (1 << 16))
+        equal = values[left[part], : bands.values] == values[right[part], : bands.values]
+        found[part] = equal.reshape(-1, bands.bands, bands.rows).all(axis=2).any(axis=1)
+    return found
+
+
+def _measured(
+    name: str, hit: NDArray[np.bool_], place: NDArray[np.int64], weight: Floats, bins: int
+) -> Line:
+    cases = np.bincount(place, minlength=bins)
+    all_weight = np.bincount(place, weight, bins)
+    squares = np.bincount(place, weight * weight, bins)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        y = np.bincount(place, weight * hit, bins) / all_weight
+        effective = all_weight**2 / squares
+    ends = np.array(
+        [wilson(v, n) if n > 0 else (math.nan, math.nan) for v, n in zip(y, effective, strict=True)]
+    )
+    return Line(name, y, ends[:, 0], ends[:, 1], cases.astype(np.int64))
+
+
+def _similarities(at: ArrayLike) -> Floats:
+    x = np.asarray(at, np.float64)
+    if x.ndim != 1 or not len(x) or not np.all((x >= 0) & (x <= 1)):
+        raise DataError("similarities are a column of numbers from 0 to 1")
+    return x
+
+
+def _listed(column: Floats) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in column.tolist()]
