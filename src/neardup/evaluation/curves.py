@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from neardup.errors import ConfigError, DataError
 from neardup.evaluation.edits import edited, expected_jaccard, expected_of_jaccard
 from neardup.evaluation.metrics import wilson
 from neardup.evaluation.sampling import draw_pairs
+from neardup.evaluation.settings import shares_band
 from neardup.features import Idf, Shingles, Words
 from neardup.features.extract import TextFeatures
 from neardup.features.texts import Texts, raw_texts
@@ -30,17 +31,21 @@ EVEN = tuple(round(step / 20, 2) for step in range(21))
 COSINES = (0.5, 0.6, 0.7, 0.8, 0.85, 0.9, 0.925, 0.95, 0.96, 0.97, 0.98, 0.99, 1.0)
 RATES = (0.0, 0.005, 0.01, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3)
 MOST_EDITED = 500
+HALF_BIN = 0.01
+FINE = 201
 
 
 @dataclass(frozen=True)
 class Line:
-    """One column of a curve; a measured one has its 95% interval and how many cases each point rests on."""
+    """One column of a curve; a measured one has its 95% interval and how many cases each point rests on. `fine` is the
+    same over the curve's `fine_x`, for drawing."""
 
     name: str
     y: Floats
     low: Floats | None = None
     high: Floats | None = None
     cases: NDArray[np.int64] | None = None
+    fine: Floats | None = None
 
 
 @dataclass(frozen=True)
@@ -52,6 +57,7 @@ class Curve:
     x: Floats
     lines: tuple[Line, ...]
     notes: tuple[str, ...] = ()
+    fine_x: Floats | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Columns by name; NaN becomes null."""
@@ -76,10 +82,10 @@ def curve_sketch(values: int = 100, needed: int = 90, *, at: ArrayLike | None = 
     The exact binomial tail, to the last digits even where it is 1e-17.
     """
     x = _similarities(EVEN if at is None else at)
-    y = measure.sketch_curve(x, values, needed)
-    return Curve(
-        f"At least {needed} of {values} sketch values agree", "Jaccard", x, (Line("p(r)", np.asarray(y)),)
-    )
+    fine = _fine(x)
+    y, smooth = (measure.sketch_curve(points, values, needed) for points in (x, fine))
+    title = f"At least {needed} of {values} sketch values agree"
+    return Curve(title, "Jaccard", x, (Line("p(r)", y, fine=smooth),), fine_x=fine)
 
 
 def curve_bands(*bands: LSH, at: ArrayLike | None = None) -> Curve:
@@ -87,8 +93,9 @@ def curve_bands(*bands: LSH, at: ArrayLike | None = None) -> Curve:
     if not bands:
         raise ConfigError("name bands and rows, for example LSH(20, 6)")
     x = _similarities(EVEN if at is None else at)
-    lines = tuple(Line(f"{lsh.bands} x {lsh.rows}", lsh.curve(x)) for lsh in bands)
-    return Curve("A pair shares at least one band", "Jaccard", x, lines)
+    fine = _fine(x)
+    lines = tuple(Line(f"{lsh.bands} x {lsh.rows}", lsh.curve(x), fine=lsh.curve(fine)) for lsh in bands)
+    return Curve("A pair shares at least one band", "Jaccard", x, lines, fine_x=fine)
 
 
 def curve_radius(
@@ -112,22 +119,29 @@ def curve_radius(
     if x.ndim != 1 or not len(x) or not np.all((x >= -1) & (x <= 1)):
         raise DataError("cosines are a column of numbers from -1 to 1")
     x = np.unique(x)
-    model = [Line(f"H <= {radius}, model", measure.within_radius(x, radius, bits)) for radius in radii]
+    fine = _fine(x)
+    model = [
+        Line(
+            f"H <= {radius}, model",
+            measure.within_radius(x, radius, bits),
+            fine=measure.within_radius(fine, radius, bits),
+        )
+        for radius in radii
+    ]
     title = f"Simhash codes of {bits} bits lie within a radius"
     if corpus is None:
-        return Curve(title, "cosine", x, tuple(model))
+        return Curve(title, "cosine", x, tuple(model), fine_x=fine)
     texts = raw_texts(corpus)
     how = features if features is not None else Words(weights=Idf.fit(texts, threads=threads))
     drawn = draw_pairs(texts, how, queries=queries, seed=seed, threads=threads)
     codes = fingerprint(texts, how, Simhash(bits, margins="none"), threads=threads)
     near = hamming(codes, drawn.left, drawn.right, threads=threads)
-    edges = np.concatenate([[-np.inf], (x[1:] + x[:-1]) / 2, [np.inf]])
-    place = np.searchsorted(edges, drawn.similarity, side="right") - 1
+    place = _bins(x, drawn.similarity)
     lines: list[Line] = []
     for line, radius in zip(model, radii, strict=True):
         lines += [line, _measured(f"H <= {radius}, measured", near <= radius, place, drawn.weight, len(x))]
     note = f"measured on {len(drawn):,} pairs of {len(texts):,} documents, in bins around each cosine"
-    return Curve(title, "cosine", x, tuple(lines), (note,))
+    return Curve(title, "cosine", x, tuple(lines), (note,), fine)
 
 
 def curve_edits(
@@ -172,33 +186,51 @@ def curve_edits(
         near = hamming(codes, rows, rows + len(chosen), threads=threads)
         for radius in radii:
             found.setdefault(f"simhash H <= {radius}", []).append(float((near <= radius).mean()))
-    lines = [Line("expected Jaccard", np.array([expected_jaccard(rate, length, width) for rate in x.tolist()]))]
-    for lsh in bands:
-        expected = [expected_of_jaccard(lsh.curve, rate, length, width) for rate in x.tolist()]
-        lines.append(Line(f"bands {lsh.bands} x {lsh.rows}, model", np.array(expected)))
+    fine = _fine(x, 61)
+    lines = [
+        _modelled("expected Jaccard", lambda rate: expected_jaccard(rate, length, width), x, fine),
+        *(
+            _modelled(
+                f"bands {lsh.bands} x {lsh.rows}, model",
+                lambda rate, lsh=lsh: expected_of_jaccard(lsh.curve, rate, length, width),
+                x,
+                fine,
+            )
+            for lsh in bands
+        ),
+    ]
     for name, shares in found.items():
         ends = np.array([wilson(value, len(chosen)) for value in shares])
         cases = np.full(len(x), len(chosen), np.int64)
         lines.append(Line(f"{name}, measured", np.array(shares), ends[:, 0], ends[:, 1], cases))
     note = f"model: {length:,} words, shingles of {width}; measured: edited copies of {len(chosen):,} documents"
-    return Curve("A document meets its edited copy", "words changed", x, tuple(lines), (note,))
+    return Curve("A document meets its edited copy", "words changed", x, tuple(lines), (note,), fine)
 
 
-def shares_band(
-    values: NDArray[np.uint32], left: NDArray[np.int64], right: NDArray[np.int64], bands: LSH
-) -> NDArray[np.bool_]:
-    """Whether the sketches of each pair agree on a whole band: what makes it a candidate."""
-    found = np.zeros(len(left), np.bool_)
-    for start in range(0, len(left), 1 << 16):
-        part = slice(start, start + (1 << 16))
-        equal = values[left[part], : bands.values] == values[right[part], : bands.values]
-        found[part] = equal.reshape(-1, bands.bands, bands.rows).all(axis=2).any(axis=1)
-    return found
+def _modelled(name: str, model: Callable[[float], float], x: Floats, fine: Floats) -> Line:
+    y, smooth = (np.array([model(point) for point in points.tolist()]) for points in (x, fine))
+    return Line(name, y, fine=smooth)
+
+
+def _fine(x: Floats, many: int = FINE) -> Floats:
+    return np.linspace(x.min(), x.max(), many)
+
+
+def _bins(x: Floats, similarity: Floats) -> NDArray[np.int64]:
+    """The x that each similarity is close to, within a quarter of the way to the next one and 0.01; otherwise -1."""
+    gap = np.diff(x)
+    reach = np.minimum(np.append(gap, np.inf), np.insert(gap, 0, np.inf)) / 4
+    reach = np.minimum(reach, HALF_BIN)
+    after = np.minimum(np.searchsorted(x, similarity), len(x) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = np.where(np.abs(x[after] - similarity) <= np.abs(similarity - x[before]), after, before)
+    return np.asarray(np.where(np.abs(x[nearest] - similarity) <= reach[nearest], nearest, -1))
 
 
 def _measured(
     name: str, hit: NDArray[np.bool_], place: NDArray[np.int64], weight: Floats, bins: int
 ) -> Line:
+    hit, weight, place = hit[place >= 0], weight[place >= 0], place[place >= 0]
     cases = np.bincount(place, minlength=bins)
     all_weight = np.bincount(place, weight, bins)
     squares = np.bincount(place, weight * weight, bins)

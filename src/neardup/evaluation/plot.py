@@ -43,7 +43,7 @@ def figure(panels: int = 1, width: float = 6.4, height: float = 4.0) -> tuple[An
     with matplotlib.rc_context(STYLE):
         drawn = Figure(figsize=(width * panels, height), layout="constrained")
         axes = drawn.subplots(1, panels, squeeze=False)[0]
-        return drawn, list(axes)
+    return drawn, list(axes)
 
 
 def save(drawn: Any, path: str | PathLike[str]) -> None:
@@ -69,7 +69,8 @@ def plot_curve(curve: Curve, path: str | PathLike[str]) -> None:
         colour = colours.setdefault(subject, COLOURS[len(colours) % len(COLOURS)])
         if line.low is None or line.high is None:
             style = ":" if line.name.startswith("expected") else "-"
-            axes.plot(curve.x, line.y, style, color=colour, label=line.name, linewidth=1.8)
+            x, y = (curve.x, line.y) if line.fine is None or curve.fine_x is None else (curve.fine_x, line.fine)
+            axes.plot(x, y, style, color=colour, label=line.name, linewidth=1.8)
             continue
         seen = ~np.isnan(line.y)
         reach = np.clip([(line.y - line.low)[seen], (line.high - line.y)[seen]], 0, None)
@@ -84,7 +85,8 @@ def plot_curve(curve: Curve, path: str | PathLike[str]) -> None:
             linewidth=1,
             capsize=2,
         )
-    axes.set(title=curve.title, xlabel=curve.x_name, ylabel="probability", ylim=(-0.02, 1.02))
+    axes.set_title(curve.title, loc="left")
+    axes.set(xlabel=curve.x_name, ylabel="probability", ylim=(-0.02, 1.02))
     if len(curve.lines) > 1:
-        axes.legend(fontsize=9)
+        axes.legend(fontsize=9, frameon=False)
     save(drawn, path)

@@ -27,7 +27,7 @@ from neardup.evaluation.metrics import ClusterScores, Intervals, Measure, cluste
 from neardup.evaluation.truth import ClusterTable, Names, PairTable, distinct_pairs, read_table
 from neardup.pipeline import Result
 
-__all__ = ["Evaluation", "Sweep", "evaluate"]
+__all__ = ["Evaluation", "Sweep", "evaluate", "plain"]
 
 Rows = NDArray[np.int64]
 BANDS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
@@ -85,7 +85,7 @@ class Evaluation:
 
     def to_json(self) -> dict[str, Any]:
         """Everything, as JSON holds it: NaN becomes null."""
-        said = _plain(asdict(self))
+        said = plain(asdict(self))
         if self.sweep is not None:
             said["sweep"]["best"] = self.sweep.best
         assert isinstance(said, dict)
@@ -292,13 +292,14 @@ def _tuples(rows: Iterable[tuple[Any, ...]], names: Names, what: str, widths: tu
     )
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """A value as JSON holds it: columns as lists, NaN as null."""
     if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     if isinstance(value, np.ndarray):
-        return _plain(value.tolist())
+        return plain(value.tolist())
     if isinstance(value, float):
         return None if math.isnan(value) else round(value, 6)
     return value

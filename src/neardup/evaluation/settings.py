@@ -1,0 +1,102 @@
+"""The settings a calibration tries, and which pairs each of them finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.search.lsh import LSH
+
+__all__ = ["PairFacts", "Setting", "all_settings", "bands_for", "shares_band", "values_for"]
+
+Rows = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)
+COSINES = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95, 0.975, 0.99)
+RADII = {64: tuple(range(13)), 128: tuple(range(0, 25, 2))}
+COSINE_BANDS = 0.5
+"""Bands look at shingles, not at cosine: for cosine they are made for this Jaccard similarity, loosely."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One way to find near-duplicates: MinHash bands made for a threshold, or simhash codes within a radius; then, if
+    `verified`, the exact similarity of each candidate must reach `threshold`."""
+
+    method: Literal["minhash", "simhash"]
+    verified: bool
+    threshold: float
+    bands: int = 0
+    rows: int = 0
+    bits: int = 0
+    radius: int = 0
+
+    def __str__(self) -> str:
+        if self.method == "minhash":
+            said = f"MinHash, {self.bands} bands of {self.rows} rows"
+        else:
+            said = f"simhash of {self.bits} bits, radius {self.radius}"
+        return f"{said}, verified at {self.threshold:g}" if self.verified else f"{said}, unverified"
+
+    def finds(self, facts: PairFacts) -> Flags:
+        """Which pairs this setting reports."""
+        if self.method == "minhash":
+            found = facts.bands[(self.bands, self.rows)]
+        else:
+            found = facts.distance[self.bits] <= self.radius
+        return found & (facts.similarity >= self.threshold) if self.verified else found
+
+
+@dataclass(frozen=True)
+class PairFacts:
+    """What is known of some pairs: exact similarity and cosine, code distances by bits, and which bands they share."""
+
+    left: Rows
+    right: Rows
+    similarity: NDArray[np.float64]
+    cosine: NDArray[np.float64]
+    distance: dict[int, NDArray[np.int32]]
+    bands: dict[tuple[int, int], Flags]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+
+def values_for(threshold: float) -> int:
+    """MinHash values spent on a threshold: lower ones need more bands for the same recall."""
+    return 128 if threshold >= 0.75 else 256 if threshold >= 0.6 else 512
+
+
+def bands_for(threshold: float, recall: float) -> LSH:
+    """The bands a threshold is searched with."""
+    return LSH.for_threshold(threshold, recall, values_for(threshold))
+
+
+def all_settings(similarity: str, threshold: float, recall: float) -> tuple[Setting, ...]:
+    """MinHash verified at every threshold; bands alone for the threshold itself; simhash at every radius, verified
+    at the threshold or not."""
+    grid = THRESHOLDS if similarity == "jaccard" else COSINES
+    made = []
+    for cut in sorted({*grid, threshold}):
+        bands = bands_for(cut if similarity == "jaccard" else COSINE_BANDS, recall)
+        made.append(Setting("minhash", True, cut, bands.bands, bands.rows))
+    bands = bands_for(threshold if similarity == "jaccard" else COSINE_BANDS, recall)
+    made.append(Setting("minhash", False, threshold, bands.bands, bands.rows))
+    for bits, radii in RADII.items():
+        for verified in (False, True):
+            made += [Setting("simhash", verified, threshold, bits=bits, radius=radius) for radius in radii]
+    return tuple(made)
+
+
+def shares_band(values: NDArray[np.uint32], left: Rows, right: Rows, bands: LSH) -> Flags:
+    """Whether the sketches of each pair agree on a whole band: what makes it a candidate."""
+    found = np.zeros(len(left), np.bool_)
+    for start in range(0, len(left), 1 << 16):
+        part = slice(start, start + (1 << 16))
+        equal = values[left[part], : bands.values] == values[right[part], : bands.values]
+        found[part] = equal.reshape(-1, bands.bands, bands.rows).all(axis=2).any(axis=1)
+    return found
