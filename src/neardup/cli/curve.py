@@ -44,7 +44,9 @@ def _corpus(command: Callable[..., Any]) -> Callable[..., Any]:
 
 @curve.command()
 @click.option("--values", type=click.IntRange(1, 65536), default=100, show_default=True, help="In a sketch.")
-@click.option("--needed", type=click.IntRange(0), default=90, show_default=True, help="Values that must agree.")
+@click.option(
+    "--needed", type=click.IntRange(0), default=90, show_default=True, help="Values that must agree."
+)
 @_shared
 def sketch(values: int, needed: int, at: tuple[float, ...], plot: str | None, as_json: bool) -> None:
     """p(r): documents of resemblance r agree in at least NEEDED of VALUES sketch values."""
@@ -101,20 +103,22 @@ def radius(
     from neardup.evaluation import curve_radius
 
     texts = [document.text for document in nd.read(list(corpus), text=text).documents()] if corpus else None
-    made = curve_radius(
-        *radius, bits=int(bits), at=at or None, corpus=texts, seed=seed, threads=threads
-    )
+    made = curve_radius(*radius, bits=int(bits), at=at or None, corpus=texts, seed=seed, threads=threads)
     _give(made, plot, as_json)
 
 
 @curve.command()
 @click.argument("corpus", nargs=-1)
-@click.option("--bands", type=click.IntRange(1), multiple=True, help="With --rows; by default for Jaccard 0.8.")
+@click.option(
+    "--bands", type=click.IntRange(1), multiple=True, help="With --rows; by default for Jaccard 0.8."
+)
 @click.option("--rows", type=click.IntRange(1), multiple=True)
 @click.option("--radius", type=click.IntRange(0, 128), multiple=True, default=(3,), show_default=True)
 @click.option("--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True)
 @click.option("--words", type=click.IntRange(1), help="Of a document, for the model; by default the median.")
-@click.option("--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Of a shingle, in words.")
+@click.option(
+    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Of a shingle, in words."
+)
 @_corpus
 @_shared
 def edits(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
@@ -25,7 +26,11 @@ __all__ = ["evaluate"]
     help="Least similarity of a duplicate, where the truth or --similarity lists similarities.",
 )
 @click.option(
-    "--positive", type=float, default=1, show_default=True, help="Least label that says the two are duplicates."
+    "--positive",
+    type=float,
+    default=1,
+    show_default=True,
+    help="Least label that says the two are duplicates.",
 )
 @click.option("--similarity", help="Exact similarities beside labels: tells similar from plainly wrong.")
 @click.option("--column", help="The column with the similarity, if it is not obvious.")
@@ -96,16 +101,23 @@ def _show(scored: Evaluation) -> None:
     if scored.apart or scored.unlabelled:
         console.print()
     if scored.apart:
-        console.print(f"{scored.apart:,} pairs are similar but labelled apart: counted neither right nor wrong")
+        console.print(
+            f"{scored.apart:,} pairs are similar but labelled apart: counted neither right nor wrong"
+        )
     if scored.unlabelled:
         console.print(f"{scored.unlabelled:,} pairs are unlabelled: not counted")
     if scored.by_label:
         console.print()
-        rows = [(f"{label:g}", f"{hit:,}", f"{of:,}", f"{hit / of:.3f}") for label, hit, of in scored.by_label]
+        rows = [
+            (f"{label:g}", f"{hit:,}", f"{of:,}", f"{hit / of:.3f}") for label, hit, of in scored.by_label
+        ]
         _table(console, ["label", "found", "of", "share"], rows)
     if scored.bands:
         console.print()
-        rows = [(_band(low, high), f"{hit:,}", f"{of:,}", f"{hit / of:.3f}") for low, high, hit, of in scored.bands]
+        rows = [
+            (_band(low, high), f"{hit:,}", f"{of:,}", f"{hit / of:.3f}")
+            for low, high, hit, of in scored.bands
+        ]
         _table(console, ["similarity", "found", "of", "recall"], rows)
     if scored.clusters is not None:
         clusters = scored.clusters
@@ -164,12 +176,14 @@ def _band(low: float, high: float) -> str:
     return "not listed" if math.isnan(low) else f"{low:g} to {high:g}"
 
 
-def _table(console: Console, head: list[str], rows: list[tuple[str, ...]]) -> None:
+def _table(console: Console, head: list[str], rows: Sequence[tuple[str, ...]]) -> None:
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for i, name in enumerate(head):
-        table.add_column(name, justify="left" if i == 0 or not name or "interval" in name else "right", no_wrap=True)
+        table.add_column(
+            name, justify="left" if i == 0 or not name or "interval" in name else "right", no_wrap=True
+        )
     for row in rows:
         table.add_row(*row)
     console.print(table)

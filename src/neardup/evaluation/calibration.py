@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,8 @@ from neardup.errors import ConfigError
 from neardup.evaluation.calibrator import Corpus, Measured, measure_corpus
 from neardup.evaluation.labels import Belief, Label, histogram, read_labels
 from neardup.evaluation.metrics import Measure, f1
-from neardup.evaluation.sampling import exact_similarity
+from neardup.evaluation.outcomes import Borderline, CorpusCalibration, Outcome, RadiusRow
+from neardup.evaluation.sampling import draw_documents, exact_similarity
 from neardup.evaluation.settings import RADII, Setting, all_settings
 from neardup.evaluation.snippets import difference
 from neardup.features import Shingles
@@ -24,98 +25,17 @@ from neardup.features.extract import TextFeatures
 from neardup.features.texts import Texts, raw_texts
 from neardup.threads import check_threads
 
-__all__ = ["Borderline", "Calibrator", "CorpusCalibration", "Outcome", "RadiusRow", "calibrate", "measure_documents"]
+__all__ = [
+    "Borderline",
+    "Calibrator",
+    "CorpusCalibration",
+    "Outcome",
+    "RadiusRow",
+    "calibrate",
+    "measure_documents",
+]
 
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What one setting is expected to do on the whole corpus: `pairs` it would report, documents `removed`, those with
-    the same words as another included."""
-
-    setting: Setting
-    precision: Measure
-    recall: Measure
-    f1: float
-    pairs: float
-    removed: Measure
-
-
-@dataclass(frozen=True)
-class RadiusRow:
-    """One radius of simhash against cosine: P(h) and R(h) (Sood and Loguinov 2011, eq. 24 and 25), the mean cosine of
-    pairs at that very distance, and for PSM the flips k, its relative recall R' and the total recall R(h) R'."""
-
-    bits: int
-    radius: int
-    precision: Measure
-    recall: Measure
-    mean_cosine: float
-    flips: int | None = None
-    relative_recall: float = math.nan
-    total_recall: float = math.nan
-
-
-@dataclass(frozen=True)
-class Borderline:
-    """A pair worth a look: its ids, similarity, and the words around the first place where the two differ."""
-
-    left: str
-    right: str
-    similarity: float
-    left_snippet: str
-    right_snippet: str
-
-
-@dataclass(frozen=True)
-class CorpusCalibration:
-    """What `calibrate` found. `documents` were read, `exact` of them have the same words as another, `empty` none.
-
-    `queries` documents and `pairs` of their pairs were compared exactly; with `census` that is every pair there is.
-    `duplicates` estimates how many pairs are duplicates: by similarity >= threshold or, with labels, as those say.
-    """
-
-    documents: int
-    exact: int
-    empty: int
-    queries: int
-    pairs: int
-    census: bool
-    similarity: Literal["jaccard", "cosine"]
-    threshold: float
-    cosine: float
-    labels: int
-    begins: tuple[float, float, float] | None
-    duplicates: float
-    outcomes: tuple[Outcome, ...]
-    radii: tuple[RadiusRow, ...]
-    borderline: tuple[Borderline, ...]
-    recommended: Outcome
-    reason: str
-    notes: tuple[str, ...] = ()
-
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """The outcomes as columns, one row for each setting."""
-        rows = self.outcomes
-        settings = [asdict(row.setting) for row in rows]
-        made: dict[str, NDArray[Any]] = {
-            name: np.array([setting[name] for setting in settings]) for name in settings[0]
-        }
-        for name in ("precision", "recall", "removed"):
-            for end in ("value", "low", "high"):
-                key = name if end == "value" else f"{name}_{end}"
-                made[key] = np.array([getattr(getattr(row, name), end) for row in rows])
-        made["f1"] = np.array([row.f1 for row in rows])
-        made["pairs"] = np.array([row.pairs for row in rows])
-        return made
-
-    def to_json(self) -> dict[str, Any]:
-        """Everything, as JSON holds it: NaN becomes null."""
-        from neardup.evaluation.scoring import plain
-
-        said: dict[str, Any] = plain(asdict(self))
-        return said
 
 
 @dataclass(frozen=True)
@@ -134,11 +54,12 @@ class Calibrator:
 
     def calibrated(self, labels: Iterable[Label] = (), *, borderline: int = 10) -> CorpusCalibration:
         """The outcome of every setting, given these labels."""
-        known, notes = self._known(labels)
+        known, notes = self.known(labels)
         belief = self.belief(known)
         sample, facts = self.measured.sample, self.measured.facts
-        outcomes = tuple(self._outcome(setting, belief) for setting in self.settings)
+        outcomes = self._outcomes(belief)
         begins = belief.middle_between() if belief is not None else None
+        answers = sum(not math.isnan(label[2]) for label, _ in known)
         if belief is not None:
             duplicates = sample.total(belief.duplicate(facts.similarity))
         else:
@@ -155,22 +76,23 @@ class Calibrator:
             similarity=self.similarity,
             threshold=self.threshold,
             cosine=self.cosine,
-            labels=len(known),
+            labels=answers,
             begins=begins,
             duplicates=duplicates,
             outcomes=outcomes,
             radii=self._radii(),
             borderline=self.ask(known, borderline),
             recommended=recommended,
-            reason=_reason(recommended, outcomes, self.similarity, self.threshold, len(known), begins),
+            reason=_reason(recommended, outcomes, self.similarity, self.threshold, answers, begins),
             notes=(*self.notes, *self.measured.flips_notes, *notes),
         )
 
     def belief(self, labels: list[tuple[Label, float]]) -> Belief | None:
-        """What labels with their similarities say; None without any."""
-        if not labels:
+        """What labels with their similarities say; None without any but unknown ones."""
+        said = [(near, label[2]) for label, near in labels if not math.isnan(label[2])]
+        if not said:
             return None
-        return Belief.around(self.threshold, [s for _, s in labels], [label[2] for label, _ in labels])
+        return Belief.around(self.threshold, [near for near, _ in said], [label for _, label in said])
 
     def ask(self, labels: list[tuple[Label, float]], many: int = 1) -> tuple[Borderline, ...]:
         """The unlabelled pairs on which an answer would say most, each document at most once."""
@@ -203,7 +125,7 @@ class Calibrator:
                 )
         return tuple(sorted(found, key=lambda pair: -pair.similarity)) if many > 1 else tuple(found)
 
-    def _known(self, labels: Iterable[Label]) -> tuple[list[tuple[Label, float]], tuple[str, ...]]:
+    def known(self, labels: Iterable[Label]) -> tuple[list[tuple[Label, float]], tuple[str, ...]]:
         """Labels of pairs of this corpus, with the similarity of each."""
         given = list(labels)
         place = {id: row for row, id in reversed(list(enumerate(self.ids)))}
@@ -216,6 +138,13 @@ class Calibrator:
         strangers = len(given) - len(here)
         notes = (f"{strangers} labels are of pairs that are not among these documents",) if strangers else ()
         return list(zip(here, exact.tolist(), strict=True)), notes
+
+    def _outcomes(self, belief: Belief | None) -> tuple[Outcome, ...]:
+        """Of every setting; what labels say moves the threshold at which simhash is verified too."""
+        minhash = [self._outcome(s, belief) for s in self.settings if s.method == "minhash"]
+        cut = self.threshold if belief is None else _recommended(tuple(minhash)).setting.threshold
+        simhash = [replace(s, threshold=cut) for s in self.settings if s.method == "simhash"]
+        return (*minhash, *(self._outcome(setting, belief) for setting in simhash))
 
     def _outcome(self, setting: Setting, belief: Belief | None) -> Outcome:
         sample, facts = self.measured.sample, self.measured.facts
@@ -240,7 +169,9 @@ class Calibrator:
                 found, here = distance <= radius, distance == radius
                 weight = float((sample.weight * here).sum())
                 mean = float((sample.weight * here * facts.cosine).sum() / weight) if weight else math.nan
-                row = RadiusRow(bits, radius, sample.share(found & true, found), sample.share(found & true, true), mean)
+                row = RadiusRow(
+                    bits, radius, sample.share(found & true, found), sample.share(found & true, true), mean
+                )
                 if bits == 64 and radius in flips:
                     near = flips[radius]
                     row = replace(
@@ -266,11 +197,16 @@ def _believed(
 
 
 def _recommended(outcomes: tuple[Outcome, ...]) -> Outcome:
-    """The largest F1; of those within a thousandth of it, the first: MinHash before simhash, and fewer bits."""
+    """The largest F1; of those within a thousandth of it, the first verified one: MinHash before simhash, fewer bits
+    before more."""
     scores = [0.0 if math.isnan(row.f1) else row.f1 for row in outcomes]
     best = max(scores)
     near = [row for row, score in zip(outcomes, scores, strict=True) if score >= best - 0.001]
-    return near[0] if near[0].setting.verified or len(near) == 1 else min(near, key=lambda row: not row.setting.verified)
+    return (
+        near[0]
+        if near[0].setting.verified or len(near) == 1
+        else min(near, key=lambda row: not row.setting.verified)
+    )
 
 
 def _reason(
@@ -293,7 +229,11 @@ def _reason(
         f"{truth} it finds {row.recall.value:.1%} with precision {row.precision.value:.1%}, "
         "the largest F1 of all settings."
     )
-    raw = [o for o in outcomes if o.setting.method == "simhash" and not o.setting.verified and not math.isnan(o.f1)]
+    raw = [
+        o
+        for o in outcomes
+        if o.setting.method == "simhash" and not o.setting.verified and not math.isnan(o.f1)
+    ]
     if raw:
         other = max(raw, key=lambda o: o.f1)
         said += (
@@ -313,9 +253,10 @@ def calibrate(
     features: TextFeatures | None = None,
     recall: float = 0.99,
     keep: Literal["longest", "first", "last"] = "longest",
+    limit: int = 100_000,
     labels: str | PathLike[str] | Iterable[Label] = (),
     queries: int = 2000,
-    pairs: int = 200_000,
+    pairs: int = 100_000,
     borderline: int = 10,
     seed: int = 0,
     threads: int = 1,
@@ -324,8 +265,8 @@ def calibrate(
 
     A duplicate is a pair of `similarity` (Jaccard of word shingles of `width`, or cosine of `features`) `threshold` or
     more: 0.8, for cosine 0.9. With `labels`, a file or tuples (id, id, 0 or 1), it is what the labels say. `features`
-    are those of simhash, by default TF-IDF words. `queries` documents and about `pairs` of their pairs are compared
-    exactly; a small corpus is compared whole. The same seed draws the same pairs.
+    are those of simhash, by default TF-IDF words. At most `limit` documents are held, drawn at random. `queries` of
+    them and about `pairs` of their pairs are compared exactly; a small corpus whole. The same seed draws the same pairs.
     """
     made = measure_documents(
         documents,
@@ -336,6 +277,7 @@ def calibrate(
         features=features,
         recall=recall,
         keep=keep,
+        limit=limit,
         queries=queries,
         pairs=pairs,
         seed=seed,
@@ -355,8 +297,9 @@ def measure_documents(
     features: TextFeatures | None = None,
     recall: float = 0.99,
     keep: Literal["longest", "first", "last"] = "longest",
+    limit: int = 100_000,
     queries: int = 2000,
-    pairs: int = 200_000,
+    pairs: int = 100_000,
     seed: int = 0,
     threads: int = 1,
 ) -> Calibrator:
@@ -369,7 +312,17 @@ def measure_documents(
         raise ConfigError(f"a threshold is 0.1 to 1 and a cosine above 0, not {least} and {cosine}")
     if queries < 2:
         raise ConfigError(f"draw at least two queries, not {queries}")
-    given = documents if hasattr(documents, "__len__") else list(documents)
+    if limit < 2:
+        raise ConfigError(f"hold at least two documents, not {limit}")
+    given, read = draw_documents(documents, limit, seed)
+    notes = (
+        (
+            f"{limit:,} of {read:,} documents were drawn, and counts are of those; in all of them there are more "
+            "duplicates for each document",
+        )
+        if read > limit
+        else ()
+    )
     ids = tuple(d.id if isinstance(d, Document) else str(row) for row, d in enumerate(given))
     texts = raw_texts(given)
     shingles = Shingles(width)
@@ -385,4 +338,4 @@ def measure_documents(
         seed=seed,
         threads=threads,
     )
-    return Calibrator(ids, texts, settings, shingles, similarity, least, cosine, measured)
+    return Calibrator(ids, texts, settings, shingles, similarity, least, cosine, measured, notes)

@@ -20,7 +20,7 @@ from neardup.evaluation.sampling import (
     near_pairs,
     sample_pairs,
 )
-from neardup.evaluation.settings import PairFacts, Setting, shares_band
+from neardup.evaluation.settings import PairFacts, Setting, sketch_size
 from neardup.features import Idf, Shingles, Words
 from neardup.features.extract import TextFeatures
 from neardup.fingerprints import Codes, MinHash, Simhash
@@ -51,7 +51,9 @@ class Corpus:
         return len(self.texts)
 
     @classmethod
-    def of(cls, texts: list[str | bytes], shingles: Shingles, keep: Literal["longest", "first", "last"]) -> Corpus:
+    def of(
+        cls, texts: list[str | bytes], shingles: Shingles, keep: Literal["longest", "first", "last"]
+    ) -> Corpus:
         """Documents with the same words are one, as they are wherever duplicates are removed."""
         digests = digest(texts, normalized=shingles.normalize.without_words())
         rank = rank_by(np.fromiter(map(len, texts), np.int64, len(texts)), keep)
@@ -68,7 +70,7 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Measured:
-    """Pairs drawn, with what is known of each, and the queries whose every near pair is known, for counting removals."""
+    """Pairs drawn, with what is known of each; and queries of which every near pair is known, to count removals by."""
 
     corpus: Corpus
     sample: PairSample
@@ -122,24 +124,22 @@ def measure_corpus(
     near, strata = near_pairs(plain, loose, chosen, threads=threads)
     sample = sample_pairs(chosen, len(corpus), near, strata, pairs, seed)
 
+    sizes = {sketch_size(LSH(s.bands, s.rows)) for s in settings if s.method == "minhash"}
     sketches = {
-        values: fingerprint(texts, shingles, MinHash(values), threads=threads).values
-        for values in sorted({_sketch_size(s) for s in settings if s.method == "minhash"})
+        size: fingerprint(texts, shingles, MinHash(size), threads=threads).values for size in sorted(sizes)
     }
 
-    def facts(left: Rows, right: Rows) -> PairFacts:
-        cosine = exact_similarity(texts, words, left, right, kind="cosine", threads=threads)
-        exact = (
-            exact_similarity(texts, shingles, left, right, threads=threads) if similarity == "jaccard" else cosine
-        )
+    def facts(left: Rows, right: Rows, *, cosines: bool) -> PairFacts:
+        cosine = np.zeros(len(left))
+        if cosines or similarity == "cosine":
+            cosine = exact_similarity(texts, words, left, right, kind="cosine", threads=threads)
+        exact = cosine
+        if similarity == "jaccard":
+            exact = exact_similarity(texts, shingles, left, right, threads=threads)
         distance = {64: hamming(plain, left, right), 128: hamming(wide, left, right)}
-        shared = {
-            (s.bands, s.rows): shares_band(sketches[_sketch_size(s)], left, right, LSH(s.bands, s.rows))
-            for s in {(s.bands, s.rows): s for s in settings if s.method == "minhash"}.values()
-        }
-        return PairFacts(left, right, exact, cosine, distance, shared)
+        return PairFacts(left, right, exact, cosine, distance, sketches)
 
-    drawn = facts(sample.left, sample.right)
+    drawn = facts(sample.left, sample.right, cosines=True)
     if int(sample.sizes.sum()) == int(sample.drawn.sum()):
         asked, close = chosen, drawn
     else:
@@ -150,14 +150,9 @@ def measure_corpus(
         places = np.sort(mixed[:enough])
         asked = chosen[places]
         inside = np.isin(near[0], places)
-        close = facts(chosen[near[0][inside]], near[1][inside])
+        close = facts(chosen[near[0][inside]], near[1][inside], cosines=False)
     flips, notes = _flips(codes, len(corpus), threads)
     return Measured(corpus, sample, drawn, asked, close, words, flips, notes)
-
-
-def _sketch_size(setting: Setting) -> int:
-    used = setting.bands * setting.rows
-    return next(size for size in (128, 256, 512, 65536) if used <= size)
 
 
 def _flips(codes: Codes, documents: int, threads: int) -> tuple[dict[int, Flips], tuple[str, ...]]:
@@ -166,7 +161,9 @@ def _flips(codes: Codes, documents: int, threads: int) -> tuple[dict[int, Flips]
     missing = []
     for radius in PSM_RADII:
         try:
-            found[radius] = PSM(radius, header_bits=PSM().header_for(documents)).calibrate(codes, threads=threads)
+            found[radius] = PSM(radius, header_bits=PSM().header_for(documents)).calibrate(
+                codes, threads=threads
+            )
         except DataError:
             missing.append(radius)
     if not missing:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -175,9 +176,9 @@ def curve_edits(
     length = words if words is not None else int(np.median(sizes[usable])) + width - 1
     bands = tuple(bands) or (LSH.for_threshold(0.8),)
     found: dict[str, list[float]] = {}
-    truths = {rate: edited(chosen, rate, seed) for rate in x.tolist()}
     rows = np.arange(len(chosen))
-    for rate, copies in truths.items():
+    for rate in x.tolist():
+        copies = edited(chosen, rate, seed)
         for lsh in bands:
             both = fingerprint(chosen + copies, shingles, MinHash(lsh.values), threads=threads)
             agree = shares_band(both.values, rows, rows + len(chosen), lsh)
@@ -187,23 +188,20 @@ def curve_edits(
         for radius in radii:
             found.setdefault(f"simhash H <= {radius}", []).append(float((near <= radius).mean()))
     fine = _fine(x, 61)
-    lines = [
-        _modelled("expected Jaccard", lambda rate: expected_jaccard(rate, length, width), x, fine),
-        *(
-            _modelled(
-                f"bands {lsh.bands} x {lsh.rows}, model",
-                lambda rate, lsh=lsh: expected_of_jaccard(lsh.curve, rate, length, width),
-                x,
-                fine,
-            )
-            for lsh in bands
-        ),
-    ]
+    models: dict[str, Callable[[float], float]] = {
+        "expected Jaccard": partial(expected_jaccard, words=length, width=width)
+    }
+    for lsh in bands:
+        name = f"bands {lsh.bands} x {lsh.rows}, model"
+        models[name] = partial(expected_of_jaccard, lsh.curve, words=length, width=width)
+    lines = [_modelled(name, model, x, fine) for name, model in models.items()]
     for name, shares in found.items():
         ends = np.array([wilson(value, len(chosen)) for value in shares])
         cases = np.full(len(x), len(chosen), np.int64)
         lines.append(Line(f"{name}, measured", np.array(shares), ends[:, 0], ends[:, 1], cases))
-    note = f"model: {length:,} words, shingles of {width}; measured: edited copies of {len(chosen):,} documents"
+    note = (
+        f"model: {length:,} words, shingles of {width}; measured: edited copies of {len(chosen):,} documents"
+    )
     return Curve("A document meets its edited copy", "words changed", x, tuple(lines), (note,), fine)
 
 
@@ -227,9 +225,7 @@ def _bins(x: Floats, similarity: Floats) -> NDArray[np.int64]:
     return np.asarray(np.where(np.abs(x[nearest] - similarity) <= reach[nearest], nearest, -1))
 
 
-def _measured(
-    name: str, hit: NDArray[np.bool_], place: NDArray[np.int64], weight: Floats, bins: int
-) -> Line:
+def _measured(name: str, hit: NDArray[np.bool_], place: NDArray[np.int64], weight: Floats, bins: int) -> Line:
     hit, weight, place = hit[place >= 0], weight[place >= 0], place[place >= 0]
     cases = np.bincount(place, minlength=bins)
     all_weight = np.bincount(place, weight, bins)

@@ -18,7 +18,17 @@ from neardup.errors import ConfigError, DataError
 from neardup.evaluation.metrics import choose_2
 from neardup.evaluation.truth import ClusterTable, PairTable, pair_keys
 
-__all__ = ["APART", "RIGHT", "UNLABELLED", "WRONG", "Counts", "Truth", "judge_clusters", "judge_pairs", "partition"]
+__all__ = [
+    "APART",
+    "RIGHT",
+    "UNLABELLED",
+    "WRONG",
+    "Counts",
+    "Truth",
+    "judge_clusters",
+    "judge_pairs",
+    "partition",
+]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -62,7 +72,9 @@ class Truth:
         no = table.label < positive  # NaN is neither
         keys = table.keys
         if not yes.any():
-            raise DataError(f"the truth has no pair of label {positive:g} or more, so there is nothing to find")
+            raise DataError(
+                f"the truth has no pair of label {positive:g} or more, so there is nothing to find"
+            )
         return cls("pairs", ids, _components(keys[yes], ids), keys[yes], keys[no], similar=similar)
 
     @classmethod
@@ -85,7 +97,12 @@ class Truth:
         if not yes.any():
             raise DataError(f"the truth has no pair of similarity {threshold:g} or more")
         return cls(
-            "similarity", ids, _components(keys[yes], ids), keys[yes], keys[~yes], rest_is_wrong=threshold >= least
+            "similarity",
+            ids,
+            _components(keys[yes], ids),
+            keys[yes],
+            keys[~yes],
+            rest_is_wrong=threshold >= least,
         )
 
     def positives(self) -> Rows:
@@ -179,8 +196,10 @@ def _between_clusters(truth: Truth, labels: Rows, found: int, all_true: Floats) 
     sizes = np.bincount(here, minlength=width)
     cells, together = np.unique(true * width + here, return_counts=True)
     groups = len(all_true)
-    right = np.bincount(cells // width, choose_2(together), groups)
-    wrong = np.bincount(cells // width, together * (sizes[cells % width] - together) / 2, groups)
+    right: Floats = np.bincount(cells // width, choose_2(together), groups).astype(np.float64)
+    wrong: Floats = np.bincount(
+        cells // width, together * (sizes[cells % width] - together) / 2, groups
+    ).astype(np.float64)
     apart = np.zeros(groups)
     if truth.similar is not None:
         near = truth.similar[_together(truth.similar, labels)]
@@ -205,7 +224,9 @@ def partition(found: PairTable | ClusterTable, ids: int) -> Rows:
 
 
 def _components(keys: Rows, ids: int) -> Rows:
-    labels = _core.labels_of_pairs(ids, np.ascontiguousarray(keys >> 32), np.ascontiguousarray(keys & 0xFFFFFFFF))
+    labels = _core.labels_of_pairs(
+        ids, np.ascontiguousarray(keys >> 32), np.ascontiguousarray(keys & 0xFFFFFFFF)
+    )
     _, numbered = np.unique(labels, return_inverse=True)
     return numbered.astype(np.int64)
 

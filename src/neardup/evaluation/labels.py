@@ -85,7 +85,7 @@ def histogram(similarity: ArrayLike, weight: ArrayLike) -> Floats:
 
 
 def read_labels(path: str | PathLike[str], *, missing_ok: bool = False) -> list[Label]:
-    """Labelled pairs (CSV, TSV, JSONL or Parquet): ids and a label, 0 or 1; unknown ones are left out."""
+    """Labelled pairs (CSV, TSV, JSONL or Parquet): ids and a label, 0, 1 or NaN for unknown."""
     if missing_ok and not Path(path).exists():
         return []
     if Path(path).is_file() and Path(path).stat().st_size == 0:
@@ -95,10 +95,14 @@ def read_labels(path: str | PathLike[str], *, missing_ok: bool = False) -> list[
     if not isinstance(table, PairTable) or table.label is None:
         raise DataError(f"{path}: should list pairs with a label (id_a, id_b, label)")
     rows = zip(table.left, table.right, table.label, strict=True)
-    return [(names.ids[a], names.ids[b], float(label >= 1)) for a, b, label in rows if not np.isnan(label)]
+    return [
+        (names.ids[a], names.ids[b], label if np.isnan(label) else float(label >= 1)) for a, b, label in rows
+    ]
 
 
-def append_label(path: str | PathLike[str], left: str, right: str, label: int | None, similarity: float) -> None:
+def append_label(
+    path: str | PathLike[str], left: str, right: str, label: int | None, similarity: float
+) -> None:
     """Add one answer (None: unknown) to a JSONL file, safely on disk before this returns."""
     row = {"left": left, "right": right, "label": label, "similarity": round(similarity, 6)}
     with open(path, "ab") as file:

@@ -96,12 +96,15 @@ def f1(precision: float, recall: float) -> float:
     return 0.0 if precision + recall == 0 else 2 * precision * recall / (precision + recall)
 
 
-def f1_measure(right: ArrayLike, wrong: ArrayLike, missed: ArrayLike, how: Intervals | None = None) -> Measure:
+def f1_measure(
+    right: ArrayLike, wrong: ArrayLike, missed: ArrayLike, how: Intervals | None = None
+) -> Measure:
     """F1 of counts by group. It is 2 q / (1 + q) of the share q of right pairs among the right, wrong and missed ones,
     and so is its interval."""
     x = np.asarray(right, np.float64)
     q = share(x, x + np.asarray(wrong, np.float64) + np.asarray(missed, np.float64), how)
-    return Measure(*(2 * end / (1 + end) for end in (q.value, q.low, q.high)), q.of)
+    value, low, high = (2 * end / (1 + end) for end in (q.value, q.low, q.high))
+    return Measure(value, low, high, q.of)
 
 
 def _effective(x: Floats, n: Floats) -> float:
@@ -131,8 +134,8 @@ def _bootstrap(x: Floats, n: Floats, how: Intervals) -> tuple[float, float]:
 class ClusterScores:
     """Clusters found beside true ones, over the labelled documents alone.
 
-    `right`, `wrong` and `missed` count pairs of documents in one found cluster, one true cluster, or both. B-cubed
-    averages over documents: the share of its found cluster that belongs with it, and of its true cluster that was found.
+    `right` pairs share a found and a true cluster, `wrong` ones a found one only, `missed` ones a true one only.
+    B-cubed averages over documents: the share of its found cluster that belongs there, and of its true one that is.
     """
 
     documents: int
@@ -155,7 +158,7 @@ def choose_2(counts: Rows) -> Rows:
 
 
 def cluster_scores(found: Rows, true: Rows, how: Intervals | None = None) -> ClusterScores:
-    """Scores of documents whose found and true clusters are given as labels; a document alone has a label of its own."""
+    """Scores of documents by the labels of their found and true clusters; one alone has a label of its own."""
     _, found = np.unique(found, return_inverse=True)
     _, true = np.unique(true, return_inverse=True)
     n_found, n_true = np.bincount(found), np.bincount(true)

@@ -10,13 +10,14 @@ import numpy as np
 
 from neardup.errors import ConfigError, MissingExtra
 from neardup.evaluation.curves import Curve
+from neardup.evaluation.outcomes import CorpusCalibration, Outcome
 from neardup.io.whole import WholeFile
 
-__all__ = ["COLOURS", "STYLE", "figure", "plot_curve", "save"]
+__all__ = ["COLOURS", "STYLE", "figure", "plot_calibration", "plot_curve", "save"]
 
 # Colours that stay apart for colour-blind readers and in grey print (Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
-STYLE = {
+STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 10,
     "axes.spines.top": False,
@@ -50,9 +51,7 @@ def save(drawn: Any, path: str | PathLike[str]) -> None:
     """Write a figure as its name says, .svg or .png, whole or not at all, without the time it was made."""
     import matplotlib
 
-    suffix = Path(path).suffix.lower()
-    if suffix not in (".svg", ".png"):
-        raise ConfigError(f"{path}: a plot is written to .svg or .png")
+    suffix = _check_name(path)
     with matplotlib.rc_context(STYLE), WholeFile(path) as file:
         metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
         drawn.savefig(file.file, format=suffix[1:], dpi=150, metadata=metadata)
@@ -60,8 +59,7 @@ def save(drawn: Any, path: str | PathLike[str]) -> None:
 
 def plot_curve(curve: Curve, path: str | PathLike[str]) -> None:
     """Draw a curve: models as lines, what was measured as points with their intervals."""
-    if Path(path).suffix.lower() not in (".svg", ".png"):
-        raise ConfigError(f"{path}: a plot is written to .svg or .png")
+    _check_name(path)
     drawn, (axes,) = figure()
     colours: dict[str, str] = {}
     for line in curve.lines:
@@ -69,7 +67,9 @@ def plot_curve(curve: Curve, path: str | PathLike[str]) -> None:
         colour = colours.setdefault(subject, COLOURS[len(colours) % len(COLOURS)])
         if line.low is None or line.high is None:
             style = ":" if line.name.startswith("expected") else "-"
-            x, y = (curve.x, line.y) if line.fine is None or curve.fine_x is None else (curve.fine_x, line.fine)
+            x, y = (
+                (curve.x, line.y) if line.fine is None or curve.fine_x is None else (curve.fine_x, line.fine)
+            )
             axes.plot(x, y, style, color=colour, label=line.name, linewidth=1.8)
             continue
         seen = ~np.isnan(line.y)
@@ -90,3 +90,43 @@ def plot_curve(curve: Curve, path: str | PathLike[str]) -> None:
     if len(curve.lines) > 1:
         axes.legend(fontsize=9, frameon=False)
     save(drawn, path)
+
+
+def plot_calibration(found: CorpusCalibration, path: str | PathLike[str]) -> None:
+    """Draw precision and recall: of MinHash verified at each threshold, and of simhash at each radius."""
+    _check_name(path)
+    drawn, (left, right) = figure(2, width=5.2)
+    name = {"jaccard": "Jaccard", "cosine": "cosine"}[found.similarity]
+    verified = [row for row in found.outcomes if row.setting.method == "minhash" and row.setting.verified]
+    _shares(left, [row.setting.threshold for row in verified], verified)
+    left.set_title("MinHash, every pair verified", loc="left")
+    left.set(xlabel=f"least {name} that is reported", ylabel="expected share", ylim=(-0.02, 1.02))
+    left.axvline(found.recommended.setting.threshold, color="#999999", linewidth=1, linestyle=":")
+    raw = [row for row in found.outcomes if row.setting.bits == 64 and not row.setting.verified]
+    _shares(right, [row.setting.radius for row in raw], raw)
+    right.set_title("Simhash of 64 bits, not verified", loc="left")
+    right.set(xlabel="radius, bits", ylim=(-0.02, 1.02))
+    left.legend(fontsize=9, frameon=False, loc="lower left")
+    drawn.suptitle(
+        f"{found.documents:,} documents; a duplicate is "
+        + (f"what {found.labels} labels say" if found.labels else f"{name} >= {found.threshold:g}"),
+        x=0.01,
+        ha="left",
+        fontsize=10,
+    )
+    save(drawn, path)
+
+
+def _shares(axes: Any, x: list[float], rows: list[Outcome]) -> None:
+    for colour, label in zip(COLOURS, ("precision", "recall"), strict=False):
+        measures = [getattr(row, label) for row in rows]
+        y, low, high = (np.array([getattr(m, end) for m in measures]) for end in ("value", "low", "high"))
+        axes.plot(x, y, "o-", color=colour, label=label, linewidth=1.6, markersize=4)
+        axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _check_name(path: str | PathLike[str]) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".svg", ".png"):
+        raise ConfigError(f"{path}: a plot is written to .svg or .png")
+    return suffix

@@ -10,7 +10,10 @@ look is worth: it moves the spread of an estimate and never its mean.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +29,16 @@ from neardup.fused import fingerprint
 from neardup.search.lsh import LSH
 from neardup.search.scan import Scan, count_distances
 
-__all__ = ["DrawnPairs", "PairSample", "draw_pairs", "draw_queries", "exact_similarity", "near_pairs", "sample_pairs"]
+__all__ = [
+    "DrawnPairs",
+    "PairSample",
+    "draw_documents",
+    "draw_pairs",
+    "draw_queries",
+    "exact_similarity",
+    "near_pairs",
+    "sample_pairs",
+]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -60,12 +72,17 @@ class PairSample:
     def __len__(self) -> int:
         return len(self.left)
 
+    @cached_property
+    def place(self) -> Rows:
+        """The place of each pair's query among the queries."""
+        return np.searchsorted(self.queries, self.left)
+
     @property
     def census(self) -> bool:
         """Whether every pair of the corpus is here."""
         return len(self.queries) == self.documents and bool((self.sizes == self.drawn).all())
 
-    def total(self, y: NDArray[np.generic]) -> float:
+    def total(self, y: NDArray[np.bool_] | Floats) -> float:
         """The estimated sum of y over all pairs of different documents of the corpus, each pair once."""
         scale = self.documents / max(1, len(self.queries)) / 2
         return float((self.weight * y).sum() * scale)
@@ -83,20 +100,19 @@ class PairSample:
         of = self.total(x)
         if self.census:
             return Measure(value, value, value, of)
-        place = np.searchsorted(self.queries, self.left)
         if value in (0.0, 1.0):
-            by_query = np.bincount(place, self.weight * x, len(self.queries))
+            by_query = np.bincount(self.place, self.weight * x, len(self.queries))
             effective = base * base / (by_query * by_query).sum()
             return Measure(value, *wilson(value, float(effective)), of)
-        variance = self._variance(y - value * x, place) / (base * base)
+        variance = self._variance(y - value * x) / (base * base)
         if variance <= 0:
             return Measure(value, value, value, of)
         low, high = wilson(value, value * (1 - value) / variance)
         return Measure(value, min(low, value), max(high, value), of)
 
-    def _variance(self, residual: Floats, place: Rows) -> float:
+    def _variance(self, residual: Floats) -> float:
         n, of = len(self.queries), self.documents
-        by_query = np.bincount(place, self.weight * residual, n)
+        by_query = np.bincount(self.place, self.weight * residual, n)
         between = (1 - n / of) * n / max(1, n - 1) * ((by_query - by_query.mean()) ** 2).sum()
         count = np.maximum(self.drawn, 1)
         mean = np.bincount(self.stratum, residual, len(count)) / count
@@ -125,7 +141,14 @@ def sample_pairs(
         ones = np.array([everything])
         zeros = np.zeros(len(keys), np.int64)
         return PairSample(
-            queries[keys // documents], keys % documents, np.ones(len(keys)), zeros, ones, ones, queries, documents
+            queries[keys // documents],
+            keys % documents,
+            np.ones(len(keys)),
+            zeros,
+            ones,
+            ones,
+            queries,
+            documents,
         )
     _, strata, sizes = np.unique(strata, return_inverse=True, return_counts=True)
     rest = everything - len(keys)
@@ -177,8 +200,8 @@ def near_pairs(
 ) -> tuple[tuple[Rows, Rows], Rows]:
     """The pairs a cheap look finds near, (place among the queries, row) sorted, and the stratum of each.
 
-    Near are codes within a radius of 20 bits, less if that gives more than `most` pairs, and sketches that share a loose
-    band; bands that very many documents share are passed over.
+    Near are codes within a radius of 20 bits, less if that gives more than `most` pairs, and sketches that share a
+    loose band; bands that very many documents share are passed over.
     """
     asked = codes.take(queries)
     by_distance = np.cumsum(count_distances(asked, codes, threads=threads))
@@ -192,7 +215,9 @@ def near_pairs(
     for band in range(LOOSE.bands):
         column = keys[:, band]
         order = np.argsort(column, kind="stable")
-        start, end = (np.searchsorted(column[order], column[queries], side=side) for side in ("left", "right"))
+        start, end = (
+            np.searchsorted(column[order], column[queries], side=side) for side in ("left", "right")
+        )
         many = np.where((end - start <= cap) & ~sketches.empty[queries], end - start, 0)
         places = np.repeat(np.arange(len(queries)), many)
         within = np.arange(len(places)) - np.repeat(np.cumsum(many) - many, many)
@@ -219,7 +244,7 @@ def exact_similarity(
     kind: str = "jaccard",
     threads: int = 1,
 ) -> Floats:
-    """The exact Jaccard or cosine of each pair of rows, by brute force; features of few documents are held at a time."""
+    """The exact Jaccard or cosine of each pair of rows, by brute force, with the features of few documents held."""
     if kind not in ("jaccard", "cosine"):
         raise ConfigError(f'a similarity is "jaccard" or "cosine", not {kind!r}')
     found = np.zeros(len(left))
@@ -228,7 +253,9 @@ def exact_similarity(
     compare = measure.jaccard if kind == "jaccard" else measure.cosine
     order = np.argsort(right_place, kind="stable")
     for first in range(0, len(here), DOCUMENTS_AT_ONCE):
-        ours = features.extract([texts[row] for row in here[first : first + DOCUMENTS_AT_ONCE]], threads=threads)
+        ours = features.extract(
+            [texts[row] for row in here[first : first + DOCUMENTS_AT_ONCE]], threads=threads
+        )
         for second in range(0, len(there), DOCUMENTS_AT_ONCE):
             some = there[second : second + DOCUMENTS_AT_ONCE]
             ends = np.searchsorted(right_place[order], [second, second + len(some)])
@@ -265,7 +292,7 @@ def draw_pairs(
     seed: int = 0,
     threads: int = 1,
 ) -> DrawnPairs:
-    """Pairs of a corpus with their exact cosine, near ones well represented; documents without features are left out."""
+    """Pairs of a corpus with their exact cosine, near ones well represented; documents without words are left out."""
     codes = fingerprint(texts, features, Simhash(64, margins="none"), threads=threads)
     rows = np.flatnonzero(~codes.empty)
     if len(rows) < 2:
@@ -277,6 +304,20 @@ def draw_pairs(
     sample = sample_pairs(chosen, len(rows), near, strata, pairs, seed)
     similarity = exact_similarity(used, features, sample.left, sample.right, kind="cosine", threads=threads)
     return DrawnPairs(rows[sample.left], rows[sample.right], similarity, sample.weight)
+
+
+def draw_documents(documents: Iterable[Any], limit: int, seed: int) -> tuple[list[Any], int]:
+    """All documents of a stream, or `limit` of them at random in their order, with no more held; and how many there
+    were."""
+    held: list[tuple[int, Any]] = []
+    draw = np.random.default_rng([seed, 3])
+    read = 0
+    for read, document in enumerate(documents, 1):
+        if len(held) < limit:
+            held.append((read, document))
+        elif (place := int(draw.integers(0, read))) < limit:
+            held[place] = (read, document)
+    return [document for _, document in sorted(held, key=lambda item: item[0])], read
 
 
 def draw_queries(documents: int, many: int, seed: int) -> Rows:

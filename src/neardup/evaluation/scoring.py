@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from itertools import pairwise
 from os import PathLike
 from typing import Any, Literal
 
@@ -23,7 +24,15 @@ from neardup.evaluation.judging import (
     judge_pairs,
     partition,
 )
-from neardup.evaluation.metrics import ClusterScores, Intervals, Measure, cluster_scores, f1, f1_measure, share
+from neardup.evaluation.metrics import (
+    ClusterScores,
+    Intervals,
+    Measure,
+    cluster_scores,
+    f1,
+    f1_measure,
+    share,
+)
 from neardup.evaluation.truth import ClusterTable, Names, PairTable, distinct_pairs, read_table
 from neardup.pipeline import Result
 
@@ -62,8 +71,8 @@ class Evaluation:
     `unlabelled` add up to it. `missed` are true pairs that were not found.
 
     `precision` is right / (right + wrong); `strict_precision` counts the pairs labelled apart as wrong too. Neither
-    counts unlabelled pairs. `by_label` has (label, found, all), `bands` (from, to, found, all) true pairs by exact similarity, the last
-    one including its end; NaN stands for pairs the list of similarities does not name.
+    counts unlabelled pairs. `by_label` has (label, found, all); `bands` has (from, to, found, all) of true pairs by
+    exact similarity, the last with its end included, NaN for pairs that the list of similarities does not name.
     """
 
     truth: Literal["pairs", "clusters", "similarity"]
@@ -117,12 +126,12 @@ def evaluate(
     """
     names = Names()
     predicted = _found(found, names, format)
-    gold = read_table(truth, names, similarity=column) if _is_path(truth) else _labelled(truth, names)
-    listed = None
-    if similarity is not None:
-        listed = read_table(similarity, names, similarity=column)
-        if not isinstance(listed, PairTable) or listed.score is None:
-            raise DataError(f"{similarity}: should list pairs with their similarity")
+    gold = (
+        read_table(truth, names, similarity=column)
+        if isinstance(truth, str | PathLike)
+        else _labelled(truth, names)
+    )
+    listed = _listed(similarity, names, column) if similarity is not None else None
     ids, notes = len(names), [*predicted.notes]
     if isinstance(predicted, PairTable) and predicted.itself:
         notes.append(f"{predicted.itself} rows pair a document with itself and were left out")
@@ -223,7 +232,7 @@ def _by_band(
     known = np.where(there, listed.score[place], np.nan) if len(listed) else np.full(len(keys), np.nan)
     hit = was_found(keys)
     rows = []
-    for low, high in zip(BANDS[:-1], BANDS[1:], strict=True):
+    for low, high in pairwise(BANDS):
         inside = (known >= low) & ((known < high) | ((high == 1.0) & (known <= 1.0)))
         if inside.any():
             rows.append((low, high, int(hit[inside].sum()), int(inside.sum())))
@@ -255,8 +264,11 @@ def _sweep(score: NDArray[np.float64], name: str, judged: NDArray[np.int8], coun
     )
 
 
-def _is_path(source: object) -> bool:
-    return isinstance(source, str | PathLike)
+def _listed(path: str | PathLike[str], names: Names, column: str | None) -> PairTable:
+    table = read_table(path, names, similarity=column)
+    if not isinstance(table, PairTable) or table.score is None:
+        raise DataError(f"{path}: should list pairs with their similarity")
+    return table
 
 
 def _found(found: Source, names: Names, format: str | None) -> PairTable | ClusterTable:

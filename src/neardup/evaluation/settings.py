@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup.search.lsh import LSH
 
-__all__ = ["PairFacts", "Setting", "all_settings", "bands_for", "shares_band", "values_for"]
+__all__ = ["PairFacts", "Setting", "all_settings", "bands_for", "shares_band", "sketch_size", "values_for"]
 
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -44,23 +44,29 @@ class Setting:
 
     def finds(self, facts: PairFacts) -> Flags:
         """Which pairs this setting reports."""
-        if self.method == "minhash":
-            found = facts.bands[(self.bands, self.rows)]
-        else:
+        if self.method == "simhash":
             found = facts.distance[self.bits] <= self.radius
-        return found & (facts.similarity >= self.threshold) if self.verified else found
+            return found & (facts.similarity >= self.threshold) if self.verified else found
+        # Most pairs are not similar at all: only those that can be reported are worth a look at their sketches.
+        least = facts.similarity >= self.threshold if self.verified else np.ones(len(facts), np.bool_)
+        pairs = np.flatnonzero(least)
+        bands = LSH(self.bands, self.rows)
+        values = facts.sketches[sketch_size(bands)]
+        found = np.zeros(len(facts), np.bool_)
+        found[pairs] = shares_band(values, facts.left[pairs], facts.right[pairs], bands)
+        return found
 
 
 @dataclass(frozen=True)
 class PairFacts:
-    """What is known of some pairs: exact similarity and cosine, code distances by bits, and which bands they share."""
+    """What is known of some pairs: exact similarity and cosine, and code distances by bits; sketches by their size."""
 
     left: Rows
     right: Rows
     similarity: NDArray[np.float64]
     cosine: NDArray[np.float64]
     distance: dict[int, NDArray[np.int32]]
-    bands: dict[tuple[int, int], Flags]
+    sketches: dict[int, NDArray[np.uint32]]
 
     def __len__(self) -> int:
         return len(self.left)
@@ -90,6 +96,11 @@ def all_settings(similarity: str, threshold: float, recall: float) -> tuple[Sett
         for verified in (False, True):
             made += [Setting("simhash", verified, threshold, bits=bits, radius=radius) for radius in radii]
     return tuple(made)
+
+
+def sketch_size(bands: LSH) -> int:
+    """The size of sketch whose first values these bands look at."""
+    return next(size for size in (128, 256, 512, 65536) if bands.values <= size)
 
 
 def shares_band(values: NDArray[np.uint32], left: Rows, right: Rows, bands: LSH) -> Flags:

@@ -39,7 +39,7 @@ class Table:
     """The rows of one CSV, TSV, JSONL, Parquet or Arrow file as (line, record), line counted from 1.
 
     `columns` are those of the header or schema, or of the first JSON object. A CSV or TSV whose first line has none of
-    the `known` names has no header: with `headless` its columns are called by those names. `headless_note` then says so.
+    the `known` names has no header; its columns then have the names in `headless`, and `headless_note` says so.
     """
 
     def __init__(
@@ -108,7 +108,9 @@ class Table:
         if not set(names) & self._known and 2 <= len(record) <= len(self._headless):
             if len(record) == 2 or _is_number(record[2]):
                 names = tuple(self._headless[: len(record)])
-                self.headless_note = f"{self.name} has no header; its columns were taken as {', '.join(names)}"
+                self.headless_note = (
+                    f"{self.name} has no header; its columns were taken as {', '.join(names)}"
+                )
         elif len(set(names)) != len(names):
             raise bad_row(self.name, 1, f"two columns have the same name: {', '.join(names)}")
         self.columns = names
