@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 Floats = NDArray[np.float64]
+SCALE = {"jaccard": 1.0, "cosine": 0.35}
 
 
 @dataclass(frozen=True)
@@ -92,11 +93,12 @@ class Calibrator:
         said = [(near, label[2]) for label, near in labels if not math.isnan(label[2])]
         if not said:
             return None
-        return Belief.around(self.threshold, [near for near, _ in said], [label for _, label in said])
+        similarity, answer = zip(*said, strict=True)
+        return Belief.around(self.threshold, similarity, answer, scale=SCALE[self.similarity])
 
     def ask(self, labels: list[tuple[Label, float]], many: int = 1) -> tuple[Borderline, ...]:
         """The unlabelled pairs on which an answer would say most, each document at most once."""
-        belief = self.belief(labels) or Belief.around(self.threshold)
+        belief = self.belief(labels) or Belief.around(self.threshold, scale=SCALE[self.similarity])
         facts = self.measured.facts
         doubt = belief.doubt(facts.similarity)
         answered = {frozenset(label[:2]) for label, _ in labels}
@@ -266,7 +268,7 @@ def calibrate(
     A duplicate is a pair of `similarity` (Jaccard of word shingles of `width`, or cosine of `features`) `threshold` or
     more: 0.8, for cosine 0.9. With `labels`, a file or tuples (id, id, 0 or 1), it is what the labels say. `features`
     are those of simhash, by default TF-IDF words. At most `limit` documents are held, drawn at random. `queries` of
-    them and about `pairs` of their pairs are compared exactly; a small corpus whole. The same seed draws the same pairs.
+    them and about `pairs` of their pairs are compared exactly; a small corpus whole. One seed always draws the same.
     """
     made = measure_documents(
         documents,

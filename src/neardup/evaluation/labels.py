@@ -29,6 +29,7 @@ PLACES = 1001
 MIDDLES = np.round(np.arange(0.02, 1.001, 0.01), 2)
 HALF_WIDTHS = np.array([0.01, 0.03, 0.06, 0.1, 0.15, 0.2])
 PRIOR_SPREAD = 0.2
+LOWEST = 0.1
 MISTAKEN = 0.03
 """The share of answers that are slips."""
 
@@ -42,12 +43,19 @@ class Belief:
     chance: Floats
 
     @classmethod
-    def around(cls, threshold: float, similarity: ArrayLike = (), label: ArrayLike = ()) -> Belief:
-        """What is believed around a threshold after these labels (1 duplicate, 0 not)."""
-        middle, half = (column.ravel() for column in np.meshgrid(MIDDLES, HALF_WIDTHS, indexing="ij"))
+    def around(
+        cls, threshold: float, similarity: ArrayLike = (), label: ArrayLike = (), *, scale: float = 1.0
+    ) -> Belief:
+        """What is believed around a threshold after these labels (1 duplicate, 0 not).
+
+        Widths are for Jaccard similarity; `scale` narrows them for cosine, on which unrelated texts lie high. Far below
+        the threshold no pair is ever believed a duplicate: there are too many for even a small chance.
+        """
+        middle, half = (column.ravel() for column in np.meshgrid(MIDDLES, HALF_WIDTHS * scale, indexing="ij"))
         places = np.linspace(0, 1, PLACES)
         ramps = np.clip((places - (middle - half)[:, None]) / (2 * half)[:, None], 0, 1)
-        log = -((middle - threshold) ** 2) / (2 * PRIOR_SPREAD**2)
+        ramps[:, places < max(LOWEST, threshold - 3.5 * PRIOR_SPREAD * scale)] = 0
+        log = -((middle - threshold) ** 2) / (2 * (PRIOR_SPREAD * scale) ** 2)
         said = np.asarray(label, np.float64)
         if len(said):
             p = MISTAKEN + (1 - 2 * MISTAKEN) * ramps[:, _places(similarity)]
