@@ -302,8 +302,12 @@ def draw_pairs(
     sketches = fingerprint(used, Shingles(), MinHash(LOOSE.values), threads=threads)
     near, strata = near_pairs(codes.take(rows), sketches, chosen, threads=threads)
     sample = sample_pairs(chosen, len(rows), near, strata, pairs, seed)
-    similarity = exact_similarity(used, features, sample.left, sample.right, kind="cosine", threads=threads)
-    return DrawnPairs(rows[sample.left], rows[sample.right], similarity, sample.weight)
+    # A pair drawn from both of its ends is one pair of twice the weight, and not two witnesses.
+    keys = np.minimum(sample.left, sample.right) * len(rows) + np.maximum(sample.left, sample.right)
+    keys, place = np.unique(keys, return_inverse=True)
+    left, right = keys // len(rows), keys % len(rows)
+    similarity = exact_similarity(used, features, left, right, kind="cosine", threads=threads)
+    return DrawnPairs(rows[left], rows[right], similarity, np.bincount(place, sample.weight))
 
 
 def draw_documents(documents: Iterable[Any], limit: int, seed: int) -> tuple[list[Any], int]:

@@ -247,7 +247,7 @@ def _sweep(score: NDArray[np.float64], name: str, judged: NDArray[np.int8], coun
     if distance:
         cuts = -np.arange(math.floor(-score.max()), math.floor(-score.min()) + 1, dtype=np.float64)
     else:
-        cuts = np.array([cut for cut in SWEEP if cut > score.min(initial=np.inf) - 0.05])
+        cuts = np.array([cut for cut in SWEEP if cut > score.min(initial=np.inf) - 0.0499])
     columns: dict[int, Rows] = {}
     for kind in (RIGHT, WRONG, APART):
         ordered = np.sort(score[judged == kind])
