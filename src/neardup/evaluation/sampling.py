@@ -307,7 +307,9 @@ def draw_pairs(
     keys, place = np.unique(keys, return_inverse=True)
     left, right = keys // len(rows), keys % len(rows)
     similarity = exact_similarity(used, features, left, right, kind="cosine", threads=threads)
-    return DrawnPairs(rows[left], rows[right], similarity, np.bincount(place, sample.weight))
+    return DrawnPairs(
+        rows[left], rows[right], similarity, np.bincount(place, sample.weight).astype(np.float64)
+    )
 
 
 def draw_documents(documents: Iterable[Any], limit: int, seed: int) -> tuple[list[Any], int]:

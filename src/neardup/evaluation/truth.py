@@ -11,6 +11,7 @@ Columns are found by their names, whatever their case:
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from os import PathLike
@@ -156,11 +157,9 @@ def _pairs(
             f"{table.name}: there is no column {similarity!r}; its columns are: {', '.join(table.columns)}"
         )
     distance = None if score_name else _first(table.columns, DISTANCE_NAMES)
-    left: list[int] = []
-    right: list[int] = []
-    scores: list[float] = []
-    labels: list[float] = []
-    lines: list[int] = []
+    # Arrays, not lists: tables of found pairs may have tens of millions of rows.
+    left, right, lines = (array("q") for _ in range(3))
+    scores, labels = array("d"), array("d")
     itself = 0
     for line, record in table:
         a, b = (_id(record.get(name), name, table.name, line) for name in pair)
@@ -178,14 +177,18 @@ def _pairs(
             scores.append(_number(record.get(score_name), score_name, table.name, line))
         elif distance:
             scores.append(-_number(record.get(distance), distance, table.name, line))
-    columns = np.array(left, np.int64), np.array(right, np.int64)
-    score = np.array(scores) if score_name or distance else None
-    label = np.array(labels) if label_name else None
+    columns = _column(left, np.int64), _column(right, np.int64)
+    score = _column(scores, np.float64) if score_name or distance else None
+    label = _column(labels, np.float64) if label_name else None
     note = (table.headless_note,) if table.headless_note else ()
-    where = (table.name, np.array(lines, np.int64)) if strict else None
+    where = (table.name, _column(lines, np.int64)) if strict else None
     return distinct_pairs(
         *columns, score, score_name or distance or "", label=label, itself=itself, notes=note, where=where
     )
+
+
+def _column(values: array[Any], kind: type[Any]) -> NDArray[Any]:
+    return np.frombuffer(values, kind) if len(values) else np.zeros(0, kind)
 
 
 def distinct_pairs(
