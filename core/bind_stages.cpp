@@ -76,17 +76,20 @@ void bind_verify(nb::module_& module) {
 void bind_lsh(nb::module_& module) {
     module.def(
         "band_keys",
-        [](const SketchTable& sketches, std::size_t bands, std::size_t rows, int threads) {
+        [](const SketchTable& sketches, std::size_t bands, std::size_t rows, std::size_t first,
+           std::size_t count, int threads) {
             const auto banded = banded_of(sketches, bands, rows);
+            if (first > bands || count > bands - first) throw nb::value_error("there are fewer bands");
             const unsigned workers = check_threads(threads);
             std::vector<std::uint64_t> keys;
             {
                 nb::gil_scoped_release free;
-                keys = band_keys(banded, workers);
+                keys = band_keys(banded, first, count, workers);
             }
-            return to_numpy(std::move(keys), bands);
+            return to_numpy(std::move(keys), banded.size());
         },
-        "sketches"_a.noconvert(), "bands"_a, "rows"_a, "threads"_a = 1, "Keys of all rows, [n, bands].");
+        "sketches"_a.noconvert(), "bands"_a, "rows"_a, "first"_a, "count"_a, "threads"_a = 1,
+        "Keys of some bands, [count, n].");
     module.def(
         "sketch_digests",
         [](const SketchTable& sketches, std::size_t bands, std::size_t rows, int threads) {
@@ -102,28 +105,35 @@ void bind_lsh(nb::module_& module) {
         "sketches"_a.noconvert(), "bands"_a, "rows"_a, "threads"_a = 1,
         "128 bits for each row, [n, 2], equal for rows with equal sketches.");
     module.def(
-        "band_pairs",
-        [](const SketchTable& sketches, const std::optional<Column<bool>>& skip, std::size_t bands,
-           std::size_t rows, std::size_t cap, int threads) {
-            const auto banded = banded_of(sketches, bands, rows);
-            std::span<const std::uint8_t> left_out;
-            if (skip) {
-                if (skip->shape(0) != banded.size())
-                    throw nb::value_error("skip must have one entry for each row");
-                left_out = {reinterpret_cast<const std::uint8_t*>(skip->data()), skip->shape(0)};
-            }
+        "key_pairs",
+        [](const Column<std::uint64_t>& keys, const std::optional<Column<std::uint64_t>>& then,
+           const std::optional<Column<std::uint32_t>>& rank, std::size_t cap, int threads) {
+            if (keys.shape(0) >= std::uint64_t{1} << 32) throw nb::value_error("at most 2**32 - 1 rows");
+            if ((then && then->shape(0) != keys.shape(0)) || (rank && rank->shape(0) != keys.shape(0)))
+                throw nb::value_error("columns differ in length");
             const unsigned workers = check_threads(threads);
-            BandPairs found;
+            KeyPairs found;
             {
                 nb::gil_scoped_release free;
-                found = band_pairs(banded, left_out, cap, workers);
+                found = key_pairs(view(keys), then ? view(*then) : std::span<const std::uint64_t>{},
+                                  rank ? view(*rank) : std::span<const std::uint32_t>{}, cap, workers);
             }
-            return std::tuple(to_numpy(std::move(found.left)), to_numpy(std::move(found.right)), found.capped,
-                              found.skipped);
+            return std::tuple(to_numpy(std::move(found.pairs)), found.capped, found.skipped);
         },
-        "sketches"_a.noconvert(), "skip"_a.noconvert().none(), "bands"_a, "rows"_a, "cap"_a, "threads"_a = 1,
-        "Columns (left, right) of rows that agree on a band, capped buckets, skipped pairs; see "
-        "core/lsh.hpp.");
+        "keys"_a.noconvert(), "then"_a.noconvert().none(), "rank"_a.noconvert().none(), "cap"_a,
+        "threads"_a = 1,
+        "Packed pairs of rows with equal keys, capped buckets, skipped pairs; see core/lsh.hpp.");
+    module.def(
+        "merge_pairs",
+        [](const Column<std::uint64_t>& a, const Column<std::uint64_t>& b) {
+            std::vector<std::uint64_t> merged;
+            {
+                nb::gil_scoped_release free;
+                merged = merge_pairs(view(a), view(b));
+            }
+            return to_numpy(std::move(merged));
+        },
+        "a"_a.noconvert(), "b"_a.noconvert(), "The union of two ascending columns of unique numbers.");
 }
 
 }  // namespace

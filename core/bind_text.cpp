@@ -40,6 +40,19 @@ class Texts {
         }
         owners_.append(data);
     }
+    // Texts anywhere in one buffer, in the order named.
+    void add_spans(Column<std::uint8_t> data, Column<std::int64_t> begins, Column<std::int64_t> ends) {
+        const std::size_t n = begins.shape(0);
+        if (ends.shape(0) != n) throw nb::value_error("columns differ in length");
+        views_.reserve(views_.size() + n);
+        for (std::size_t i = 0; i < n; ++i) {
+            const std::int64_t begin = begins.data()[i], end = ends.data()[i];
+            if (begin < 0 || end < begin || static_cast<std::size_t>(end) > data.shape(0))
+                throw nb::value_error("text offsets are out of range");
+            views_.push_back({data.data() + begin, static_cast<std::size_t>(end - begin), Encoding::utf8});
+        }
+        owners_.append(data);
+    }
     std::span<const Text> views() const { return views_; }
 
   private:
@@ -158,6 +171,8 @@ void bind_text(nb::module_& module) {
                       "A column of texts; keeps what it was made of alive and never copies it.")
         .def(nb::init<>())
         .def("add", &Texts::add, "items"_a, "Strings, bytes or None.")
+        .def("add_spans", &Texts::add_spans, "data"_a.noconvert(), "begins"_a.noconvert(),
+             "ends"_a.noconvert(), "UTF-8 texts that lie anywhere in one buffer.")
         .def("add_arrow", &Texts::add_arrow<std::int32_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
              "validity"_a.noconvert().none(), "first"_a)
         .def("add_arrow", &Texts::add_arrow<std::int64_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
@@ -246,18 +261,18 @@ void bind_text(nb::module_& module) {
         "texts"_a, "recipe"_a, "threads"_a,
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
 
-    // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced).
+    // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto told = [](Reading& reading) {
         return std::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
-                               reading.replaced);
+                               reading.replaced, to_numpy(std::move(reading.digests), 2));
     };
     module.def(
         "simhash_texts",
         [told](const Texts& texts, const Recipe& recipe, unsigned bits, Tie tie, bool gaussian,
-               Margins margins, std::size_t ranks, unsigned threads) {
+               Margins margins, std::size_t ranks, unsigned threads, bool digests) {
             if (bits != 32 && bits != 64 && bits != 128) throw nb::value_error("bits must be 32, 64 or 128");
             if (ranks < 1 || ranks > bits) throw nb::value_error("ranks must be 1 to bits");
-            Reading reading(texts.views().size());
+            Reading reading(texts.views().size(), digests);
             const auto compute = [&] {
                 nb::gil_scoped_release nogil;
                 return simhash_texts(texts.views(), recipe, {bits, tie, gaussian}, margins, ranks, threads,
@@ -271,13 +286,14 @@ void bind_text(nb::module_& module) {
                 told(reading));
         },
         "texts"_a, "recipe"_a, "bits"_a, "tie"_a, "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
+        "digests"_a = false,
         "Simhash of texts: codes, margins, margin bytes, their scales, ranks, and what was read.");
     module.def(
         "minhash_texts",
         [told](const Texts& texts, const Recipe& recipe, std::size_t values, std::uint64_t seed,
-               bool independent, unsigned threads) {
+               bool independent, unsigned threads, bool digests) {
             if (values < 1 || values > kMostValues) throw nb::value_error("values must be 1 to 65536");
-            Reading reading(texts.views().size());
+            Reading reading(texts.views().size(), digests);
             const auto compute = [&] {
                 nb::gil_scoped_release nogil;
                 return minhash_texts(texts.views(), recipe, values, seed, independent, threads, reading);
@@ -285,7 +301,7 @@ void bind_text(nb::module_& module) {
             std::vector<std::uint32_t> out = compute();
             return std::make_tuple(to_numpy(std::move(out), values), told(reading));
         },
-        "texts"_a, "recipe"_a, "values"_a, "seed"_a, "independent"_a, "threads"_a,
+        "texts"_a, "recipe"_a, "values"_a, "seed"_a, "independent"_a, "threads"_a, "digests"_a = false,
         "MinHash of texts: sketches, and what was read.");
     module.def(
         "digest_texts",

@@ -61,8 +61,15 @@ void Extractor::join_phrases() {
     tokens_.resize(kept);
 }
 
+// Equal for equal sequences of tokens. Two seeds make 128 bits; the tokens' own hashes have 64, like every feature.
+void Extractor::digest_tokens() {
+    const std::string_view bytes(reinterpret_cast<const char*>(tokens_.data()), tokens_.size() * 8);
+    token_digest_ = {xxh3(bytes, draw(recipe_.seed, 0)), xxh3(bytes, draw(recipe_.seed, 1))};
+}
+
 void Extractor::read_sentences() {
     hash_tokens(normal_, recipe_.hash, recipe_.seed, tokens_);
+    if (remember_) digest_tokens();
     const std::string_view bytes = normal_.bytes();
     std::size_t place = 0, last_end = 0, kept = 0, words = 0;
     std::uint64_t sum = 0;
@@ -136,11 +143,15 @@ std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
     switch (recipe_.unit) {
         case Unit::words:
             hash_tokens(normal_, recipe_.hash, recipe_.seed, tokens_);
+            if (remember_) digest_tokens();
             if (recipe_.words) replace_words();
             if (recipe_.phrases) join_phrases();
             break;
         case Unit::sentences: read_sentences(); break;
-        case Unit::characters: read_characters(); break;
+        case Unit::characters:
+            read_characters();
+            if (remember_) digest_tokens();
+            break;
     }
     roll();
     if (recipe_.select == Select::winnow) {

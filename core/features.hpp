@@ -65,6 +65,10 @@ class Extractor {
 
     // Of the words of a text, before stop words and stems.
     Digest128 digest(const Text& text);
+    // Of the tokens of the last document, as they were before stop words, stems and phrases: two hashes of their hashes.
+    // Only after remember_tokens(), for it costs a pass over them.
+    Digest128 token_digest() const { return token_digest_; }
+    void remember_tokens() { remember_ = true; }
 
     // Of the last document: how many tokens, how many ill-formed sequences.
     std::size_t tokens() const { return tokens_.size(); }
@@ -79,6 +83,7 @@ class Extractor {
     void read_characters();
     void replace_words();
     void join_phrases();
+    void digest_tokens();
     void roll();
     void count_and_select();
     void count();
@@ -95,6 +100,8 @@ class Extractor {
     std::vector<std::uint32_t> starts_;
     std::uint64_t base_, base_power_;
     std::size_t replaced_ = 0;
+    bool remember_ = false;
+    Digest128 token_digest_{};
 };
 
 struct Ragged {

@@ -11,8 +11,14 @@ template <class Body>
 void read_documents(std::span<const Text> texts, const Recipe& recipe, unsigned threads, Reading& reading,
                     Body body) {
     std::atomic<std::size_t> replaced{0};
+    const bool digests = !reading.digests.empty();
     for_each_document(texts, recipe, threads, [&](Extractor& extractor, std::size_t row) {
+        if (digests) extractor.remember_tokens();
         reading.empty[row] = !body(extractor, row);
+        if (digests && !reading.empty[row]) {
+            reading.digests[2 * row] = extractor.token_digest().low;
+            reading.digests[2 * row + 1] = extractor.token_digest().high;
+        }
         reading.tokens[row] = static_cast<std::int64_t>(extractor.tokens());
         if (extractor.replaced() != 0) replaced += extractor.replaced();
     });

@@ -7,11 +7,13 @@ namespace neardup {
 
 // What every fused call tells of its documents besides the fingerprints.
 struct Reading {
-    std::vector<std::uint8_t> empty;   // 1: no features, and so no fingerprint
-    std::vector<std::int64_t> tokens;  // words, characters or sentences read, stop words not counted
-    std::size_t replaced = 0;          // ill-formed sequences read as U+FFFD
+    std::vector<std::uint8_t> empty;     // 1: no features, and so no fingerprint
+    std::vector<std::int64_t> tokens;    // words, characters or sentences read, stop words not counted
+    std::size_t replaced = 0;            // ill-formed sequences read as U+FFFD
+    std::vector<std::uint64_t> digests;  // [rows, 2], of all tokens, if they were asked for
 
-    explicit Reading(std::size_t rows) : empty(rows), tokens(rows) {}
+    explicit Reading(std::size_t rows, bool digests = false)
+        : empty(rows), tokens(rows), digests(digests ? 2 * rows : 0) {}
 };
 
 SimhashColumns simhash_texts(std::span<const Text> texts, const Recipe& recipe, const SimhashOptions& options,

@@ -73,21 +73,16 @@ void sort_pairs(std::vector<std::uint64_t>& pairs, int bits) {
         }
 }
 
-// What one band found, pairs packed left first.
-struct Found {
-    std::vector<std::uint64_t> pairs;
-    std::int64_t capped = 0, skipped = 0;
-};
-
-class Banding {
+// The buckets of one part of all keys: those whose leading bits fall to it, so that parts can be done side by side.
+class Buckets {
   public:
-    Banding(const BandedSketches& banded, std::span<const std::uint32_t> chosen, std::size_t cap)
-        : banded_(banded), chosen_(chosen), cap_(cap) {}
+    Buckets(std::span<const std::uint64_t> keys, std::span<const std::uint64_t> then,
+            std::span<const std::uint32_t> rank, std::size_t cap)
+        : keys_(keys), then_(then), rank_(rank), cap_(cap) {}
 
-    // The pairs of one band, sorted; `keys` are the band's, of all chosen rows.
-    Found run(std::size_t band, std::span<const std::uint64_t> keys) const {
-        Found found;
-        std::vector<Keyed> shared = rows_that_share(keys);
+    KeyPairs run(std::size_t part, std::size_t parts) const {
+        KeyPairs found;
+        std::vector<Keyed> shared = rows_that_share(part, parts);
         std::vector<Keyed> scratch;
         std::vector<std::uint32_t> starts;
         sort_by_hash(shared, scratch, starts, [](const Keyed& entry) { return entry.key; });
@@ -95,59 +90,50 @@ class Banding {
             for (end = begin + 1; end < shared.size() && shared[end].key == shared[begin].key;) ++end;
             if (end - begin < 2) continue;
             const std::span<Keyed> bucket{shared.data() + begin, end - begin};
-            // The sort keeps no order among equal keys.
-            const auto by_row = [](const Keyed& a, const Keyed& b) { return a.row < b.row; };
-            if (!std::is_sorted(bucket.begin(), bucket.end(), by_row))
-                std::sort(bucket.begin(), bucket.end(), by_row);
+            // The sort keeps no order among equal keys; where all pairs are listed, none is needed.
             if (bucket.size() <= cap_)
                 all_pairs(bucket, found);
             else
-                some_pairs(bucket, band, found);
+                some_pairs(bucket, found);
         }
-        sort_pairs(found.pairs, static_cast<int>(std::bit_width(banded_.size())));
+        sort_pairs(found.pairs, static_cast<int>(std::bit_width(keys_.size())));
         return found;
     }
 
   private:
-    std::vector<Keyed> rows_that_share(std::span<const std::uint64_t> keys) const {
-        Seen once(keys.size()), twice(keys.size());
+    std::vector<Keyed> rows_that_share(std::size_t part, std::size_t parts) const {
+        const auto ours = [part, parts](std::uint64_t key) { return (key >> 32) * parts >> 32 == part; };
+        Seen once(keys_.size()), twice(keys_.size());
         std::size_t repeats = 0;
-        for (const std::uint64_t key : keys)
-            if (once.set(key)) repeats += !twice.set(key);
+        for (const std::uint64_t key : keys_)
+            if (ours(key) && once.set(key)) repeats += !twice.set(key);
         std::vector<Keyed> shared;
         shared.reserve(2 * repeats);
-        for (std::size_t i = 0; i < chosen_.size(); ++i)
-            if (twice.has(keys[i])) shared.push_back({keys[i], chosen_[i]});
+        for (std::size_t i = 0; i < keys_.size(); ++i)
+            if (ours(keys_[i]) && twice.has(keys_[i]))
+                shared.push_back({keys_[i], static_cast<std::uint32_t>(i)});
         return shared;
     }
 
-    static void all_pairs(std::span<const Keyed> bucket, Found& found) {
+    static void all_pairs(std::span<const Keyed> bucket, KeyPairs& found) {
         for (std::size_t i = 0; i < bucket.size(); ++i)
             for (std::size_t j = i + 1; j < bucket.size(); ++j)
                 found.pairs.push_back(pack(bucket[i].row, bucket[j].row));
     }
 
-    void some_pairs(std::span<const Keyed> bucket, std::size_t band, Found& found) const {
+    void some_pairs(std::span<Keyed> bucket, KeyPairs& found) const {
+        std::sort(bucket.begin(), bucket.end(), [this](const Keyed& a, const Keyed& b) {
+            return rank_.empty() ? a.row < b.row : rank_[a.row] < rank_[b.row];
+        });
         const std::size_t stars = std::min(kStars, bucket.size()), before = found.pairs.size();
         for (std::size_t i = 0; i < stars; ++i)
             for (std::size_t j = i + 1; j < bucket.size(); ++j)
                 found.pairs.push_back(pack(bucket[i].row, bucket[j].row));
-
-        struct Rest {
-            std::array<std::uint32_t, 4> values;
-            std::uint32_t row;
-            auto operator<=>(const Rest&) const = default;
-        };
-        std::vector<Rest> rest;
-        const std::size_t used = banded_.bands * banded_.rows;
-        for (const Keyed& entry : bucket.subspan(stars)) {
-            Rest one{{}, entry.row};
-            const std::uint32_t* sketch = banded_.of(entry.row);
-            for (std::size_t k = 0; k < one.values.size(); ++k)
-                one.values[k] = sketch[((band + 1) * banded_.rows + k) % used];
-            rest.push_back(one);
-        }
-        std::sort(rest.begin(), rest.end());
+        std::vector<Keyed> rest(bucket.begin() + static_cast<std::ptrdiff_t>(stars), bucket.end());
+        for (Keyed& entry : rest) entry.key = then_.empty() ? 0 : then_[entry.row];
+        std::sort(rest.begin(), rest.end(), [](const Keyed& a, const Keyed& b) {
+            return a.key != b.key ? a.key < b.key : a.row < b.row;
+        });
         for (std::size_t i = 0; i < rest.size(); ++i)
             for (std::size_t j = i + 1; j < std::min(rest.size(), i + 1 + kNeighbours); ++j)
                 found.pairs.push_back(pack(rest[i].row, rest[j].row));
@@ -156,19 +142,21 @@ class Banding {
                                                    (found.pairs.size() - before));
     }
 
-    const BandedSketches& banded_;
-    std::span<const std::uint32_t> chosen_;
+    std::span<const std::uint64_t> keys_, then_;
+    std::span<const std::uint32_t> rank_;
     std::size_t cap_;
 };
 
 }  // namespace
 
-std::vector<std::uint64_t> band_keys(const BandedSketches& banded, unsigned threads) {
-    std::vector<std::uint64_t> keys(banded.size() * banded.bands);
-    in_parallel(banded.size(), threads, 4096, [&](std::size_t begin, std::size_t end) {
+std::vector<std::uint64_t> band_keys(const BandedSketches& banded, std::size_t first, std::size_t count,
+                                     unsigned threads) {
+    const std::size_t size = banded.size();
+    std::vector<std::uint64_t> keys(size * count);
+    in_parallel(size, threads, 4096, [&](std::size_t begin, std::size_t end) {
         for (std::size_t row = begin; row < end; ++row)
-            for (std::size_t band = 0; band < banded.bands; ++band)
-                keys[row * banded.bands + band] = key_of(banded.of(row, band), banded.rows);
+            for (std::size_t band = 0; band < count; ++band)
+                keys[band * size + row] = key_of(banded.of(row, first + band), banded.rows);
     });
     return keys;
 }
@@ -185,50 +173,28 @@ std::vector<std::uint64_t> sketch_digests(const BandedSketches& banded, unsigned
     return digests;
 }
 
-BandPairs band_pairs(const BandedSketches& banded, std::span<const std::uint8_t> skip, std::size_t cap,
-                     unsigned threads) {
-    std::vector<std::uint32_t> chosen;
-    for (std::size_t row = 0; row < banded.size(); ++row)
-        if (skip.empty() || !skip[row]) chosen.push_back(static_cast<std::uint32_t>(row));
-    const Banding banding(banded, chosen, cap);
-    BandPairs out;
-    std::vector<std::uint64_t> pairs, merged;
-    // Keys of a few bands are made in one pass over the sketches, which is what reads most memory. Then as many bands as
-    // threads are paired and merged, where pairs met in an earlier band are dropped: no more than that is held twice.
-    const std::size_t together = std::max<std::size_t>(threads, 4), rows = chosen.size();
-    Buffer<std::uint64_t> keys(std::min(together, banded.bands) * rows);
-    std::vector<Found> found(threads);
-    for (std::size_t wave = 0; wave < banded.bands; wave += together) {
-        const std::size_t count = std::min(together, banded.bands - wave);
-        in_parallel(rows, threads, 4096, [&](std::size_t begin, std::size_t end) {
-            for (std::size_t i = begin; i < end; ++i)
-                for (std::size_t k = 0; k < count; ++k)
-                    keys[k * rows + i] = key_of(banded.of(chosen[i], wave + k), banded.rows);
-        });
-        for (std::size_t start = 0; start < count; start += threads) {
-            const std::size_t now = std::min<std::size_t>(threads, count - start);
-            in_parallel(now, threads, 1, [&](std::size_t t, std::size_t) {
-                found[t] = banding.run(wave + start + t, {keys.data() + (start + t) * rows, rows});
-            });
-            for (std::size_t t = 0; t < now; ++t) {
-                out.capped += found[t].capped;
-                out.skipped += found[t].skipped;
-                merged.clear();
-                merged.reserve(pairs.size() + found[t].pairs.size());
-                std::set_union(pairs.begin(), pairs.end(), found[t].pairs.begin(), found[t].pairs.end(),
-                               std::back_inserter(merged));
-                pairs.swap(merged);
-                found[t] = {};
-            }
-        }
-    }
-    out.left.resize(pairs.size());
-    out.right.resize(pairs.size());
-    for (std::size_t i = 0; i < pairs.size(); ++i) {
-        out.left[i] = static_cast<std::int64_t>(pairs[i] >> 32);
-        out.right[i] = static_cast<std::int64_t>(pairs[i] & 0xFFFFFFFFu);
+KeyPairs key_pairs(std::span<const std::uint64_t> keys, std::span<const std::uint64_t> then,
+                   std::span<const std::uint32_t> rank, std::size_t cap, unsigned threads) {
+    const Buckets buckets(keys, then, rank, cap);
+    std::vector<KeyPairs> parts(std::max(threads, 1u));
+    in_parallel(parts.size(), threads, 1, [&](std::size_t begin, std::size_t end) {
+        for (std::size_t part = begin; part < end; ++part) parts[part] = buckets.run(part, parts.size());
+    });
+    KeyPairs out = std::move(parts.front());
+    for (std::size_t part = 1; part < parts.size(); ++part) {
+        out.capped += parts[part].capped;
+        out.skipped += parts[part].skipped;
+        out.pairs = merge_pairs(out.pairs, parts[part].pairs);
+        parts[part] = {};
     }
     return out;
+}
+
+std::vector<std::uint64_t> merge_pairs(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b) {
+    std::vector<std::uint64_t> merged;
+    merged.reserve(a.size() + b.size());
+    std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(merged));
+    return merged;
 }
 
 }  // namespace neardup

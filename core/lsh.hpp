@@ -20,25 +20,28 @@ struct BandedSketches {
     const std::uint32_t* of(std::size_t row, std::size_t band) const { return of(row) + band * rows; }
 };
 
-// The keys of all rows, [size, bands].
-std::vector<std::uint64_t> band_keys(const BandedSketches& banded, unsigned threads);
+// The keys of bands `first` to `first + count - 1`, [count, size]: a band's keys lie together, as a join reads them.
+std::vector<std::uint64_t> band_keys(const BandedSketches& banded, std::size_t first, std::size_t count,
+                                     unsigned threads);
 
 // 128 bits for each row, [size, 2]: equal for rows with equal sketches.
 std::vector<std::uint64_t> sketch_digests(const BandedSketches& banded, unsigned threads);
 
-// Unique pairs with left < right, sorted. `capped` buckets were larger than the cap; `skipped` counts the pairs in
-// them that were not listed there (another band may list them).
-struct BandPairs {
-    std::vector<std::int64_t> left, right;
+// Pairs of rows packed into one number, the smaller row in the high half: unique and ascending. `capped` buckets were
+// larger than the cap; `skipped` counts the pairs in them that were not listed (another band may list them).
+struct KeyPairs {
+    std::vector<std::uint64_t> pairs;
     std::int64_t capped = 0, skipped = 0;
 };
 
-// Candidates among the rows with a zero `skip` (no `skip` at all: among all rows), below 2^32 in number. A bucket of
-// more than `cap` rows lists only each row with the bucket's first kStars rows, and with the kNeighbours that follow it
-// when the others are sorted by the values after the band. Beside the pairs,
-// 32 bytes a row (8 a thread when there are more than four), and 2 to 34 a row and thread, by how many share a band.
+// The pairs of rows with equal keys, below 2^32 rows. A bucket of more than `cap` rows lists only each row with the
+// bucket's first kStars rows, and with the kNeighbours that follow it when the others are sorted by `then`, the keys of
+// another band, or by row where there is none. First is by `rank`, smallest first, if there is one. Beside the pairs 2 to 34 bytes a row, by how many share a key.
 constexpr std::size_t kStars = 4, kNeighbours = 8;
-BandPairs band_pairs(const BandedSketches& banded, std::span<const std::uint8_t> skip, std::size_t cap,
-                     unsigned threads);
+KeyPairs key_pairs(std::span<const std::uint64_t> keys, std::span<const std::uint64_t> then,
+                   std::span<const std::uint32_t> rank, std::size_t cap, unsigned threads);
+
+// The union of two ascending columns of unique packed pairs.
+std::vector<std::uint64_t> merge_pairs(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b);
 
 }  // namespace neardup

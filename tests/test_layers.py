@@ -11,13 +11,20 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["evaluation"],
-    ["explanation", "planning", "pipeline"],
+    ["findings"],
+    ["explanation", "planning", "deduplication"],
+    ["result"],
+    ["pipeline", "sharding"],
+    ["preparing"],
+    ["methods"],
+    ["config"],
+    ["cut", "corpus"],
     ["fused"],
     ["clusters", "verify", "similarity", "search"],
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    ["sample", "frozen", "documents", "seeds", "sizes", "threads"],
+    ["filters", "keep", "plain", "progress", "sample", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

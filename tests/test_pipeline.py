@@ -152,7 +152,7 @@ def test_streams_and_wrong_settings():
         {"threshold": 1.5},
         {"recall": 1.0},
         {"keep": "best"},
-        {"features": nd.Words()},
+        {"features": "words"},
     ):
         with pytest.raises(nd.NeardupError):
             nd.dedup(["x"], **bad)

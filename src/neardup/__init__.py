@@ -36,6 +36,8 @@ from neardup.seeds import DEFAULT_SEED, Seed
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
+    from neardup.config import Config, Templates
+    from neardup.deduplication import dedup
     from neardup.evaluation import (
         CorpusCalibration,
         Curve,
@@ -48,9 +50,12 @@ if TYPE_CHECKING:
         evaluate,
     )
     from neardup.explanation import Explanation, explain
+    from neardup.filters import Filters
+    from neardup.findings import Findings, apply, scan, summarize
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
-    from neardup.pipeline import Dropped, Result, dedup
+    from neardup.keep import Keep
     from neardup.planning import Plan, plan
+    from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
@@ -71,17 +76,21 @@ _LATER = {
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
     "Compact": "neardup.search.hamming",
+    "Config": "neardup.config",
     "Containment": "neardup.verify",
     "CorpusCalibration": "neardup.evaluation",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
     "Curve": "neardup.evaluation",
-    "Dropped": "neardup.pipeline",
+    "Dropped": "neardup.result",
     "Evaluation": "neardup.evaluation",
     "Explanation": "neardup.explanation",
+    "Filters": "neardup.filters",
+    "Findings": "neardup.findings",
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
+    "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
     "LiveSearcher": "neardup.search.live",
@@ -90,21 +99,25 @@ _LATER = {
     "Plan": "neardup.planning",
     "Reader": "neardup.io",
     "Rejects": "neardup.io",
-    "Result": "neardup.pipeline",
+    "Result": "neardup.result",
     "Scan": "neardup.search.scan",
+    "Templates": "neardup.config",
     "Writer": "neardup.io",
+    "apply": "neardup.findings",
     "calibrate": "neardup.evaluation",
     "cluster": "neardup.clusters",
     "curve_bands": "neardup.evaluation",
     "curve_edits": "neardup.evaluation",
     "curve_radius": "neardup.evaluation",
     "curve_sketch": "neardup.evaluation",
-    "dedup": "neardup.pipeline",
+    "dedup": "neardup.deduplication",
     "evaluate": "neardup.evaluation",
     "explain": "neardup.explanation",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
     "read": "neardup.io",
+    "scan": "neardup.findings",
+    "summarize": "neardup.findings",
 }
 
 __all__ = [
@@ -121,6 +134,7 @@ __all__ = [
     "Codes",
     "Common",
     "Compact",
+    "Config",
     "ConfigError",
     "Containment",
     "CorpusCalibration",
@@ -135,11 +149,14 @@ __all__ = [
     "Exact",
     "Explanation",
     "Features",
+    "Filters",
+    "Findings",
     "FormatError",
     "Hits",
     "Idf",
     "Jaccard",
     "Join",
+    "Keep",
     "Limits",
     "LiveSearcher",
     "MinHash",
@@ -161,10 +178,12 @@ __all__ = [
     "Simhash",
     "Sketches",
     "Smallest",
+    "Templates",
     "Winnow",
     "Words",
     "Writer",
     "__version__",
+    "apply",
     "calibrate",
     "cluster",
     "curve_bands",
@@ -181,6 +200,8 @@ __all__ = [
     "open_writer",
     "plan",
     "read",
+    "scan",
+    "summarize",
     "tokens",
 ]
 

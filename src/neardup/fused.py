@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError
@@ -19,7 +20,7 @@ from neardup.fingerprints.simhash import Simhash
 from neardup.seeds import DEFAULT_SEED, Seed
 from neardup.threads import check_threads
 
-__all__ = ["digest", "fingerprint"]
+__all__ = ["Reading", "digest", "fingerprint", "read_texts"]
 
 
 @overload
@@ -56,12 +57,12 @@ def fingerprint(
     recipe = features.recipe(column)
     check_threads(threads)
     if isinstance(fingerprint, Simhash):
-        columns, (empty, _, replaced) = _core.simhash_texts(column, recipe, *fingerprint.native(), threads)
+        columns, (empty, _, replaced, _) = _core.simhash_texts(column, recipe, *fingerprint.native(), threads)
         codes = fingerprint.codes(features.scheme, empty.astype(np.bool_), columns)
         return replace(codes, replaced=replaced)
     sketch = fingerprint.sketch() if isinstance(fingerprint, BitMinHash) else fingerprint
     independent, seed = sketch.permutations == "independent", Seed.of(sketch.seed).value
-    values, (empty, _, replaced) = _core.minhash_texts(
+    values, (empty, _, replaced, _) = _core.minhash_texts(
         column, recipe, sketch.values, seed, independent, threads
     )
     sketches = Sketches(
@@ -96,7 +97,55 @@ def digest(
         )
     column = as_texts(texts)
     recipe = Words(normalize=normalized, seed=seed).recipe(column)
-    digests, (empty, _, replaced) = _core.digest_texts(column, recipe, check_threads(threads))
+    digests, (empty, _, replaced, _) = _core.digest_texts(column, recipe, check_threads(threads))
     scheme = f"digest tokens-128/v1 seed={Seed.of(seed).identifier} | {normalized.scheme}"
     column_of_bytes = digests.astype("<u8").view(np.uint8)
     return Digests(scheme, empty.astype(np.bool_), digests=column_of_bytes, replaced=replaced)
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one pass over texts tells: fingerprints (None if none were asked for), `digests` uint64[n, 2] equal for
+    equal tokens, `empty` where there are no features, and how many `tokens` each has."""
+
+    prints: Sketches | Codes | None
+    digests: NDArray[np.uint64]
+    empty: NDArray[np.bool_]
+    tokens: NDArray[np.int64]
+    replaced: int
+
+
+def read_texts(
+    texts: Texts | _core.Texts,
+    features: TextFeatures,
+    fingerprint: MinHash | Simhash | BitMinHash | None,
+    *,
+    threads: int = 1,
+) -> Reading:
+    """Fingerprints, digests and sizes of texts in one native pass. The digests are seeded and not cryptographic; they
+    are of the tokens before stop words and stems, and equal only within one seed and normalisation."""
+    column = as_texts(texts)
+    check_threads(threads)
+    sketch = fingerprint.sketch() if isinstance(fingerprint, BitMinHash) else fingerprint
+    if isinstance(sketch, Simhash):
+        recipe = features.recipe(column)
+        columns, told = _core.simhash_texts(column, recipe, *sketch.native(), threads, True)
+        empty = told[0].astype(np.bool_)
+        return Reading(sketch.codes(features.scheme, empty, columns), told[3], empty, told[1], told[2])
+    if sketch is None:
+        # The shortest of sketches: the digests come along with any.
+        sketch = MinHash(1)
+    recipe = features.recipe(column)
+    values, told = _core.minhash_texts(
+        column,
+        recipe,
+        sketch.values,
+        Seed.of(sketch.seed).value,
+        sketch.permutations == "independent",
+        threads,
+        True,
+    )
+    empty = told[0].astype(np.bool_)
+    sketches = Sketches(sketch.scheme(features.scheme), empty, values=values, replaced=told[2])
+    prints = sketches.code(fingerprint.bits) if isinstance(fingerprint, BitMinHash) else sketches
+    return Reading(prints if fingerprint is not None else None, told[3], empty, told[1], told[2])

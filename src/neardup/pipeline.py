@@ -1,229 +1,233 @@
-"""The stages chained: documents in, clusters out, every pair verified. In memory; files are the caller's business."""
+"""The stages chained: documents in, verified pairs and clusters out. The only place where this is done."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Literal
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.clusters import Clusters, cluster, rank_by
-from neardup.documents import Document
-from neardup.errors import ConfigError
-from neardup.features.extract import Shingles
-from neardup.features.texts import Texts, raw_texts
-from neardup.fingerprints.minhash import MinHash
-from neardup.fused import digest, fingerprint
-from neardup.search.lsh import LSH
-from neardup.threads import check_threads
+from neardup.corpus.corpus import Corpus
+from neardup.cut import cut
+from neardup.methods import Method, method_of
+from neardup.preparing import Prepared
+from neardup.progress import Progress
+from neardup.search.joined import Columns, behind
+from neardup.search.runs import PairRuns, unpack_pairs
+from neardup.search.short import ShortJoin
 from neardup.verify import Jaccard, Pairs
 
-__all__ = ["Dropped", "Result", "dedup"]
+__all__ = ["Found", "Room", "find", "first_rows"]
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Dropped:
-    """One document that can go: the row of its keeper, and how similar the two are (1: the same words)."""
+class Room:
+    """How much memory the stages may use beyond the corpus' own columns, in bytes, and where the rest may lie."""
 
-    row: int
-    keeper: int
-    similarity: float
+    memory: int = 1 << 32
+    folder: Path | None = None
+
+    @property
+    def pairs(self) -> int:
+        """Candidate pairs held at a time: merging takes twice the eight bytes of each."""
+        return max(1 << 16, self.memory // 64)
+
+    @property
+    def tokens(self) -> int:
+        """Tokens whose features are held at a time: 12 bytes each, and as much again while they are put together."""
+        return max(1 << 16, self.memory // 96)
 
 
 @dataclass(frozen=True)
-class Result:
-    """What `dedup` found. Rows are the documents' places in the input.
+class Found:
+    """What a search found, whatever threshold and policy come later.
 
-    `pairs` are the verified ones among documents of different words, down to the floor; `exact` counts the documents
-    whose words equal those of a better one, `empty` those without words, which are always kept. `capped` counts the
-    buckets of alike sketches that were too large to pair whole: 0 unless a corpus is very repetitive.
+    `first[i]` is the first row with the words of row i; `pairs` are the verified ones between first rows, down to the
+    floor. `capped` counts buckets of alike documents too large to pair whole, `skipped` the pairs not looked at there
+    (an upper bound), `implied` those between documents of equal fingerprints that were not spelled out.
     """
 
-    ids: tuple[str, ...]
-    clusters: Clusters
+    first: Rows
     pairs: Pairs
-    threshold: float
-    exact: int
-    empty: int
     candidates: int
     capped: int
-    seconds: dict[str, float] = field(repr=False)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @property
-    def kept(self) -> Rows:
-        """Rows to keep, ascending."""
-        return np.flatnonzero(self.clusters.kept)
-
-    @property
-    def dropped(self) -> list[Dropped]:
-        """Rows that can go, ascending, each with the one that explains it."""
-        keeper, similarity = self.clusters.keeper, self.clusters.similarity
-        rows = np.flatnonzero(~self.clusters.kept)
-        return [Dropped(int(row), int(keeper[row]), float(similarity[row])) for row in rows]
-
-    def summary(self) -> str:
-        """What a person wants to know first, in a few lines."""
-        _, sizes = self.clusters.sizes()
-        gone = len(self) - len(self.kept)
-        share = gone / len(self) if len(self) else 0.0
-        largest = f", the largest of {sizes.max()}" if len(sizes) else ""
-        lines = [
-            f"{len(self):,} documents: {len(self.kept):,} kept, {gone:,} can go ({share:.1%})",
-            f"  {self.exact:,} have the same words as another, {gone - self.exact:,} are near-duplicates "
-            f"(Jaccard >= {self.threshold:g})",
-            f"  {len(sizes):,} clusters{largest}; {len(self.pairs):,} pairs verified of {self.candidates:,} candidates",
-        ]
-        if self.empty:
-            lines.append(f"  {self.empty:,} have no words and were left alone")
-        if self.capped:
-            lines.append(
-                f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
-            )
-        return "\n".join(lines)
+    skipped: int
+    implied: int
 
 
-def dedup(
-    documents: Texts,
-    *,
-    threshold: float = 0.8,
-    floor: float | None = None,
-    recall: float = 0.99,
-    features: Shingles | None = None,
-    keep: Literal["longest", "first", "last"] = "longest",
-    threads: int = 1,
-) -> Result:
-    """Find duplicates and near-duplicates: documents that share `threshold` of their word shingles.
-
-    Stages: equal words by digest; MinHash bands chosen for the threshold and the recall; every candidate verified by
-    its exact Jaccard similarity, and kept down to `floor`; then the best-ranked document of each cluster stays and
-    every other one is similar to it, not merely to a chain that leads there. Nothing is changed or written.
-    """
-    check_threads(threads)
-    shingles = features if features is not None else Shingles()
-    if not isinstance(shingles, Shingles) or shingles.select is not None:
-        raise ConfigError("dedup compares whole sets of word shingles: give Shingles without a selection")
-    verify = Jaccard(threshold, floor)
-    bands = LSH.for_threshold(verify.least, recall, values=_values(verify.least))
-    clock = _Clock()
-    documents = documents if hasattr(documents, "__len__") else list(documents)
-    ids, texts = _ids(documents), raw_texts(documents)
-    rank = rank_by(np.fromiter(map(len, texts), np.int64, len(texts)), keep)
-    clock.lap("read")
-
-    digests = digest(texts, normalized=shingles.normalize.without_words(), threads=threads)
-    first = _collapse(digests.digests, digests.empty, rank)
-    clock.lap("exact")
-
-    distinct = np.flatnonzero(first == np.arange(len(texts)))
-    sketches = fingerprint([texts[row] for row in distinct], shingles, MinHash(bands.values), threads=threads)
-    clock.lap("sketch")
-
-    candidates = bands.candidates(sketches, rank=rank[distinct], threads=threads)
-    clock.lap("candidates")
-
-    def verified(left: Rows, right: Rows) -> Pairs:
-        return _verify(left, right, texts, distinct, shingles, verify, threads)
-
-    pairs = verified(candidates.left, candidates.right)
-    clock.lap("verify")
-
-    found = cluster(pairs.at_least(threshold), len(distinct), rank[distinct])
-    if candidates.implied:
-        # Of many alike sketches only the first one met the others: its keeper has a look at the rest of them.
-        more = verified(*candidates.behind(found.keeper))
-        pairs = Pairs.of(
-            *(np.concatenate(both) for both in zip(_columns(pairs), _columns(more), strict=True))
-        )
-        found = cluster(pairs.at_least(threshold), len(distinct), rank[distinct])
-    clusters = _expand(found, distinct, first)
-    clock.lap("cluster")
-    return Result(
-        ids=ids,
-        clusters=clusters,
-        pairs=Pairs.of(distinct[pairs.left], distinct[pairs.right], pairs.similarity),
-        threshold=threshold,
-        exact=len(texts) - len(distinct),
-        empty=int(digests.empty.sum()),
-        candidates=len(candidates),
-        capped=candidates.capped,
-        seconds=clock.seconds,
-    )
-
-
-class _Clock:
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
-
-    def lap(self, stage: str) -> None:
-        now = time.perf_counter()
-        self.seconds[stage], self._last = now - self._last, now
-
-
-def _values(threshold: float) -> int:
-    """MinHash values to spend: lower thresholds need more bands for the same recall."""
-    return 128 if threshold >= 0.75 else 256 if threshold >= 0.6 else 512
-
-
-def _ids(documents: Iterable[object]) -> tuple[str, ...]:
-    return tuple(d.id if isinstance(d, Document) else str(row) for row, d in enumerate(documents))
-
-
-def _collapse(digests: NDArray[np.uint8], empty: NDArray[np.bool_], rank: Rows) -> Rows:
-    """For each row the best-ranked row with the same digest; itself if it is alone or empty."""
+def first_rows(digests: NDArray[np.uint64], out: NDArray[np.bool_]) -> Rows:
+    """For each row the first one with the same digest; itself if it takes no part."""
     rows = np.arange(len(digests))
-    words = np.ascontiguousarray(digests).view(np.uint64)
-    order = np.lexsort((rank, words[:, 1], words[:, 0]))
+    order = np.lexsort((digests[:, 1], digests[:, 0]))  # stable, so rows ascend among equals
     fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = (words[order[1:]] != words[order[:-1]]).any(axis=1)
-    first = np.empty(len(order), np.int64)
+    fresh[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
+    # Rows without words have digests that mean nothing, and must not stand for others.
+    order, fresh = _without(order, fresh, out)
+    first = rows.copy()
     first[order] = order[np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))]
-    first[empty] = rows[empty]
     return first
 
 
-def _columns(pairs: Pairs) -> tuple[Rows, Rows, NDArray[np.float64]]:
-    return pairs.left, pairs.right, pairs.similarity
+def _without(order: Rows, fresh: NDArray[np.bool_], out: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.bool_]]:
+    group = np.cumsum(fresh)
+    stays = ~out[order]
+    order, group = order[stays], group[stays]
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = group[1:] != group[:-1]
+    return order, fresh
 
 
-def _verify(
-    left: Rows,
-    right: Rows,
-    texts: list[str | bytes],
-    distinct: Rows,
-    shingles: Shingles,
-    verify: Jaccard,
-    threads: int,
-) -> Pairs:
-    """Features are made for the documents that met a candidate, and for no others."""
-    met = np.unique(np.concatenate([left, right]))
-    features = shingles.extract([texts[distinct[row]] for row in met], threads=threads)
-    local = _Candidates(np.searchsorted(met, left), np.searchsorted(met, right))
-    pairs = verify.check(local, features, threads=threads)
-    return Pairs(met[pairs.left], met[pairs.right], pairs.similarity)
+def find(
+    corpus: Corpus,
+    prepared: Prepared,
+    rank: Rows,
+    *,
+    room: Room | None = None,
+    progress: Progress | None = None,
+) -> Found:
+    """Equal words by digest; candidates by the config's method, short documents by an exact join; every candidate
+    verified on its features. The same for any number of threads, room and shards.
+
+    `rank` (0 the best) says who stands for many alike documents where not all pairs are looked at.
+    """
+    return _Search(corpus, prepared, rank, room or Room(), progress or Progress()).run()
+
+
+class _Search:
+    def __init__(
+        self, corpus: Corpus, prepared: Prepared, rank: Rows, room: Room, progress: Progress
+    ) -> None:
+        self.corpus, self.prepared, self.rank = corpus, prepared, rank
+        self.room, self.progress = room, progress
+        self.config, self.threads = prepared.config, prepared.threads
+        self.candidates = self.capped = self.skipped = self.implied = 0
+
+    def run(self) -> Found:
+        corpus, config = self.corpus, self.config
+        self.progress.stage("exact")
+        first = first_rows(corpus.digests, corpus.out)
+        apart = corpus.out | (first != np.arange(len(corpus)))
+        # Documents of the same words are as good as the best of them.
+        self.best = self.rank.copy()
+        np.minimum.at(self.best, first, self.rank)
+        pairs = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+        method = method_of(config)
+        if method is not None and len(corpus):
+            pairs = self._near(method, first, apart)
+        return Found(first, pairs, self.candidates, self.capped, self.skipped, self.implied)
+
+    def _near(self, method: Method, first: Rows, apart: NDArray[np.bool_]) -> Pairs:
+        corpus, config = self.corpus, self.config
+        short = self._short(apart)
+        self.progress.stage("candidates", 1.0)
+        joined = method.candidates(
+            corpus,
+            apart | short if short is not None else apart,
+            self.best,
+            folder=self.room.folder,
+            most=self.room.pairs,
+            threads=self.threads,
+            told=self.progress.reached,
+        )
+        runs = None
+        if short is not None and short.any():
+            runs = self._join_short(apart)
+        self.progress.stage("verify", 1.0)
+        parts = [self._verified(left, right) for left, right in joined.chunks(self.room.pairs // 4)]
+        self.implied = joined.implied
+        self.capped += joined.capped
+        self.skipped += joined.skipped
+        if runs is not None:
+            parts += [self._verified(*unpack_pairs(packed)) for packed in runs.chunks(self.room.pairs // 4)]
+            runs.close()
+        joined.runs.close()
+        pairs = _together(parts)
+        if joined.implied:
+            # Of many alike fingerprints only the first one met the others: its keeper has a look at the rest of them.
+            found = cut(
+                pairs, first, self.rank, threshold=config.verify.threshold, reference=corpus.reference
+            )
+            keeper = first[found.clusters.keeper]
+            pairs = _together([pairs, self._verified(*behind(joined.groups, keeper))])
+        return pairs
+
+    def _short(self, apart: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
+        """Rows that take the path of short documents."""
+        config = self.config
+        made, measured = config.features, config.compared
+        # The join relies on a document having as many features as its tokens say, at most and nearly.
+        whole = measured.select is None and measured.common is None and config.templates is None
+        alike = (made.unit, made.normalize) == (measured.unit, measured.normalize)
+        if not config.short or not isinstance(config.verify, Jaccard) or not whole or not alike:
+            return None
+        return np.asarray((self.corpus.tokens < self.config.short) & ~apart)
+
+    def _join_short(self, apart: NDArray[np.bool_]) -> PairRuns:
+        corpus, width = self.corpus, self.prepared.compared.width
+        # A document has at most as many features as tokens; shingles are fewer, but for the shortest texts.
+        most = max(1, self.config.short - 1)
+        join = ShortJoin(self.config.verify.least, most)
+        rows = np.flatnonzero(~apart & (corpus.tokens < join.largest + max(width, 1)))
+
+        def features() -> Iterator:  # type: ignore[type-arg]
+            for batch in corpus.batches(rows, self.room.tokens // 4):
+                yield corpus.features(batch, self.prepared.extract)
+
+        runs = PairRuns(self.room.folder, self.room.pairs)
+        join.pairs(rows, features, self.best, runs=runs, memory=self.room.memory // 8, threads=self.threads)
+        self.capped += join.capped
+        self.skipped += join.skipped
+        return runs
+
+    def _verified(self, left: Rows, right: Rows) -> Pairs:
+        """The candidates that are similar enough, in as many steps as the room for their features asks for."""
+        reference = self.corpus.reference
+        if reference:
+            counts = right >= reference  # left < right: then both are reference documents
+            left, right = left[counts], right[counts]
+        self.candidates += len(left)
+        parts = [self._measured(*step) for step in self._steps(left, right)]
+        return _together(parts)
+
+    def _steps(self, left: Rows, right: Rows) -> Iterator[Columns]:
+        if not len(left):
+            return
+        met = np.unique(np.concatenate([left, right]))
+        if len(left) == 1 or int(self.corpus.tokens[met].sum()) <= self.room.tokens:
+            yield left, right
+            return
+        middle = len(left) // 2
+        yield from self._steps(left[:middle], right[:middle])
+        yield from self._steps(left[middle:], right[middle:])
+
+    def _measured(self, left: Rows, right: Rows) -> Pairs:
+        """Features are made for the documents that met a candidate, and for no others."""
+        met = np.unique(np.concatenate([left, right]))
+        features = self.corpus.features(met, self.prepared.extract)
+        local = _Local(np.searchsorted(met, left), np.searchsorted(met, right))
+        pairs = self.config.verify.check(local, features, threads=self.threads)
+        return Pairs(met[pairs.left], met[pairs.right], pairs.similarity)
 
 
 @dataclass(frozen=True)
-class _Candidates:
+class _Local:
     left: Rows
     right: Rows
 
 
-def _expand(found: Clusters, distinct: Rows, first: Rows) -> Clusters:
-    """Clusters of distinct documents, with those of the same words put back beside their best one."""
-    rows = np.arange(len(first))
-    place = np.zeros(len(rows), np.int64)
-    place[distinct] = np.arange(len(distinct))
-    keeper = distinct[found.keeper[place[first]]]
-    similarity = found.similarity[place[first]]
-    labels = rows.copy()
-    np.minimum.at(labels, keeper, rows)
-    return Clusters(labels[keeper], keeper, similarity)
+def _together(parts: Iterable[Pairs]) -> Pairs:
+    """Pairs of several steps, sorted, each once."""
+    lists = [part for part in parts if len(part)]
+    if len(lists) == 1:
+        return lists[0]
+    if not lists:
+        return Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+    return Pairs.of(
+        np.concatenate([part.left for part in lists]),
+        np.concatenate([part.right for part in lists]),
+        np.concatenate([part.similarity for part in lists]),
+    )

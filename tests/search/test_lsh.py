@@ -233,13 +233,15 @@ def test_the_border_checks_shapes():
     values = np.zeros((3, 8), np.uint32)
     for bands, rows in ((0, 1), (1, 0), (3, 3), (2**63, 2)):
         with pytest.raises(ValueError, match="bands"):
-            _core.band_pairs(values, None, bands, rows, 10, 1)
-    with pytest.raises(ValueError, match="skip"):
-        _core.band_pairs(values, np.zeros(2, bool), 2, 2, 10, 1)
+            _core.band_keys(values, bands, rows, 0, 1, 1)
+    with pytest.raises(ValueError, match="fewer bands"):
+        _core.band_keys(values, 2, 2, 1, 2, 1)
+    with pytest.raises(ValueError, match="length"):
+        _core.key_pairs(np.zeros(3, np.uint64), np.zeros(2, np.uint64), None, 10, 1)
     with pytest.raises(ValueError, match="threads"):
-        _core.band_keys(values, 2, 2, 0)
+        _core.band_keys(values, 2, 2, 0, 2, 0)
     with pytest.raises(TypeError):
-        _core.band_keys(values.astype(np.uint64), 2, 2, 1)
+        _core.band_keys(values.astype(np.uint64), 2, 2, 0, 2, 1)
 
 
 @pytest.mark.parametrize("rows", [0, 1])

@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup import _core
 from neardup import similarity as measure
 from neardup.errors import ConfigError, DataError
 from neardup.evaluation.metrics import Measure, wilson
@@ -209,11 +208,11 @@ def near_pairs(
     hits = Scan(min(WIDEST, radius)).index(codes).search(asked, threads=threads)
     rows = len(codes)
     found = hits.query * rows + hits.row
-    keys = _core.band_keys(np.ascontiguousarray(sketches.values), LOOSE.bands, LOOSE.rows, threads)
+    keys = LOOSE.band_keys(sketches, threads=threads)
     cap = max(64, most // max(1, len(queries)) // 4)
     pending = [found]
     for band in range(LOOSE.bands):
-        column = keys[:, band]
+        column = keys[band]
         order = np.argsort(column, kind="stable")
         start, end = (
             np.searchsorted(column[order], column[queries], side=side) for side in ("left", "right")

@@ -34,7 +34,7 @@ from neardup.evaluation.metrics import (
     share,
 )
 from neardup.evaluation.truth import ClusterTable, Names, PairTable, distinct_pairs, read_table
-from neardup.pipeline import Result
+from neardup.result import Result
 
 __all__ = ["Evaluation", "Sweep", "evaluate", "plain"]
 

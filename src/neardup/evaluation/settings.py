@@ -8,9 +8,11 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.config import Config
 from neardup.search.lsh import LSH
+from neardup.verify import Jaccard
 
-__all__ = ["PairFacts", "Setting", "all_settings", "bands_for", "shares_band", "sketch_size", "values_for"]
+__all__ = ["PairFacts", "Setting", "all_settings", "bands_for", "shares_band", "sketch_size"]
 
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -72,14 +74,9 @@ class PairFacts:
         return len(self.left)
 
 
-def values_for(threshold: float) -> int:
-    """MinHash values spent on a threshold: lower ones need more bands for the same recall."""
-    return 128 if threshold >= 0.75 else 256 if threshold >= 0.6 else 512
-
-
 def bands_for(threshold: float, recall: float) -> LSH:
-    """The bands a threshold is searched with."""
-    return LSH.for_threshold(threshold, recall, values_for(threshold))
+    """The bands that `dedup` searches a threshold with."""
+    return Config(verify=Jaccard(threshold), recall=recall).bands
 
 
 def all_settings(similarity: str, threshold: float, recall: float) -> tuple[Setting, ...]:

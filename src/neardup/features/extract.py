@@ -114,7 +114,7 @@ class TextFeatures:
             recipe.common, recipe.common_floor = self.common.native, self.common.floor
         return recipe
 
-    def extract(self, texts: Texts, *, threads: int = 1) -> Features:
+    def extract(self, texts: Texts | _core.Texts, *, threads: int = 1) -> Features:
         """The features of each text. Ill-formed UTF-8 is read as U+FFFD and counted in `replaced`."""
         column = as_texts(texts)
         hashes, weights, offsets, replaced = _core.extract(

@@ -13,7 +13,7 @@ from neardup.errors import ConfigError
 from neardup.io.limits import Limits
 from neardup.io.rejects import Rejects
 
-__all__ = ["Layout", "Row", "Shaping", "find_layout"]
+__all__ = ["Layout", "Row", "Shaping", "find_layout", "is_html"]
 
 # The likeliest first. Compared without regard to case.
 TEXT_NAMES = (
@@ -58,6 +58,11 @@ class Layout:
         for name, value in document.meta.items():
             row.setdefault(name, value)
         return row
+
+
+def is_html(layout: Layout) -> bool:
+    """Whether the text column is named as one of pages."""
+    return layout.text.lower() == "html"
 
 
 def find_layout(

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from neardup.io.columns import Row
 from neardup.io.compression import Stream
-from neardup.io.lines import lines
+from neardup.io.lines import Line, lines
 from neardup.io.opened import Opened, Terms
 from neardup.io.sources import Source
 
-__all__ = ["open_jsonl"]
+__all__ = ["decoded", "open_jsonl"]
 
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
 
@@ -23,39 +23,43 @@ def open_jsonl(source: Source, terms: Terms) -> Opened:
 
 
 def _rows(source: Source, terms: Terms) -> Iterator[Row]:
-    decode, limits, rejects = _decoder(), terms.limits, terms.rejects
-    last = 0
-    with Stream(source.open(), limits) as stream:
-        for number, line, whole in lines(stream, limits.line_bytes):
-            last = number
-            if not whole:
-                rejects.add(
-                    source.name, number, "too large", f"a line of over {limits.line_bytes:,} bytes", line
-                )
-                continue
-            if line.isspace() or not line:
-                continue
-            # What lies outside of strings is what takes many times its size once decoded.
-            if len(line) > limits.meta_bytes and len(_STRINGS.sub(b"", line)) > limits.meta_bytes:
-                rejects.add(source.name, number, "too large", "a line with too much besides strings", line)
-                continue
-            try:
-                record = decode(line)
-            except UnicodeDecodeError as error:
-                rejects.add(source.name, number, "invalid encoding", str(error.reason), line)
-                continue
-            except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors too
-                deep = isinstance(error, RecursionError)
-                rejects.add(
-                    source.name, number, "bad JSON", "nested too deeply" if deep else str(error), line
-                )
-                continue
-            if not isinstance(record, dict):
-                rejects.add(source.name, number, "wrong type", "the line is not a JSON object", line)
-                continue
-            yield number, record
+    with Stream(source.open(), terms.limits) as stream:
+        last = [0]
+        yield from decoded(lines(stream, terms.limits.line_bytes), source.name, terms, last)
         if stream.damage:
-            rejects.add(source.name, last + 1, "damaged file", stream.damage)
+            terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
+
+
+def decoded(
+    numbered: Iterable[Line], name: str, terms: Terms, last: list[int] | None = None
+) -> Iterator[Row]:
+    """The objects that lines hold, those that hold none rejected; `last` is told the number of the latest line."""
+    decode, limits, rejects = _decoder(), terms.limits, terms.rejects
+    for number, line, whole in numbered:
+        if last is not None:
+            last[0] = number
+        if not whole:
+            rejects.add(name, number, "too large", f"a line of over {limits.line_bytes:,} bytes", line)
+            continue
+        if line.isspace() or not line:
+            continue
+        # What lies outside of strings is what takes many times its size once decoded.
+        if len(line) > limits.meta_bytes and len(_STRINGS.sub(b"", line)) > limits.meta_bytes:
+            rejects.add(name, number, "too large", "a line with too much besides strings", line)
+            continue
+        try:
+            record = decode(line)
+        except UnicodeDecodeError as error:
+            rejects.add(name, number, "invalid encoding", str(error.reason), line)
+            continue
+        except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors too
+            deep = isinstance(error, RecursionError)
+            rejects.add(name, number, "bad JSON", "nested too deeply" if deep else str(error), line)
+            continue
+        if not isinstance(record, dict):
+            rejects.add(name, number, "wrong type", "the line is not a JSON object", line)
+            continue
+        yield number, record
 
 
 def _decoder() -> Callable[[bytes], Any]:

@@ -27,7 +27,8 @@ class ColumnFileWriter:
     """Writes a column file under a temporary name, to be used in a `with`; `finish` gives it its real one.
 
     `columns` has (name, block, length in bytes) in file order. A length not known yet is None: the first such
-    column grows in place, those after it wait in temporary files beside the target.
+    column grows in place, those after it wait in temporary files beside the target. A file that is not `durable` is not
+    synced: it outlives its process, not the loss of power.
     """
 
     def __init__(
@@ -40,12 +41,13 @@ class ColumnFileWriter:
         scheme: str,
         parameter: int,
         columns: Sequence[tuple[str, int, int | None]],
+        durable: bool = True,
     ) -> None:
         self.path = Path(path)
         if len(scheme.encode()) > MOST_SCHEME:
             raise DataError(f"a scheme may have {MOST_SCHEME} bytes, this one has {len(scheme.encode())}")
         self._magic, self._flags, self._bits = magic, flags, bits
-        self._scheme, self._parameter = scheme, parameter
+        self._scheme, self._parameter, self._durable = scheme, parameter, durable
         self._blocks = {name: block for name, block, _ in columns}
         self._promised = {name: length for name, _, length in columns}
         self._written = dict.fromkeys(self._blocks, 0)
@@ -99,7 +101,7 @@ class ColumnFileWriter:
         self._rest[name] = data[whole:].copy()
 
     def finish(self, count: int) -> None:
-        """Write what is left, the checksums and the header; sync; and give the file its name."""
+        """Write what is left, the checksums and the header, and give the file its name."""
         columns, at = [], PAGE
         for name, promised in self._promised.items():
             if promised is not None and self._written[name] != promised:
@@ -120,8 +122,11 @@ class ColumnFileWriter:
         self._file.truncate(at + table.nbytes)
         self._write(at, table.view(np.uint8))
         self._write(0, np.frombuffer(header.pack(at + table.nbytes, at, table), np.uint8))
-        os.fsync(self._file.fileno())
+        if self._durable:
+            os.fsync(self._file.fileno())
         os.replace(self._temporary, self.path)
+        if not self._durable:
+            return
         folder = os.open(self.path.parent, os.O_RDONLY)
         try:
             os.fsync(folder)

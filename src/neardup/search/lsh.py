@@ -8,7 +8,7 @@ threshold the bands are made for.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,11 +19,11 @@ from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.base import Sketches
 from neardup.search.base import Keyed
 from neardup.search.collapse import Groups
+from neardup.search.joined import Columns, Joined, behind, best_first
+from neardup.search.runs import PairRuns, pack_pairs, unpack_pairs
 from neardup.threads import check_threads
 
 __all__ = ["LSH", "BandCandidates"]
-
-Columns = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 # One-permutation sketches of short documents borrow values and so stray further than the S-curve says: the bands
 # are chosen to miss this part only of what the recall allows.
@@ -66,10 +66,7 @@ class BandCandidates:
         """Pairs worth a second look where some were left implied: each row of a group with the keeper that took the
         group's first row, given each row's keeper. Verified and added to the pairs, they let it take the others too.
         """
-        rows = np.flatnonzero(self.groups.repeats)
-        taker = keeper[self.groups.labels()[rows]]
-        apart = (taker != self.groups.labels()[rows]) & (taker != rows)
-        return _sorted(taker[apart], rows[apart])
+        return behind(self.groups, keeper)
 
 
 @dataclass(frozen=True)
@@ -77,8 +74,8 @@ class LSH:
     """Candidates by bands of MinHash values: `bands` x `rows` of them, the first of each sketch.
 
     A bucket (rows with one band key) of more than `cap` rows is not paired whole: each row meets the bucket's first
-    four rows and its eight neighbours in an order by the following values. Of equal sketches at most `spread` pairs
-    are spelled out for each group or pair of groups.
+    four rows by rank, and its eight neighbours in an order by the next band's key. Of equal sketches at most `spread`
+    pairs are spelled out for each group or pair of groups.
     """
 
     bands: int
@@ -139,36 +136,84 @@ class LSH:
     def keys(self, sketches: Sketches, *, threads: int = 1) -> Keyed:
         """The (band, key) columns of all rows with a sketch, row by row. Rows that share one are candidates, the
         same in a join anywhere."""
-        keys = _core.band_keys(self._values_of(sketches), self.bands, self.rows, check_threads(threads))
+        keys = self.band_keys(sketches, threads=threads)
         rows = np.flatnonzero(~sketches.empty)
         table = np.tile(np.arange(self.bands, dtype=np.int32), len(rows))
-        return Keyed(np.repeat(rows, self.bands), table, keys[rows].reshape(-1))
+        return Keyed(np.repeat(rows, self.bands), table, np.ascontiguousarray(keys[:, rows].T).reshape(-1))
 
     def probes(self, sketches: Sketches, *, threads: int = 1) -> Keyed:
         """What queries ask for: the same as `keys`."""
         return self.keys(sketches, threads=threads)
 
+    def band_keys(self, sketches: Sketches, *, threads: int = 1) -> NDArray[np.uint64]:
+        """The key of every row in every band, [bands, rows]: all that is needed of sketches to join them later."""
+        values = self._values_of(sketches)
+        keys = _core.band_keys(values, self.bands, self.rows, 0, self.bands, check_threads(threads))
+        return keys.reshape(self.bands, len(sketches))
+
+    def alike(self, sketches: Sketches, *, threads: int = 1) -> NDArray[np.uint64]:
+        """128 bits of each row, [rows, 2], equal where all values are."""
+        return _core.sketch_digests(self._values_of(sketches), self.bands, self.rows, check_threads(threads))
+
     def candidates(
         self, sketches: Sketches, *, rank: NDArray[np.int64] | None = None, threads: int = 1
     ) -> BandCandidates:
-        """The pairs of rows that agree on a band; the same for any number of threads.
+        """The pairs of rows that agree on a band, all in memory; the same for any number of threads.
 
         `rank` (smaller is better; by default the row) says which rows stand for groups and large buckets. They
         then come first among their like, as they do when clusters choose their keepers.
-        Memory beside the pairs: about 40 to 70 bytes a row, and a copy of the sketches when there is a rank.
+        """
+        values = self._values_of(sketches)
+
+        def keys(band: int) -> NDArray[np.uint64]:
+            return _core.band_keys(values, self.bands, self.rows, band, 1, threads).reshape(-1)
+
+        joined = self.join(
+            keys, self.alike(sketches, threads=threads), sketches.empty, rank=rank, threads=threads
+        )
+        pairs = [pack_pairs(left, right) for left, right in joined.chunks()]
+        left, right = unpack_pairs(np.unique(np.concatenate([np.empty(0, np.uint64), *pairs])))
+        return BandCandidates(left, right, joined.groups, joined.implied, joined.capped, joined.skipped)
+
+    def join(
+        self,
+        keys: Callable[[int], NDArray[np.uint64]],
+        alike: NDArray[np.uint64],
+        skip: NDArray[np.bool_],
+        *,
+        rank: NDArray[np.int64] | None = None,
+        runs: PairRuns | None = None,
+        threads: int = 1,
+        told: Callable[[int], None] | None = None,
+    ) -> Joined:
+        """The same candidates from keys alone, band by band, so that they may lie anywhere: `keys(band)` gives one
+        band's keys of all rows. Rows to `skip` have no sketch. `told` hears of every band done.
+
+        Memory beside the pairs, which `runs` may keep on disk: about 40 to 70 bytes a row.
         """
         check_threads(threads)
-        values, empty = self._values_of(sketches), sketches.empty
-        if rank is None:
-            return self._candidates(values, empty, threads)
-        if rank.shape != (len(sketches),):
-            raise DataError(f"rank must have one number for each of {len(sketches)} rows, not {rank.shape}")
-        order = np.argsort(rank, kind="stable")
-        found = self._candidates(np.ascontiguousarray(values[order]), empty[order], threads)
-        left, right = _sorted(order[found.left], order[found.right])
-        # Members of a group stand best first, which `Groups` keeps for `expand` and `labels` alike.
-        groups = _reordered(found.groups, order, empty)
-        return BandCandidates(left, right, groups, found.implied, found.capped, found.skipped)
+        if rank is not None and rank.shape != (len(skip),):
+            raise DataError(f"rank must have one number for each of {len(skip)} rows, not {rank.shape}")
+        repeats, members, offsets = _core.collapse(alike, skip if skip.any() else None, 128, threads)
+        groups = Groups(repeats.view(np.bool_), skip, members, offsets)
+        if rank is not None:
+            groups = best_first(groups, rank)
+        joined = Joined(groups, runs if runs is not None else PairRuns(), self.spread)
+        chosen = groups.first_rows
+        order = None if rank is None else np.argsort(np.argsort(rank[chosen])).astype(np.uint32)
+        first = now = np.ascontiguousarray(keys(0)[chosen])
+        for band in range(self.bands):
+            then = first if band + 1 == self.bands else np.ascontiguousarray(keys(band + 1)[chosen])
+            found, capped, skipped = _core.key_pairs(now, then, order, self.cap, threads)
+            joined.capped += capped
+            joined.skipped += skipped
+            left, right = unpack_pairs(found)
+            # Chosen rows ascend, so pairs of their places and pairs of rows have one order.
+            joined.runs.add(chosen[left].astype(np.uint64) << np.uint64(32) | chosen[right].astype(np.uint64))
+            now = then
+            if told is not None:
+                told(band)
+        return joined
 
     def _values_of(self, sketches: Sketches) -> NDArray[np.uint32]:
         have = sketches.values.shape[1]
@@ -177,64 +222,3 @@ class LSH:
                 f"{self.bands} bands of {self.rows} rows need MinHash(values={self.values}), not {have} values"
             )
         return np.ascontiguousarray(sketches.values)
-
-    def _candidates(
-        self, values: NDArray[np.uint32], empty: NDArray[np.bool_], threads: int
-    ) -> BandCandidates:
-        digests = _core.sketch_digests(values, self.bands, self.rows, threads)
-        repeats, members, offsets = _core.collapse(digests, empty if empty.any() else None, 128, threads)
-        groups = Groups(repeats.view(np.bool_), empty, members, offsets)
-        left, right, capped, skipped = _core.band_pairs(
-            values, groups.skip, self.bands, self.rows, self.cap, threads
-        )
-        if len(groups) == 0:
-            return BandCandidates(left, right, groups, 0, capped, skipped)
-        left, right, implied = self._spelled(left, right, groups)
-        return BandCandidates(left, right, groups, implied, capped, skipped)
-
-    def _spelled(
-        self, left: NDArray[np.int64], right: NDArray[np.int64], groups: Groups
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], int]:
-        """Pairs of first rows, with what stands behind them spelled out where it is little."""
-        size = np.ones(groups.rows, dtype=np.int64)
-        sizes = np.diff(groups.offsets)
-        size[groups.heads] = sizes
-        behind = size[left] * size[right]
-        small = (behind > 1) & (behind <= self.spread)
-        parts = [(left[~small], right[~small])]
-        zeros = np.zeros(int(small.sum()), dtype=np.uint8)
-        parts += [(a, b) for a, b, _ in groups.expand((left[small], right[small], zeros))]
-        inner = sizes * (sizes - 1) // 2
-        few = np.repeat(inner <= self.spread, sizes)
-        small_groups = Groups(
-            groups.repeats,
-            groups.empty,
-            groups.members[few],
-            np.concatenate([[0], np.cumsum(sizes[inner <= self.spread])]),
-        )
-        parts += [(a, b) for a, b, _ in small_groups.pairs()]
-        large = groups.members[~few]
-        heads = np.repeat(groups.heads, sizes)[~few]
-        parts.append((heads[large != heads], large[large != heads]))
-        spelled = _sorted(np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts]))
-        return *spelled, int(behind.sum() + inner.sum()) - len(spelled[0])
-
-
-def _sorted(left: NDArray[np.int64], right: NDArray[np.int64]) -> Columns:
-    # Rows are below 2**32, so that one number holds a pair: sorted many times faster than two columns.
-    pairs = np.minimum(left, right).astype(np.uint64) << np.uint64(32)
-    pairs |= np.maximum(left, right).astype(np.uint64)
-    pairs.sort()
-    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
-
-
-def _reordered(groups: Groups, order: NDArray[np.int64], empty: NDArray[np.bool_]) -> Groups:
-    """Groups of rows numbered by rank, with the rows' own numbers; still in the order of their first rows."""
-    repeats = np.zeros_like(groups.repeats)
-    repeats[order] = groups.repeats
-    members = order[groups.members]
-    heads, sizes = members[groups.offsets[:-1]], np.diff(groups.offsets)
-    by_head = np.argsort(heads)
-    offsets = np.concatenate([[0], np.cumsum(sizes[by_head])])
-    group = np.repeat(np.argsort(by_head), sizes)
-    return Groups(repeats, empty, members[np.argsort(group, kind="stable")], offsets)

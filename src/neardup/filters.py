@@ -1,0 +1,68 @@
+"""Documents that take no part: too short, in another language, or without a link."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import ConfigError, MissingExtra
+
+__all__ = ["Filters"]
+
+PASSED, SHORT, LANGUAGE, LINKS = 0, 1, 2, 3
+REASONS = ("", "too short", "other language", "no links")
+
+_LINK = re.compile(r"https?://|www\.|href\s*=", re.IGNORECASE)
+_DETECTED = 20_000  # characters a language is told by
+
+
+@dataclass(frozen=True)
+class Filters:
+    """What a document must have to be compared; what has it not is left out of the output too, and counted.
+
+    `words` and `bytes` are the least of its text; `languages` are two-letter codes, told by resiliparse's detector
+    (extra `web`); with `links` it must hold a URL. Each looks at the document as it was read, words at what was taken
+    from it.
+    """
+
+    words: int = 0
+    bytes: int = 0
+    languages: tuple[str, ...] = ()
+    links: bool = False
+
+    def __post_init__(self) -> None:
+        if self.words < 0 or self.bytes < 0:
+            raise ConfigError("a least length is 0 or more")
+        if isinstance(self.languages, str):
+            raise ConfigError(f"languages is a list; write languages=[{self.languages!r}]")
+
+    @property
+    def active(self) -> bool:
+        return self != Filters()
+
+    def check(
+        self, raw: Sequence[str], texts: Sequence[str], tokens: NDArray[np.int64], sizes: NDArray[np.int64]
+    ) -> NDArray[np.uint8]:
+        """For each document 0, or which of the REASONS keeps it out; the first that applies."""
+        found = np.zeros(len(texts), np.uint8)
+        if self.links:
+            bare = [_LINK.search(text) is None for text in raw]
+            found[np.array(bare, np.bool_)] = LINKS
+        if self.languages:
+            detect = _detector()
+            other = [detect(text[:_DETECTED]) not in self.languages for text in texts]
+            found[np.array(other, np.bool_)] = LANGUAGE
+        found[(tokens < self.words) | (sizes < self.bytes)] = SHORT
+        return found
+
+
+def _detector() -> Callable[[str], str]:
+    try:
+        from resiliparse.parse.lang import detect_fast
+    except ImportError:
+        raise MissingExtra("telling languages", "web") from None
+    return lambda text: str(detect_fast(text)[0])

@@ -1,0 +1,186 @@
+"""Texts and ids of JSONL as columns, many lines at a time, without a Python object for each: what a scan reads.
+
+pyarrow parses a block of lines; a block that holds anything it takes otherwise than the line reader does, such as a
+number for a text, NaN or bad UTF-8, is read again line by line. So both give the same documents and rejects.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.documents import Document
+from neardup.io.columns import Layout, Shaping, is_html
+from neardup.io.compression import Stream
+from neardup.io.jsonl import decoded
+from neardup.io.lines import Line
+from neardup.io.opened import Terms
+from neardup.io.sources import Source
+
+__all__ = ["TextBlock", "jsonl_blocks"]
+
+_BLOCK = 1 << 22
+_BOM = b"\xef\xbb\xbf"
+_ODD = (b"\n\n", b"\n\r\n", b"NaN", b"Infinity")
+
+
+@dataclass(frozen=True)
+class TextBlock:
+    """Documents of one file: text i is the UTF-8 `data[offsets[i]:offsets[i + 1]]`, its row in the file `rows[i]`."""
+
+    file: str
+    rows: NDArray[np.int64]
+    ids: list[str]
+    data: NDArray[np.uint8]
+    offsets: NDArray[np.int64]
+    html: bool = False
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def of(cls, file: str, rows: list[int], documents: list[Document], html: bool = False) -> TextBlock:
+        """The columns of documents; `html` says that their texts are pages."""
+        texts = [document.text.encode() for document in documents]
+        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
+        data = np.frombuffer(b"".join(texts), np.uint8)
+        ids = [document.id for document in documents]
+        offsets = np.concatenate([[0], ends]).astype(np.int64)
+        return cls(file, np.array(rows, np.int64), ids, data, offsets, html)
+
+    def documents(self) -> list[Document]:
+        """The documents, without what else their lines held."""
+        begins, ends = self.offsets[:-1].tolist(), self.offsets[1:].tolist()
+        texts = (self.data[a:b].tobytes().decode() for a, b in zip(begins, ends, strict=True))
+        return [Document(name, text) for name, text in zip(self.ids, texts, strict=True)]
+
+
+def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator[TextBlock]:
+    """The documents of a JSONL file. The layout is found in its first block, or else is that of the file `before`,
+    which it then becomes."""
+    layout, parser = None, None
+    with Stream(source.open(), terms.limits) as stream:
+        row = 1
+        for block, whole in _blocks(stream, terms.limits.line_bytes):
+            if layout is None:
+                shaping = _shaping(block, whole, row, source, terms, None)
+                shaping.fallback = before[0] if before else None
+                made = _slow(shaping, source)
+                layout = shaping.layout
+                before[:] = [layout] if layout is not None else before
+                parser = _parser(layout, block) if layout is not None else None
+            else:
+                parsed = parser(block, source.name, row, terms) if parser is not None and whole else None
+                made = parsed or _slow(_shaping(block, whole, row, source, terms, layout), source)
+            if len(made):
+                yield made
+            row += block.count(b"\n") if whole else 1
+        if stream.damage:
+            terms.rejects.add(source.name, row, "damaged file", stream.damage)
+
+
+def _blocks(stream: Stream, limit: int) -> Iterator[tuple[bytes, bool]]:
+    """Whole lines, many at a time, each with its line end; or, not whole, the beginning of one beyond the limit."""
+    held: list[bytes] = []
+    size, first, skipping = 0, True, False
+    while chunk := stream.read(_BLOCK):
+        if first:
+            while len(chunk) < len(_BOM) and (more := stream.read(_BLOCK)):
+                chunk += more
+            chunk, first = chunk.removeprefix(_BOM), False
+        if skipping:
+            end = chunk.find(b"\n")
+            if end < 0:
+                continue
+            chunk, skipping = chunk[end + 1 :], False
+        end = chunk.rfind(b"\n")
+        if end >= 0 and held and size + chunk.find(b"\n") > limit:
+            # The line that began earlier is too long; what follows it is not.
+            yield held[0][:400], False
+            chunk, held, size = chunk[chunk.find(b"\n") + 1 :], [], 0
+            end = chunk.rfind(b"\n")
+        if end >= 0:
+            yield b"".join([*held, chunk[: end + 1]]), True
+            held, size, chunk = [], 0, chunk[end + 1 :]
+        if chunk:
+            held.append(chunk)
+            size += len(chunk)
+        if size > limit:
+            yield held[0][:400], False
+            held, size, skipping = [], 0, True
+    if held and stream.damage is None:
+        yield b"".join(held) + b"\n", True
+
+
+def _shaping(
+    block: bytes, whole: bool, row: int, source: Source, terms: Terms, layout: Layout | None
+) -> Shaping:
+    rows = decoded(_lines(block, whole, row), source.name, terms)
+    return Shaping(rows, source.name, terms.text, terms.id, frozenset(), terms.limits, terms.rejects, layout)
+
+
+def _lines(block: bytes, whole: bool, row: int) -> Iterator[Line]:
+    if not whole:
+        yield row, block, False
+        return
+    for i, line in enumerate(block[:-1].split(b"\n")):
+        yield row + i, line, True
+
+
+def _slow(shaping: Shaping, source: Source) -> TextBlock:
+    rows, documents = [], []
+    for row, document in shaping:
+        rows.append(row)
+        documents.append(document)
+    html = shaping.layout is not None and is_html(shaping.layout)
+    return TextBlock.of(source.name, rows, documents, html)
+
+
+def _parser(layout: Layout, block: bytes) -> Any:
+    """A function from a block to its TextBlock, None where it must be read line by line; None without pyarrow."""
+    try:
+        import pyarrow as pa
+        import pyarrow.json as arrow_json
+    except ImportError:
+        return None
+    fields = [(layout.text, pa.string())]
+    if layout.id is not None:
+        try:
+            first = json.loads(block[: block.index(b"\n")]).get(layout.id)
+        except (ValueError, AttributeError):
+            return None
+        fields.append((layout.id, pa.int64() if type(first) is int else pa.string()))
+    parse = arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
+
+    def run(block: bytes, name: str, row: int, terms: Terms) -> TextBlock | None:
+        lines = block.count(b"\n")
+        if any(odd in block for odd in _ODD) or block[:1] in b"\r\n" or len(block) > terms.limits.meta_bytes:
+            return None
+        options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
+        try:
+            table = arrow_json.read_json(pa.BufferReader(block), read_options=options, parse_options=parse)
+            table.validate(full=True)  # the parser takes any bytes for UTF-8
+        except pa.ArrowException:
+            return None
+        if table.num_rows != lines or any(column.null_count for column in table.columns):
+            return None
+        text = table[layout.text].combine_chunks().cast(pa.large_string())
+        _, ends, data = text.buffers()
+        offsets = np.frombuffer(ends, np.int64)[text.offset : text.offset + lines + 1]
+        flat = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+        if int(np.diff(offsets).max()) > terms.limits.document_bytes:
+            return None
+        if layout.id is None:
+            ids = [f"{name}:{number}" for number in range(row, row + lines)]
+        else:
+            ids = table[layout.id].cast(pa.string()).to_pylist()
+            if not all(ids):
+                return None
+        return TextBlock(name, np.arange(row, row + lines), ids, flat, offsets, is_html(layout))
+
+    return run

@@ -1,0 +1,79 @@
+"""Which document of a cluster stays: the policy, and the rank it gives every row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import ConfigError, DataError
+
+__all__ = ["Keep"]
+
+By = Literal["longest", "first", "last", "score"]
+Among = Literal["all", "within", "across"]
+
+
+@dataclass(frozen=True)
+class Keep:
+    """The keep policy. Ties always go to the first by sorted (path, row).
+
+    `by`: the longest text, the first or the last document, or the highest `score`, a field of the documents.
+    `prefer` lists sources, best first; a document of a listed source beats all of the others. A source is the file a
+    document came from, or its field `source` (a host, a snapshot). `many` documents of a cluster stay, the keeper
+    among them. Documents are duplicates `among` all, only within one source, or only across different ones.
+    """
+
+    by: By = "longest"
+    score: str | None = None
+    prefer: tuple[str, ...] = ()
+    source: str | None = None
+    many: int = 1
+    among: Among = "all"
+
+    def __post_init__(self) -> None:
+        if self.by not in get_args(By):
+            raise ConfigError(f"keep by {', '.join(get_args(By))}, not {self.by!r}")
+        if self.among not in get_args(Among):
+            raise ConfigError(f"duplicates are among {', '.join(get_args(Among))}, not {self.among!r}")
+        if (self.by == "score") != (self.score is not None):
+            raise ConfigError('to keep by score, say by="score" and name the field: score="quality"')
+        if isinstance(self.prefer, str):
+            raise ConfigError(f"prefer is a list of sources; write prefer=[{self.prefer!r}]")
+        if isinstance(self.many, bool) or not isinstance(self.many, int) or self.many < 1:
+            raise ConfigError(f"keep many=1 or more documents of a cluster, not {self.many!r}")
+
+    def rank(
+        self,
+        lengths: NDArray[np.int64],
+        sources: NDArray[np.int32] | None = None,
+        names: Sequence[str] = (),
+        scores: NDArray[np.float64] | None = None,
+    ) -> NDArray[np.int64]:
+        """The rank of each row, 0 the best. Rows stand in sorted (path, row) order; `names[sources[i]]` is the source
+        of row i; a score that is missing (NaN) is below all others."""
+        rows = np.arange(len(lengths), dtype=np.int64)
+        if self.by == "longest":
+            by = -lengths.astype(np.int64)
+        elif self.by == "score":
+            if scores is None:
+                raise DataError(f"there are no scores {self.score!r} to keep documents by")
+            by = np.where(np.isnan(scores), np.inf, -scores)
+        else:
+            by = rows if self.by == "first" else -rows
+        order = np.lexsort((rows, by))
+        if self.prefer:
+            unknown = [name for name in self.prefer if name not in names]
+            if unknown:
+                known = ", ".join(list(names)[:10])
+                raise ConfigError(f"no document is of source {unknown[0]!r}; sources are: {known}")
+            place = {name: i for i, name in enumerate(self.prefer)}
+            preference = np.array([place.get(name, len(place)) for name in names], dtype=np.int64)
+            assert sources is not None
+            order = order[np.argsort(preference[sources[order]], kind="stable")]
+        rank = np.empty(len(rows), dtype=np.int64)
+        rank[order] = rows
+        return rank

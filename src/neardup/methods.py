@@ -1,0 +1,155 @@
+"""From fingerprints to candidates: what a method keeps of every document, and how it then finds pairs.
+
+Both are configurations of one pipeline: MinHash bands meet on keys, codes meet within a radius.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.config import Config, Hamming
+from neardup.corpus.corpus import Corpus
+from neardup.corpus.shard import Prints
+from neardup.errors import ConfigError
+from neardup.fingerprints.base import Codes, Sketches
+from neardup.fingerprints.minhash import MinHash
+from neardup.search.collapse import collapse
+from neardup.search.joined import Joined, best_first
+from neardup.search.lsh import LSH
+from neardup.search.runs import PairRuns, pack_pairs
+
+__all__ = ["Bands", "Method", "Near", "method_of"]
+
+Rows = NDArray[np.int64]
+
+
+class Method(Protocol):
+    """What the pipeline asks of a method."""
+
+    @property
+    def scheme(self) -> str:
+        """What decides the kept columns besides the fingerprints' own scheme."""
+        ...
+
+    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+        """The columns of fingerprints that the search needs later."""
+        ...
+
+    def candidates(
+        self,
+        corpus: Corpus,
+        skip: NDArray[np.bool_],
+        rank: Rows,
+        *,
+        folder: Path | None,
+        most: int,
+        threads: int,
+        told: Callable[[float], None],
+    ) -> Joined:
+        """Pairs among the rows not to skip; with a folder at most about `most` are held in memory. `told` hears what
+        share is done."""
+        ...
+
+
+def method_of(config: Config) -> Method | None:
+    """The method a config names; None if it looks for equal words only."""
+    if not config.near:
+        return None
+    if isinstance(config.prints, MinHash):
+        return Bands(config.bands)
+    return Near(config.hamming, config.prints.bits)
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Sketches by LSH: of a sketch only its band keys are kept, 8 bytes each."""
+
+    lsh: LSH
+
+    @property
+    def scheme(self) -> str:
+        return f"bands {self.lsh.bands}x{self.lsh.rows}"
+
+    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+        assert isinstance(prints, Sketches)
+        keys = self.lsh.band_keys(prints, threads=threads)
+        return {"keys": keys, "alike": self.lsh.alike(prints, threads=threads)}
+
+    def candidates(
+        self,
+        corpus: Corpus,
+        skip: NDArray[np.bool_],
+        rank: Rows,
+        *,
+        folder: Path | None,
+        most: int,
+        threads: int,
+        told: Callable[[float], None],
+    ) -> Joined:
+        return self.lsh.join(
+            corpus.keys,
+            corpus.prints("alike"),
+            skip,
+            rank=rank,
+            runs=PairRuns(folder, most),
+            threads=threads,
+            told=lambda band: told((band + 1) / self.lsh.bands),
+        )
+
+
+@dataclass(frozen=True)
+class Near:
+    """Codes within a Hamming radius, by any of the searches. Codes and pairs of codes are held in memory."""
+
+    search: Hamming
+    bits: int
+    spread: int = 1000
+
+    def __post_init__(self) -> None:
+        wanted = self.search.bits
+        if wanted is not None and wanted != self.bits:
+            raise ConfigError(f"the search is for codes of {wanted} bits, the fingerprints have {self.bits}")
+
+    @property
+    def scheme(self) -> str:
+        return f"codes {self.bits}"
+
+    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+        assert isinstance(prints, Codes)
+        columns: dict[str, NDArray[Any]] = {"codes": prints.codes}
+        if prints.ranks is not None:
+            columns["ranks"] = prints.ranks
+        return columns
+
+    def candidates(
+        self,
+        corpus: Corpus,
+        skip: NDArray[np.bool_],
+        rank: Rows,
+        *,
+        folder: Path | None,
+        most: int,
+        threads: int,
+        told: Callable[[float], None],
+    ) -> Joined:
+        ranks = corpus.prints("ranks") if self._needs_ranks() else None
+        codes = Codes("codes of one run", skip, self.bits, corpus.prints("codes"), ranks=ranks)
+        groups = best_first(collapse(codes, threads=threads), rank)
+        joined = Joined(groups, PairRuns(folder, most), self.spread)
+        first = groups.first_rows
+        if len(first) > 1:
+            found = self.search.candidates(codes.take(first), threads=threads)
+            joined.runs.add(pack_pairs(first[found.left], first[found.right]))
+        told(1.0)
+        return joined
+
+    def _needs_ranks(self) -> bool:
+        from neardup.search.psm import PSM
+
+        return isinstance(self.search, PSM)

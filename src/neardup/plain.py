@@ -1,0 +1,154 @@
+"""Strategies as plain tables and back, so that one config can live in TOML, in JSON and in code."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from types import NoneType, UnionType
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from neardup.errors import ConfigError
+from neardup.seeds import DEFAULT_SEED, Seed
+
+__all__ = ["from_plain", "to_plain", "to_toml"]
+
+# Where a field may hold one of several strategies, its table says which: kind = "shingles".
+_KINDS = {
+    "words": "neardup.features.extract:Words",
+    "shingles": "neardup.features.extract:Shingles",
+    "characters": "neardup.features.extract:Characters",
+    "sentences": "neardup.features.extract:Sentences",
+    "modulo": "neardup.features.select:Modulo",
+    "smallest": "neardup.features.select:Smallest",
+    "winnow": "neardup.features.select:Winnow",
+    "minhash": "neardup.fingerprints.minhash:MinHash",
+    "bits": "neardup.fingerprints.minhash:BitMinHash",
+    "simhash": "neardup.fingerprints.simhash:Simhash",
+    "lsh": "neardup.search.lsh:LSH",
+    "join": "neardup.search.join:Join",
+    "compact": "neardup.search.hamming:Compact",
+    "covering": "neardup.search.hamming:Covering",
+    "bphs": "neardup.search.hamming:BPHS",
+    "psm": "neardup.search.psm:PSM",
+    "scan": "neardup.search.scan:Scan",
+    "adjacent": "neardup.search.adjacent:Adjacent",
+    "jaccard": "neardup.verify:Jaccard",
+    "containment": "neardup.verify:Containment",
+    "cosine": "neardup.verify:Cosine",
+}
+
+
+@cache
+def _class(kind: str) -> type:
+    module, _, name = _KINDS[kind].partition(":")
+    found = getattr(import_module(module), name)
+    assert isinstance(found, type)
+    return found
+
+
+def to_plain(value: Any) -> Any:
+    """A strategy as a table of its fields, those left out that have no value."""
+    if isinstance(value, Seed):
+        if value.secret:
+            raise ConfigError("a secret seed is not written into a config: it would be secret no longer")
+        return value.value
+    if is_dataclass(value) and not isinstance(value, type):
+        kind = next((k for k, place in _KINDS.items() if place.endswith(f":{type(value).__name__}")), None)
+        plain: dict[str, Any] = {} if kind is None else {"kind": kind}
+        for entry in fields(value):
+            item = getattr(value, entry.name)
+            if item is not None and not (entry.name == "seed" and item == DEFAULT_SEED):
+                plain[entry.name] = to_plain(item)
+        return plain
+    if isinstance(value, tuple | list):
+        return [to_plain(item) for item in value]
+    if isinstance(value, bool | int | float | str):
+        return value
+    raise ConfigError(f"{type(value).__name__} cannot be written into a config; fit it anew where it is used")
+
+
+def from_plain(kind: type, plain: Any, where: str) -> Any:
+    """The strategy a table describes; `where` names its place in messages."""
+    if not isinstance(plain, Mapping):
+        raise ConfigError(f"{where}: expected a table, not {plain!r}")
+    hints, known = get_type_hints(kind), {entry.name: entry for entry in fields(kind)}
+    given = {name: value for name, value in plain.items() if name != "kind"}
+    unknown = sorted(given.keys() - known.keys())
+    if unknown:
+        raise ConfigError(f"{where}: there is no {unknown[0]!r}; there are: {', '.join(known)}")
+    missing = [
+        name
+        for name, entry in known.items()
+        if name not in given and entry.default is MISSING and entry.default_factory is MISSING
+    ]
+    if missing:
+        raise ConfigError(f"{where}: {missing[0]!r} is missing")
+    values = {
+        name: _value(hints[name], value, f"{where}: {name}", known[name].default_factory)
+        for name, value in given.items()
+    }
+    try:
+        return kind(**values)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+
+
+def _value(hint: Any, value: Any, where: str, usual: Any) -> Any:
+    """The value a field of this type takes; `usual` is the strategy it has by default, if any."""
+    choices = [choice for choice in _choices(hint) if choice is not NoneType]
+    if isinstance(value, Mapping):
+        strategies = [choice for choice in choices if isinstance(choice, type) and is_dataclass(choice)]
+        return from_plain(_named(strategies, value, where, usual), value, where)
+    for choice in choices:
+        if get_origin(choice) is Literal and value in get_args(choice):
+            return value
+        if get_origin(choice) is tuple and isinstance(value, list):
+            return tuple(value)
+        if choice is float and type(value) in (int, float):
+            return float(value)
+        if choice in (bool, int, str) and type(value) is choice:
+            return value
+    names = [repr(name) for choice in choices if get_origin(choice) is Literal for name in get_args(choice)]
+    names += [choice.__name__ for choice in choices if isinstance(choice, type)]
+    raise ConfigError(f"{where} is {value!r}; it must be {' or '.join(names) or 'another kind of value'}")
+
+
+def _named(strategies: list[type], table: Mapping[str, Any], where: str, usual: Any) -> type:
+    named = table.get("kind")
+    if named is None:
+        if usual in [_class(kind) for kind in _KINDS] or usual in strategies:
+            return usual  # type: ignore[no-any-return]
+        if len(strategies) == 1 and not strategies[0].__subclasses__():
+            return strategies[0]
+        raise ConfigError(f'{where}: say which, with kind = "..."')
+    if named not in _KINDS:
+        raise ConfigError(f"{where}: there is no kind {named!r}; there are: {', '.join(_KINDS)}")
+    found = _class(named)
+    if not issubclass(found, tuple(strategies)):
+        fitting = [kind for kind in _KINDS if issubclass(_class(kind), tuple(strategies))]
+        raise ConfigError(f"{where}: {named!r} does not fit here; these do: {', '.join(fitting)}")
+    return found
+
+
+def _choices(hint: Any) -> list[Any]:
+    if get_origin(hint) in (Union, UnionType):
+        return [choice for part in get_args(hint) for choice in _choices(part)]
+    return [hint]
+
+
+def to_toml(plain: Mapping[str, Any], path: tuple[str, ...] = ()) -> str:
+    """Plain tables as TOML, values before tables."""
+    lines = [f"{name} = {_toml(value)}" for name, value in plain.items() if not isinstance(value, Mapping)]
+    parts = ["\n".join([f"[{'.'.join(path)}]", *lines] if path else lines)]
+    parts += [to_toml(value, (*path, name)) for name, value in plain.items() if isinstance(value, Mapping)]
+    return "\n\n".join(part.strip() for part in parts if part.strip()) + ("" if path else "\n")
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list):
+        return f"[{', '.join(map(_toml, value))}]"
+    # JSON's strings, numbers and booleans are TOML's too, but for the escape of the delete character.
+    return json.dumps(value).replace("\x7f", "\\u007f")

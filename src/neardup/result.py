@@ -1,0 +1,121 @@
+"""What deduplication found, for people and programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from os import PathLike
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.clusters import Clusters
+from neardup.cut import Cut
+from neardup.documents import Document
+from neardup.errors import DataError
+from neardup.io.writers import open_writer
+from neardup.pipeline import Found
+from neardup.verify import Pairs
+
+__all__ = ["Dropped", "Result"]
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """One document that can go: the row of its keeper, and how similar the two are (1: the same words)."""
+
+    row: int
+    keeper: int
+    similarity: float
+
+
+@dataclass(frozen=True)
+class Result:
+    """What `dedup` found. Rows are the documents' places in the input.
+
+    `pairs` are the verified ones among documents of different words, down to the floor; `exact` counts the documents
+    that can go because their words equal those of another, `empty` those without words, which are always kept,
+    `filtered` those that the filters left out, which are not. `capped` counts the buckets of alike documents that were
+    too large to pair whole: 0 unless a corpus is very repetitive.
+    """
+
+    ids: tuple[str, ...]
+    cut: Cut
+    found: Found
+    threshold: float
+    empty: int
+    filtered: int
+    seconds: dict[str, float] = field(repr=False)
+    source: Callable[[], Iterator[Document]] | None = field(default=None, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @property
+    def clusters(self) -> Clusters:
+        return self.cut.clusters
+
+    @property
+    def pairs(self) -> Pairs:
+        return self.found.pairs
+
+    @property
+    def candidates(self) -> int:
+        return self.found.candidates
+
+    @property
+    def capped(self) -> int:
+        return self.found.capped
+
+    @property
+    def exact(self) -> int:
+        gone, first = self.cut.dropped, self.found.first
+        return int((first[gone] == first[self.clusters.keeper[gone]]).sum())
+
+    @property
+    def kept(self) -> Rows:
+        """Rows to keep, ascending."""
+        return np.flatnonzero(self.cut.kept)
+
+    @property
+    def dropped(self) -> list[Dropped]:
+        """Rows that can go as duplicates, ascending, each with the one that explains it."""
+        keeper, similarity = self.clusters.keeper, self.clusters.similarity
+        return [
+            Dropped(int(row), int(keeper[row]), float(similarity[row]))
+            for row in self.cut.dropped
+            if keeper[row] != row
+        ]
+
+    def write(self, path: str | PathLike[str], format: str | None = None) -> int:
+        """Write the documents that stay, and return how many; the file appears when it is whole."""
+        if self.source is None:
+            raise DataError("the documents are gone; write them yourself, by `kept`")
+        stays = self.cut.kept
+        with open_writer(path, format) as writer:
+            writer.write_all(d for row, d in enumerate(self.source()) if stays[row])
+        return writer.rows
+
+    def summary(self) -> str:
+        """What a person wants to know first, in a few lines."""
+        _, sizes = self.clusters.sizes()
+        gone, exact = len(self.cut.dropped) - self.filtered, self.exact
+        share = gone / len(self) if len(self) else 0.0
+        largest = f", the largest of {sizes.max()}" if len(sizes) else ""
+        lines = [
+            f"{len(self):,} documents: {len(self.kept):,} kept, {gone:,} can go ({share:.1%})",
+            f"  {exact:,} have the same words as another, {gone - exact:,} are near-duplicates "
+            f"(Jaccard >= {self.threshold:g})",
+            f"  {len(sizes):,} clusters{largest}; {len(self.pairs):,} pairs verified of {self.candidates:,} candidates",
+        ]
+        if self.filtered:
+            lines.append(f"  {self.filtered:,} did not pass the filters and were left out")
+        if self.empty:
+            lines.append(f"  {self.empty:,} have no words and were left alone")
+        if self.capped:
+            lines.append(
+                f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
+            )
+        return "\n".join(lines)

@@ -1,0 +1,86 @@
+"""Pairs gathered from many joins, each once: in memory while they fit, in sorted runs on disk beyond."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+
+__all__ = ["PairRuns", "pack_pairs", "unpack_pairs"]
+
+Packed = NDArray[np.uint64]
+Rows = NDArray[np.int64]
+
+
+def pack_pairs(left: Rows, right: Rows) -> Packed:
+    """Pairs of rows below 2**32 as one number each, the smaller row first; ascending, each once."""
+    pairs = np.minimum(left, right).astype(np.uint64) << np.uint64(32)
+    pairs |= np.maximum(left, right).astype(np.uint64)
+    pairs.sort()
+    if len(pairs) < 2:
+        return pairs
+    fresh = np.ones(len(pairs), np.bool_)
+    np.not_equal(pairs[1:], pairs[:-1], out=fresh[1:])
+    return pairs if fresh.all() else pairs[fresh]
+
+
+def unpack_pairs(pairs: Packed) -> tuple[Rows, Rows]:
+    """The rows of packed pairs."""
+    return (pairs >> np.uint64(32)).astype(np.int64), (pairs & np.uint64(0xFFFFFFFF)).astype(np.int64)
+
+
+class PairRuns:
+    """Packed pairs, unique and ascending. With a `folder`, at most about `most` of them are held in memory, and the
+    rest lies there in files that `close` removes; the pairs that come out are the same."""
+
+    def __init__(self, folder: Path | None = None, most: int = 1 << 25) -> None:
+        self._folder, self._most = folder, most
+        self._held: Packed = np.empty(0, np.uint64)
+        self._files: list[Path] = []
+
+    def add(self, pairs: Packed) -> None:
+        """More pairs, ascending and unique among themselves."""
+        self._held = _core.merge_pairs(self._held, np.ascontiguousarray(pairs)) if len(self._held) else pairs
+        if self._folder is not None and len(self._held) > self._most:
+            path = self._folder / f"pairs-{len(self._files):04}.run"
+            self._held.tofile(path)
+            self._files.append(path)
+            self._held = np.empty(0, np.uint64)
+
+    def chunks(self, most: int = 1 << 22) -> Iterator[Packed]:
+        """All pairs in ascending order, about `most` at a time."""
+        if not self._files:
+            for start in range(0, len(self._held), most):
+                yield self._held[start : start + most]
+            return
+        # Only the places where a chunk begins are looked up in the mapping: slices are read, for mapped pages
+        # would count as memory in use.
+        runs: list[Packed] = [np.memmap(path, np.uint64, "r") for path in self._files]
+        step = max(1, most // (2 * len(runs) + 2))
+        samples = np.sort(
+            np.concatenate([*(run[step - 1 :: step] for run in runs), self._held[step - 1 :: step]])
+        )
+        cuts = np.unique(samples[:: max(1, most // step)])
+        places = [
+            np.concatenate([[0], np.searchsorted(run, cuts), [len(run)]]) for run in [*runs, self._held]
+        ]
+        del runs
+        for part in range(len(cuts) + 1):
+            chunk = self._held[places[-1][part] : places[-1][part + 1]]
+            for path, place in zip(self._files, places[:-1], strict=True):
+                count = int(place[part + 1] - place[part])
+                slice_ = np.fromfile(path, np.uint64, count, offset=8 * int(place[part]))
+                chunk = _core.merge_pairs(chunk, slice_)
+            if len(chunk):
+                yield chunk
+
+    def close(self) -> None:
+        """Remove what lies on disk."""
+        for path in self._files:
+            path.unlink(missing_ok=True)
+        self._files = []
+        self._held = np.empty(0, np.uint64)
