@@ -46,7 +46,7 @@ __all__ = ["calibrate"]
 )
 @click.option("--documents", type=click.IntRange(2), default=100_000, show_default=True, help="Most to hold.")
 @click.option(
-    "--queries", type=click.IntRange(2), default=2000, show_default=True, help="Documents to ask for."
+    "--queries", type=click.IntRange(2), default=5000, show_default=True, help="Documents to ask for."
 )
 @click.option(
     "--pairs", type=click.IntRange(1000), default=100_000, show_default=True, help="To compare exactly."

@@ -84,19 +84,17 @@ class Measured:
     def removed(self, setting: Setting) -> Measure:
         """How many documents of different words a setting would remove, with a 95% interval.
 
-        With all documents asked, by clusters as `dedup` makes them. Otherwise the share of documents that have a
-        better-ranked one among their found pairs: a little too many where chains form, since a keeper may itself go.
+        Clusters are made as `dedup` makes them, of the pairs of the documents asked. Of a neighbour that was not asked
+        it is not known whether it would go itself: where chains form, the count is then a little high.
         """
         hit = setting.finds(self.near)
         left, right = self.near.left[hit], self.near.right[hit]
         many, n = len(self.corpus), len(self.asked)
+        found = cluster(Pairs.of(left, right, np.ones(len(left))), many, self.corpus.rank)
+        gone = int((~found.kept[self.asked]).sum())
         if n == many:
-            ones = np.ones(len(left))
-            found = cluster(Pairs.of(left, right, ones), many, self.corpus.rank)
-            gone = float((~found.kept).sum())
             return Measure(gone, gone, gone, many)
-        beaten = np.unique(left[self.corpus.rank[right] < self.corpus.rank[left]])
-        share = len(beaten) / n
+        share = gone / n
         low, high = wilson(share, n / max(1e-9, 1 - n / many))  # fewer documents are left to be surprised by
         return Measure(share * many, low * many, high * many, many)
 
