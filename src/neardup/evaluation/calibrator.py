@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.clusters import cluster, rank_by
+from neardup.clusters import cluster
 from neardup.errors import DataError
 from neardup.evaluation.metrics import Measure, wilson
 from neardup.evaluation.sampling import (
@@ -25,6 +25,7 @@ from neardup.features import Idf, Shingles, Words
 from neardup.features.extract import TextFeatures
 from neardup.fingerprints import Codes, MinHash, Simhash
 from neardup.fused import digest, fingerprint
+from neardup.keep import Keep
 from neardup.search.lsh import LSH
 from neardup.search.psm import PSM
 from neardup.search.psm_recall import Calibration as Flips
@@ -56,7 +57,10 @@ class Corpus:
     ) -> Corpus:
         """Documents with the same words are one, as they are wherever duplicates are removed."""
         digests = digest(texts, normalized=shingles.normalize.without_words())
-        rank = rank_by(np.fromiter(map(len, texts), np.int64, len(texts)), keep)
+        encoded = (
+            text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts
+        )
+        rank = Keep(by=keep).rank(np.fromiter(map(len, encoded), np.int64, len(texts)))
         words = np.ascontiguousarray(digests.digests).view(np.uint64)
         order = np.lexsort((rank, words[:, 1], words[:, 0]))
         fresh = np.ones(len(order), np.bool_)
