@@ -32,7 +32,9 @@ def main() -> None:
 
 
 def write(name: str, said: dict[str, object]) -> None:
-    (IMAGES / f"{name}.json").write_text(json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    (IMAGES / f"{name}.json").write_text(
+        json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
 
 
 if __name__ == "__main__":
