@@ -12,7 +12,7 @@ LAYERS = [
     ["cli"],
     ["evaluation"],
     ["findings"],
-    ["explanation", "planning", "deduplication"],
+    ["explanation", "planning", "deduplication", "repeats"],
     ["result"],
     ["pipeline", "sharding"],
     ["preparing"],

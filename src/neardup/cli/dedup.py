@@ -13,6 +13,7 @@ import click
 from neardup.cli.apply import show_alarms
 from neardup.cli.options import config_of, config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.scan import show_summary
 
 __all__ = ["dedup"]
 
@@ -28,17 +29,17 @@ __all__ = ["dedup"]
 @config_options
 @reading_options
 @running_options
-def dedup(
-    inputs: tuple[str, ...], out: str | None, findings: str | None, against: tuple[str, ...], **given: Any
-) -> None:
+def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **given: Any) -> None:
     """Find the duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what is worth keeping.
 
     The same as `neardup scan` and then `neardup apply`: the inputs are never changed, what cannot be read goes to
-    rejects.jsonl in the findings folder, and the findings stay for `neardup clusters` and `explain`. Stopped, the same
-    command goes on where it was.
+    documents.rejects.jsonl in the findings folder, and the findings stay for `neardup clusters` and `explain`. Stopped,
+    the same command goes on where it was.
     """
-    from neardup.findings import alarms, apply, scan, summarize
+    from neardup.findings import alarms, apply, check_output, scan, summarize
 
+    if out:
+        check_output(out)
     progress = progress_shown(given["quiet"])
     with ExitStack() as stack:
         place = findings or (f"{out.rstrip('/')}.findings" if out else None)
@@ -73,7 +74,7 @@ def dedup(
             }
             click.echo(json.dumps(answer, ensure_ascii=False))
         else:
-            click.echo("\n".join(summary.lines()))
+            show_summary(summary.lines())
             if done is not None:
                 click.echo(f"\n{done.written:,} documents written to {out}; the findings are in {place}")
         if stops and out:

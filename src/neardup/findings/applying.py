@@ -21,11 +21,11 @@ from neardup.findings.folder import Findings
 from neardup.findings.summary import alarms
 from neardup.io.columns import Layout
 from neardup.io.reading import read
-from neardup.io.writers import Writer, open_writer
+from neardup.io.writers import Writer, format_for, open_writer
 from neardup.keep import Keep
 from neardup.progress import Progress
 
-__all__ = ["Applied", "Write", "apply"]
+__all__ = ["Applied", "Write", "apply", "check_output"]
 
 Write = Literal["kept", "dropped", "annotated"]
 NOTES = ("neardup_keep", "neardup_cluster", "neardup_keeper", "neardup_similarity")
@@ -66,6 +66,7 @@ def apply(
     reasons = alarms(found, made)
     if reasons and not allow_mass_removal:
         raise DataError("this looks like an accident:\n  " + "\n  ".join(reasons))
+    check_output(out, format)
     told = progress or Progress()
     told.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
     _unchanged(found)
@@ -74,6 +75,19 @@ def apply(
     written = _Output(found, made, write, Path(place), format, told).run(folder)
     told.finish()
     return Applied(written, len(found) - found.reference, place)
+
+
+def check_output(out: str | PathLike[str], format: str | None = None) -> None:
+    """Raise now what `apply` would raise about the place to write to, and not after an hour's scan."""
+    place = os.fspath(out)
+    if place.endswith(("/", os.sep)) or os.path.isdir(place):
+        if os.path.isdir(place) and os.listdir(place):
+            raise ConfigError(f"{place}: is not empty; name a new folder, so that nothing there is lost")
+        return
+    format_for(place, format)
+    parent = Path(place).parent
+    if not parent.is_dir():
+        raise DataError(f"{place}: the folder {parent} does not exist; make it first")
 
 
 def _unchanged(findings: Findings) -> None:
@@ -127,8 +141,6 @@ class _Output:
             return writer.rows
 
     def _to_folder(self) -> int:
-        if self.out.exists() and any(self.out.iterdir()):
-            raise ConfigError(f"{self.out}: is not empty; name a new folder, so that nothing there is lost")
         hidden = self.out.with_name(f".{self.out.name}.{secrets.token_hex(4)}.tmp")
         hidden.mkdir(parents=True)
         try:

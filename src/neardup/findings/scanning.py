@@ -39,7 +39,7 @@ from neardup.threads import check_threads
 
 __all__ = ["REJECTS", "scan"]
 
-REJECTS, WORK, SHARDS = "rejects.jsonl", "work", "shards"
+REJECTS, WORK, SHARDS = "documents.rejects.jsonl", "work", "shards"
 _SMALLEST_MEMORY = 64 << 20
 
 
@@ -71,11 +71,11 @@ def scan(
 ) -> Findings:
     """Find the duplicates in files and write what was found to the folder `out`; nothing else is changed.
 
-    Memory stays about `memory`, plus some 100 bytes a document. What cannot be read goes to `rejects.jsonl` in the
-    folder. `against` names corpora, or findings of a `reusable` scan with the same features and fingerprints, whose
-    documents are compared with but never dropped. A scan that was stopped goes on where it was when it is run again
-    with the same inputs and config; `overwrite` drops what is there, or only what is "finished" or of another scan.
-    `reusable` keeps texts and fingerprints for other scans to go against.
+    Memory stays about `memory`, plus some 100 bytes a document. What cannot be read goes to `documents.rejects.jsonl`
+    in the folder. `against` names corpora, or findings of a `reusable` scan with the same features and fingerprints,
+    whose documents are compared with but never dropped; `reusable` keeps texts and fingerprints for that. A scan that
+    was stopped goes on where it was when it is run again with the same inputs and config; `overwrite` drops what is
+    there, or only what is "finished" or of another scan.
     """
     run = _Run(
         [inputs] if isinstance(inputs, str | PathLike) else list(inputs),
@@ -89,10 +89,19 @@ def scan(
         shard_bytes,
         progress or Progress(),
     )
-    run.folder.mkdir(parents=True, exist_ok=True)
-    with _alone(run.folder):
-        run.begin(overwrite)
-        return run.go(reusable)
+    if not run.folder.parent.is_dir():
+        raise DataError(f"{out}: the folder {run.folder.parent} does not exist; make it first")
+    made = not run.folder.exists()
+    run.folder.mkdir(exist_ok=True)
+    try:
+        with _alone(run.folder):
+            run.begin(overwrite)
+            return run.go(reusable)
+    except BaseException:
+        # A scan that failed before its first shard leaves nothing to go on from.
+        if made and not any(run.work.glob("*.shard")):
+            shutil.rmtree(run.folder, ignore_errors=True)
+        raise
 
 
 @contextmanager

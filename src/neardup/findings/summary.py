@@ -91,7 +91,7 @@ class Summary:
         if self.empty:
             lines.append(f"  {self.empty:,} have no words and are left alone")
         for reason, count in sorted(self.rejected.items()):
-            lines.append(f"  {count:,} could not be read: {reason} (see rejects.jsonl)")
+            lines.append(f"  {count:,} could not be read: {reason} (see documents.rejects.jsonl)")
         if self.capped:
             lines.append(
                 f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
@@ -131,9 +131,8 @@ def summarize(findings: Findings, cut: Cut | None = None, threshold: float | Non
     at = findings.threshold if threshold is None else threshold
     cut = cut if cut is not None else findings.cut(at)
     counts, reference = findings.manifest["counts"], findings.reference
-    keeper, first = cut.clusters.keeper, findings.first
     gone = _gone(findings, cut)
-    exact = int((first[gone] == first[keeper[gone]]).sum())
+    exact = cut.exact(findings.first, gone)
     own = np.arange(len(findings)) >= reference
     labels, sizes = cut.clusters.sizes()
     rank = findings.rank()

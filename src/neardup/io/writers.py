@@ -22,7 +22,7 @@ from neardup.io.compression import COMPRESSIONS, compressed
 from neardup.io.delimited import DELIMITERS
 from neardup.io.whole import WholeFile
 
-__all__ = ["Writer", "open_writer"]
+__all__ = ["Writer", "format_for", "open_writer"]
 
 _FORMATS = {
     ".jsonl": "jsonl",
@@ -119,6 +119,21 @@ def open_writer(
 
     `like`, a batch's layout, keeps the input's columns, their order and types. Parquet and Arrow compress inside.
     """
+    format, compression = format_for(path, format, compression)
+    file = WholeFile(path)
+    try:
+        form = _form(file, format, compression, like)
+    except BaseException:
+        file.discard()
+        raise
+    return Writer(file, form, like, format == "ids")
+
+
+def format_for(
+    path: str | PathLike[str], format: str | None = None, compression: str | None = None
+) -> tuple[str, str | None]:
+    """The format and compression of a file to write, told by its name where they are not given; ConfigError where
+    there is no telling, or no writing there."""
     name = os.fspath(path)
     if "://" in name:
         raise ConfigError(f"{name}: output goes to local files; write there and copy it")
@@ -136,13 +151,7 @@ def open_writer(
         if compression is not None:
             raise ConfigError(f"{name}: Parquet and Arrow compress inside; leave the compression out")
         pyarrow(f"writing {format}")
-    file = WholeFile(path)
-    try:
-        form = _form(file, format, compression, like)
-    except BaseException:
-        file.discard()
-        raise
-    return Writer(file, form, like, format == "ids")
+    return format, compression
 
 
 def _form(file: WholeFile, format: str, compression: str | None, like: Layout | None) -> _Form:
