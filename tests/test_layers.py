@@ -25,7 +25,7 @@ LAYERS = [
     ["features"],
     ["io", "web"],
     ["filters", "keep", "plain", "progress", "sample", "frozen", "documents", "seeds", "sizes", "threads"],
-    ["_core", "errors"],
+    ["_core", "errors", "version"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 

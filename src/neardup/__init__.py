@@ -33,6 +33,7 @@ from neardup.fingerprints import (
 )
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
@@ -66,8 +67,16 @@ if TYPE_CHECKING:
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
     from neardup.verify import Containment, Cosine, Jaccard, Pairs
-
-__version__ = "0.1.0"
+    from neardup.web.mirrors import Mirrors, find_mirrors
+    from neardup.web.urls import (
+        Redirects,
+        SiteRule,
+        UrlRules,
+        canonical_url,
+        canonical_urls,
+        explain_url,
+        learn_url_rules,
+    )
 
 # Loaded on first use, so that importing neardup stays quick.
 _LATER = {
@@ -96,6 +105,7 @@ _LATER = {
     "Limits": "neardup.io",
     "Lines": "neardup.repeats",
     "LiveSearcher": "neardup.search.live",
+    "Mirrors": "neardup.web.mirrors",
     "Occurrence": "neardup.repeats",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
@@ -103,15 +113,20 @@ _LATER = {
     "Passages": "neardup.repeats",
     "Plan": "neardup.planning",
     "Reader": "neardup.io",
+    "Redirects": "neardup.web.urls",
     "Rejects": "neardup.io",
     "Repeat": "neardup.repeats",
     "Repeats": "neardup.repeats",
     "Result": "neardup.result",
     "Scan": "neardup.search.scan",
+    "SiteRule": "neardup.web.urls",
     "Templates": "neardup.config",
+    "UrlRules": "neardup.web.urls",
     "Writer": "neardup.io",
     "apply": "neardup.findings",
     "calibrate": "neardup.evaluation",
+    "canonical_url": "neardup.web.urls",
+    "canonical_urls": "neardup.web.urls",
     "cluster": "neardup.clusters",
     "curve_bands": "neardup.evaluation",
     "curve_edits": "neardup.evaluation",
@@ -120,6 +135,9 @@ _LATER = {
     "dedup": "neardup.deduplication",
     "evaluate": "neardup.evaluation",
     "explain": "neardup.explanation",
+    "explain_url": "neardup.web.urls",
+    "find_mirrors": "neardup.web.mirrors",
+    "learn_url_rules": "neardup.web.urls",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
     "read": "neardup.io",
@@ -168,6 +186,7 @@ __all__ = [
     "Lines",
     "LiveSearcher",
     "MinHash",
+    "Mirrors",
     "MissingExtra",
     "Modulo",
     "NeardupError",
@@ -179,6 +198,7 @@ __all__ = [
     "Phrases",
     "Plan",
     "Reader",
+    "Redirects",
     "Rejects",
     "Repeat",
     "Repeats",
@@ -189,15 +209,19 @@ __all__ = [
     "Sentences",
     "Shingles",
     "Simhash",
+    "SiteRule",
     "Sketches",
     "Smallest",
     "Templates",
+    "UrlRules",
     "Winnow",
     "Words",
     "Writer",
     "__version__",
     "apply",
     "calibrate",
+    "canonical_url",
+    "canonical_urls",
     "cluster",
     "curve_bands",
     "curve_edits",
@@ -208,7 +232,10 @@ __all__ = [
     "evaluate",
     "expected_false_merges",
     "explain",
+    "explain_url",
+    "find_mirrors",
     "fingerprint",
+    "learn_url_rules",
     "normalize",
     "open_writer",
     "plan",

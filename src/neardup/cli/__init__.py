@@ -27,6 +27,8 @@ COMMANDS = (
     "evaluate",
     "calibrate",
     "curve",
+    "urls",
+    "mirrors",
     "completion",
 )
 

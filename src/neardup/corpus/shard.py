@@ -102,6 +102,10 @@ class Shard(Protocol):
         """The texts of some documents as UTF-8; rows ascend."""
         ...
 
+    def release(self) -> None:
+        """Texts asked for are no longer in use; what they take of memory can go."""
+        ...
+
     def texts(self, rows: Rows) -> _core.Texts:
         """The texts of some documents, to be compared; rows ascend."""
         ...
@@ -139,6 +143,9 @@ class MemoryShard:
 
     def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
         return _joined([name.encode() for name in self._columns.ids])
+
+    def release(self) -> None:
+        pass
 
     def text_bytes(self, rows: Rows) -> list[bytes]:
         spans = zip(self._begins[rows].tolist(), self._ends[rows].tolist(), strict=True)
@@ -207,7 +214,8 @@ def _write(
 
 
 class FileShard:
-    """A shard in a file. Opening checks its header; columns are checked as they are read, and never mapped."""
+    """A shard in a file. Opening checks its header; columns are checked as they are read. Texts are mapped, and given
+    back by `release`; everything else is read."""
 
     def __init__(self, path: str | PathLike[str], scheme: str | None = None) -> None:
         self._file = file = ColumnFile(path, _MAGIC)
@@ -258,8 +266,7 @@ class FileShard:
 
     def ids(self, rows: Rows) -> list[str]:
         data, begins, ends = self._spans("ids", "idends", rows)
-        whole = data.tobytes()
-        return [whole[a:b].decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return [data[a:b].tobytes().decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
     def texts(self, rows: Rows) -> _core.Texts:
         texts = _core.Texts()
@@ -275,26 +282,26 @@ class FileShard:
         return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
     def _spans(self, name: str, ends_name: str, rows: Rows) -> tuple[NDArray[np.uint8], Rows, Rows]:
-        """A buffer in which the texts of these rows lie, and where: what lies between the first and the last is read
-        with them where it is little, and row by row where it is much."""
-        ends = self._file.read(ends_name, 0, 8 * self.count).view("<i8").astype(np.int64)
-        if len(ends) and (ends[0] < 0 or np.any(np.diff(ends) < 0) or ends[-1] != self._file.length(name)):
-            raise self._file.damage(f"ascending ends of {name}", "others")
-        begins = np.concatenate([[0], ends[:-1]])[rows] if len(rows) else np.empty(0, np.int64)
+        """The mapped column in which the texts of these rows lie, and where, once their blocks are checked."""
+        file, ends = self._file, self._ends(ends_name, name)
+        begins = np.concatenate([[0], ends])[rows]
         wanted = ends[rows]
-        if not len(rows):
-            return np.empty(0, np.uint8), begins, wanted
-        gaps = begins[1:] - wanted[:-1] > BLOCK
-        starts = np.flatnonzero(np.concatenate([[True], gaps]))
-        stops = np.concatenate([starts[1:], [len(rows)]])
-        parts, moved = [], np.empty(len(rows), np.int64)
-        before = 0
-        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-            low, high = int(begins[start]), int(wanted[stop - 1])
-            parts.append(self._file.read(name, low, high))
-            moved[start:stop] = before - low
-            before += high - low
-        return (parts[0] if len(parts) == 1 else np.concatenate(parts)), begins + moved, wanted + moved
+        blocks = np.zeros(-(-file.length(name) // BLOCK) + 1, np.int64)
+        # How many texts begin in or before each block, less those that ended before it: above 0, it is needed.
+        filled = wanted > begins
+        np.add.at(blocks, begins[filled] // BLOCK, 1)
+        np.add.at(blocks, (wanted[filled] - 1) // BLOCK + 1, -1)
+        file.check(name, np.flatnonzero(np.cumsum(blocks[:-1])))
+        return file.unchecked(name), begins, wanted
+
+    def _ends(self, name: str, of: str) -> Rows:
+        ends = self._file.column(name).view("<i8").astype(np.int64, copy=False)
+        if len(ends) and (ends[0] < 0 or np.any(np.diff(ends) < 0) or ends[-1] != self._file.length(of)):
+            raise self._file.damage(f"ascending ends of {of}", "others")
+        return ends
+
+    def release(self) -> None:
+        self._file.release()
 
 
 def _joined(items: Sequence[bytes]) -> tuple[NDArray[np.uint8], Rows]:

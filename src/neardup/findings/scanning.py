@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from neardup import __version__
 from neardup.config import Config
 from neardup.corpus.corpus import Corpus
 from neardup.corpus.shard import FileShard, Shard
@@ -36,6 +35,7 @@ from neardup.progress import Progress
 from neardup.sharding import SHARD_SCHEME, Incoming, Sharder
 from neardup.sizes import parse_size
 from neardup.threads import check_threads
+from neardup.version import __version__
 
 __all__ = ["REJECTS", "scan"]
 
