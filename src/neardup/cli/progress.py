@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import time
 from typing import Any
@@ -79,6 +80,7 @@ class _Bars(Progress):
             console=Console(stderr=True),
             transient=True,
         )
+        atexit.register(self._bars.stop)  # a bar that is cut short would leave the terminal without a cursor
         self._task: Any = None
         self._total: float | None = None
         self._unit = ""

@@ -11,7 +11,8 @@ from neardup.cut import Cut
 from neardup.errors import DataError
 from neardup.findings.folder import Findings
 from neardup.io.columns import is_html
-from neardup.io.reading import read
+from neardup.io.limits import Limits
+from neardup.io.reading import read_again
 
 __all__ = ["ExplainedPair", "explain_pair", "text_of"]
 
@@ -78,7 +79,14 @@ def text_of(findings: Findings, row: int) -> str:
     if entry is None:
         raise DataError(f"{place.file}: is a reference's; its text was not kept")
     columns = findings.manifest["columns"]
-    reader = read(entry["path"], text=columns["text"], id=columns["id"], format=entry["format"])
+    reader = read_again(
+        entry["path"],
+        entry["name"],
+        entry["format"],
+        text=columns["text"],
+        id=columns["id"],
+        limits=Limits(**findings.manifest["limits"]),
+    )
     for batch in reader:
         for document, number in zip(batch, batch.rows, strict=True):
             if number == place.row:

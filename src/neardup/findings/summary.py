@@ -224,6 +224,10 @@ def alarms(findings: Findings, cut: Cut) -> list[str]:
             f"{lost[source]:,} of the {have[source]:,} documents of {findings.source_names[source] or 'the corpus'} "
             f"would go, such as {name}, like {keeper}"
         )
+    if not len(heavy) and documents >= SMALLEST_SOURCE and len(gone) > MOST_GONE * documents:
+        # Sources may be too small to tell, as with one page a file.
+        name, keeper = findings.ids(np.array([gone[0], cut.clusters.keeper[gone[0]]]))
+        found.append(f"{len(gone):,} of all {documents:,} documents would go, such as {name}, like {keeper}")
     if len(heavy) > 3:
         found.append(f"so would more than half of {len(heavy) - 3:,} other sources")
     labels, sizes = cut.clusters.sizes()
