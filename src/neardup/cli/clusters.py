@@ -68,14 +68,14 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         click.echo(f"{id_} has no duplicate at this threshold")
         return
     for cluster in listed:
-        click.echo(f"{cluster.size:,} documents, least similar {cluster.least:.3f}")
+        click.echo(click.style(f"{cluster.size:,} documents, least similar {cluster.least:.3f}", bold=True))
         for member in cluster.members:
-            mark = "keep" if member.kept else "drop"
+            mark = click.style("keep", fg="green") if member.kept else click.style("drop", fg="red")
             score = "  via" if member.similarity is None else f"{member.similarity:.3f}"
-            click.echo(f"  {mark} {score}  {member.id}")
+            click.echo(f"  {mark} {score}  {_shown(member.id)}")
             if member.row == cluster.members[0].row and found.has_text(member.row):
                 words = " ".join(found.text(member.row)[:400].split())[:90]
-                click.echo(f"              {_shown(words)}")
+                click.echo(click.style(f"              {_shown(words)}", dim=True))
         if cluster.size > len(cluster.members):
             click.echo(f"  ... and {cluster.size - len(cluster.members):,} more")
         click.echo()

@@ -13,6 +13,7 @@ import click
 from neardup.cli.apply import show_alarms
 from neardup.cli.options import config_of, config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.scan import show_summary
 
 __all__ = ["dedup"]
 
@@ -73,7 +74,7 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
             }
             click.echo(json.dumps(answer, ensure_ascii=False))
         else:
-            click.echo("\n".join(summary.lines()))
+            show_summary(summary.lines())
             if done is not None:
                 click.echo(f"\n{done.written:,} documents written to {out}; the findings are in {place}")
         if stops and out:

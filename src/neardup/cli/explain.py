@@ -71,7 +71,8 @@ def explain(
         samples=samples,
     )
     if as_json:
-        click.echo(json.dumps(found.to_json() | {"reasons": verdict}, ensure_ascii=False))
+        said = found.to_json() | ({"reasons": verdict} if findings else {})
+        click.echo(json.dumps(said, ensure_ascii=False))
         return
     _show(found, left, right)
     for line in ["", *verdict] if verdict else []:

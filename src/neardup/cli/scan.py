@@ -12,7 +12,7 @@ import click
 from neardup.cli.options import config_of, config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
 
-__all__ = ["scan"]
+__all__ = ["scan", "show_summary"]
 
 
 @click.command()
@@ -57,10 +57,21 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
     if given["as_json"]:
         click.echo(json.dumps(summary.to_json() | {"findings": place}, ensure_ascii=False))
         return
-    click.echo("\n".join(summary.lines()))
+    show_summary(summary.lines())
+    commands = {
+        f"neardup clusters {place}": "look at them",
+        f"neardup apply {place} --out kept.jsonl": "write what stays",
+    }
     click.echo(f"\nThe findings are in {place}. Next:")
-    click.echo(f"  neardup clusters {place}                  look at them")
-    click.echo(f"  neardup apply {place} --out kept.jsonl    write what stays")
+    for command, what in commands.items():
+        click.echo(f"  {command:{max(map(len, commands))}}  {click.style(what, dim=True)}")
+
+
+def show_summary(lines: list[str]) -> None:
+    """The lines of a summary, headings marked."""
+    for line in lines:
+        heading = bool(line) and not line.startswith(" ")
+        click.echo(click.style(line, bold=True) if heading else line)
 
 
 def _place(named: str) -> str:

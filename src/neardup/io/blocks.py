@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup import _core
 from neardup.documents import Document
 from neardup.io.columns import Layout, Shaping, is_html
 from neardup.io.compression import Stream
@@ -26,7 +27,6 @@ __all__ = ["TextBlock", "jsonl_blocks"]
 
 _BLOCK = 1 << 22
 _BOM = b"\xef\xbb\xbf"
-_ODD = (b"\n\n", b"\n\r\n", b"NaN", b"Infinity")
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator
                 made = parsed or _slow(_shaping(block, whole, row, source, terms, layout), source)
             if len(made):
                 yield made
-            row += block.count(b"\n") if whole else 1
+            row += _core.look_at_lines(np.frombuffer(block, np.uint8))[0] if whole else 1
         if stream.damage:
             terms.rejects.add(source.name, row, "damaged file", stream.damage)
 
@@ -105,7 +105,7 @@ def _blocks(stream: Stream, limit: int) -> Iterator[tuple[bytes, bool]]:
             chunk, held, size = chunk[chunk.find(b"\n") + 1 :], [], 0
             end = chunk.rfind(b"\n")
         if end >= 0:
-            yield b"".join([*held, chunk[: end + 1]]), True
+            yield b"".join([*held, memoryview(chunk)[: end + 1]]), True
             held, size, chunk = [], 0, chunk[end + 1 :]
         if chunk:
             held.append(chunk)
@@ -158,8 +158,8 @@ def _parser(layout: Layout, block: bytes) -> Any:
     parse = arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
     def run(block: bytes, name: str, row: int, terms: Terms) -> TextBlock | None:
-        lines = block.count(b"\n")
-        if any(odd in block for odd in _ODD) or block[:1] in b"\r\n" or len(block) > terms.limits.meta_bytes:
+        lines, plain = _core.look_at_lines(np.frombuffer(block, np.uint8))
+        if not plain or len(block) > terms.limits.meta_bytes:
             return None
         options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
         try:
