@@ -9,6 +9,7 @@ import click
 import neardup as nd
 from neardup.cli.inputs import read_text
 from neardup.explanation import Explanation
+from neardup.printable import printable
 
 __all__ = ["explain"]
 
@@ -74,7 +75,7 @@ def explain(
         said = found.to_json() | ({"reasons": verdict} if findings else {})
         click.echo(json.dumps(said, ensure_ascii=False))
         return
-    _show(found, left, right)
+    _show(found, printable(left, 60), printable(right, 60))
     for line in ["", *verdict] if verdict else []:
         click.echo(line)
 
@@ -84,7 +85,7 @@ def _show(found: Explanation, left: str, right: str) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     colour = {"different": "yellow", "empty": "red"}.get(found.verdict, "green")
     console.print(Text.assemble((found.verdict, f"bold {colour}"), "  ", _reason(found)))
     console.print()

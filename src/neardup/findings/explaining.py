@@ -13,6 +13,7 @@ from neardup.findings.folder import Findings
 from neardup.io.columns import is_html
 from neardup.io.limits import Limits
 from neardup.io.reading import read_again
+from neardup.printable import printable
 
 __all__ = ["ExplainedPair", "explain_pair", "text_of"]
 
@@ -35,18 +36,19 @@ def explain_pair(findings: Findings, left: str, right: str, threshold: float | N
 
 def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[str]:
     clusters = cut.clusters
-    names = findings.ids(np.array(rows))
+    names = [printable(name) for name in findings.ids(np.array(rows))]
     for row, name in zip(rows, names, strict=True):
         place = findings.place(row)
+        where = f"({printable(place.file)}, row {place.row:,})"
         keeper = int(clusters.keeper[row])
         if findings.filtered[row]:
-            yield f"{name} is left out by a filter ({place.file}, row {place.row})"
+            yield f"{name} is left out by a filter {where}"
         elif keeper == row:
             size = int((clusters.labels == clusters.labels[row]).sum())
             of = f" as the keeper of {size:,}: {_policy(findings)}" if size > 1 else ": it has no duplicate"
-            yield f"{name} stays{of} ({place.file}, row {place.row})"
+            yield f"{name} stays{of} {where}"
         else:
-            other = findings.ids(np.array([keeper]))[0]
+            other = printable(findings.ids(np.array([keeper]))[0])
             similarity = float(clusters.similarity[row])
             alike = (
                 "the same words"
@@ -54,7 +56,7 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[st
                 else f"{similarity:.3f} similar"
             )
             fate = "stays too" if cut.kept[row] else "goes"
-            yield f"{name} {fate}: {alike} to {other}, which stays ({place.file}, row {place.row})"
+            yield f"{name} {fate}: {alike} to {other}, which stays {where}"
     if clusters.labels[rows[0]] != clusters.labels[rows[1]]:
         yield "They are in different clusters."
 

@@ -12,13 +12,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
+from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from neardup import __version__
 from neardup.config import Config
 from neardup.corpus.corpus import Corpus
 from neardup.corpus.shard import FileShard, Shard
@@ -183,7 +183,7 @@ class _Run:
             "columns": self.columns,
             "limits": asdict(self.limits),
             "config": self.config.to_plain(),
-            "version": __version__,
+            "version": version("neardup"),
         }
         marker = self.work / "run.json"
         other = marker.exists() and _read_json(marker) != identity
@@ -332,7 +332,7 @@ class _Run:
         filtered = corpus.column("filtered")[corpus.reference :]
         return {
             "format": VERSION,
-            "neardup": __version__,
+            "neardup": version("neardup"),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "inputs": told.inputs,
             "columns": self.columns,
