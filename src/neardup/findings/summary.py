@@ -230,7 +230,8 @@ def alarms(findings: Findings, cut: Cut) -> list[str]:
         # Sources may be too small to tell, as with one page a file.
         name, keeper = findings.ids(np.array([gone[0], cut.clusters.keeper[gone[0]]]))
         found.append(
-            f"{len(gone):,} of all {documents:,} documents would go, such as {printable(name)}, like {printable(keeper)}"
+            f"{len(gone):,} of all {documents:,} documents would go, "
+            f"such as {printable(name)}, like {printable(keeper)}"
         )
     if len(heavy) > 3:
         found.append(f"so would more than half of {len(heavy) - 3:,} other sources")
