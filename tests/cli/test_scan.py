@@ -121,6 +121,19 @@ def test_clusters_and_explain_agree(scanned):
     assert len(samples) == 3
 
 
+def test_explain_goes_by_the_measure_of_the_scan(tmp_path):
+    words = ROWS[0]["text"].split()
+    rows = [
+        {"id": "all", "text": " ".join(words)},
+        {"id": "part", "text": " ".join(words[: len(words) // 2])},
+    ]
+    path, found = write_jsonl(tmp_path / "in.jsonl", rows), str(tmp_path / "found")
+    assert run("scan", path, "-o", found, "--measure", "containment").returncode == 0
+    out = run("explain", "-f", found, "all", "part").stdout.decode()
+    assert out.startswith("near-duplicate  Containment 1.000 >= threshold 0.8"), out
+    assert "part goes: 1.000 similar to all, which stays" in out
+
+
 def test_a_closed_pipe_is_quiet(scanned):
     shell = f"{sys.executable} -m neardup clusters {scanned[0]} --most 1000 --members 1000 | head -1"
     result = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=60)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,16 +14,22 @@ from neardup.io.columns import is_html
 from neardup.io.limits import Limits
 from neardup.io.reading import read_again
 from neardup.printable import printable
+from neardup.search.base import Candidates
 
 __all__ = ["ExplainedPair", "explain_pair", "text_of"]
+
+_LEAST = 1e-9
 
 
 @dataclass(frozen=True)
 class ExplainedPair:
-    """The texts of two documents as they were compared, and what becomes of each, in sentences."""
+    """The texts of two documents as they were compared, what becomes of each, in sentences, and their similarity by the
+    scan's own measure."""
 
     texts: tuple[str, str]
     reasons: tuple[str, ...]
+    measure: str
+    similarity: float
 
 
 def explain_pair(findings: Findings, left: str, right: str, threshold: float | None = None) -> ExplainedPair:
@@ -31,7 +37,12 @@ def explain_pair(findings: Findings, left: str, right: str, threshold: float | N
     rows = findings.row_of(left), findings.row_of(right)
     cut = findings.cut(threshold)
     texts = text_of(findings, rows[0]), text_of(findings, rows[1])
-    return ExplainedPair(texts, tuple(_reasons(findings, cut, rows)))
+    config = findings.config
+    features = config.compared.extract(list(texts))
+    both = Candidates(np.array([0]), np.array([1]), np.zeros(1, np.uint8))
+    pairs = replace(config.verify, floor=_LEAST).check(both, features)
+    similarity = float(pairs.similarity[0]) if len(pairs) else 0.0
+    return ExplainedPair(texts, tuple(_reasons(findings, cut, rows)), config.verify.name, similarity)
 
 
 def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[str]:
