@@ -33,6 +33,7 @@ PUBLIC = [
     "FormatError",
     "Hits",
     "Idf",
+    "Index",
     "Jaccard",
     "Join",
     "Keep",

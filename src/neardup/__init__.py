@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from neardup.config import Config, Templates
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
+    from neardup.index import Index
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
     from neardup.pipeline import Dropped, Result, dedup
@@ -71,6 +72,7 @@ _LATER = {
     "Explanation": "neardup.explanation",
     "Filters": "neardup.filters",
     "Hits": "neardup.search.base",
+    "Index": "neardup.index",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
     "Keep": "neardup.keep",
@@ -124,6 +126,7 @@ __all__ = [
     "FormatError",
     "Hits",
     "Idf",
+    "Index",
     "Jaccard",
     "Join",
     "Keep",
