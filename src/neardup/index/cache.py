@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -230,7 +231,11 @@ class Cache:
 
     def _write_segment(self, columns: Columns, first: int) -> _File:
         last = first + len(columns)
-        parts = {"ids": columns.ids, "keys": columns.keys, "empty": np.packbits(columns.empty)}
+        parts: dict[str, NDArray[Any]] = {
+            "ids": columns.ids,
+            "keys": columns.keys,
+            "empty": np.packbits(columns.empty),
+        }
         return self._write(
             f"rows-{first}-{last}-{secrets.token_hex(4)}.ndx", SEGMENT, parts, (first, last, 0)
         )
@@ -240,7 +245,7 @@ class Cache:
         return self._write(f"state-{sequence}-{secrets.token_hex(4)}.ndx", STATE, parts, (0, rows, sequence))
 
     def _write(
-        self, name: str, magic: bytes, parts: dict[str, NDArray[np.generic]], place: tuple[int, int, int]
+        self, name: str, magic: bytes, parts: Mapping[str, NDArray[Any]], place: tuple[int, int, int]
     ) -> _File:
         columns = [(column, BLOCK, part.nbytes) for column, part in parts.items()]
         path = self.folder / name

@@ -65,13 +65,17 @@ def backup(session: Session, target: Path) -> None:
     target.mkdir(parents=True, exist_ok=True)
     half = target / f"{DATABASE}.new"
     try:
-        with session.reading() as store:
-            store.backup(half)
-            (target / CACHE).mkdir()
-            for name in session.cache.names(store):
-                # A file that went meanwhile is made again from the copy when that is opened.
-                with contextlib.suppress(FileNotFoundError):
-                    shutil.copyfile(session.cache.folder / name, target / CACHE / name)
+        session.store.backup(half)
+        copy = Store(half)
+        try:
+            names = session.cache.names(copy)
+        finally:
+            copy.close()
+        (target / CACHE).mkdir()
+        for name in names:
+            # A file that went meanwhile is made again from the copy when that is opened.
+            with contextlib.suppress(FileNotFoundError):
+                shutil.copyfile(session.cache.folder / name, target / CACHE / name)
         half.rename(target / DATABASE)
     except BaseException:
         shutil.rmtree(target, ignore_errors=True)

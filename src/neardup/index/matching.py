@@ -38,15 +38,14 @@ class Items:
 
     def take(self, rows: Rows) -> Items:
         contents = None if self.contents is None else [self.contents[row] for row in rows.tolist()]
-        return Items(self.column[rows], self.keys[rows], self.empty[rows], contents)  # type: ignore[arg-type]
+        return Items(self.column[rows], self.keys[rows], self.empty[rows], contents)
 
     @classmethod
     def joined(cls, one: Items, two: Items) -> Items:
         contents = None if one.contents is None or two.contents is None else [*one.contents, *two.contents]
-        arrays = [
-            np.concatenate([getattr(one, name), getattr(two, name)]) for name in ("column", "keys", "empty")
-        ]
-        return cls(*arrays, contents)  # type: ignore[arg-type]
+        column = np.concatenate([one.column, two.column])
+        keys, empty = np.concatenate([one.keys, two.keys]), np.concatenate([one.empty, two.empty])
+        return cls(column, keys, empty, contents)
 
     def blobs(self) -> list[bytes | None]:
         """The fingerprints as the database stores them; none for an empty document."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -69,9 +69,9 @@ class Recipe:
         if foreign is not None and contents != "none":
             raise ConfigError('an index of foreign fingerprints stores no texts: give store="none"')
         features = config.features
-        given = [
-            part.seed for part in (features, config.compared, config.fingerprint) if hasattr(part, "seed")
-        ]
+        prints = config.fingerprint
+        given = [features.seed, config.compared.seed]
+        given += [prints.seed] if isinstance(prints, MinHash | BitMinHash) else []
         fitted = isinstance(features.weights, Idf)
         if seed is None:
             own = any(Seed.of(value) != Seed(DEFAULT_SEED) for value in given)
@@ -152,7 +152,7 @@ class Recipe:
         if self.kind == "exact":
             how = config.features.normalize.without_words()
             return digest(texts, normalized=how, seed=self.seed, threads=threads)
-        return fingerprint(texts, config.features, config.prints, threads=threads)  # type: ignore[arg-type]
+        return fingerprint(texts, config.features, config.prints, threads=threads)
 
     def check(self, prints: Fingerprints) -> NDArray[Any]:
         """The column of ready fingerprints, as it is stored: one line of `width` bytes a document."""

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.features.texts import as_texts
 from neardup.index.recipe import Recipe
 from neardup.search.base import Mode
 from neardup.search.hamming import Compact, design_arrays
@@ -30,7 +29,9 @@ class Near(NamedTuple):
 
 def hash_ids(ids: Sequence[str], seed: int) -> NDArray[np.uint64]:
     """64 bits of each id, under the index's own seed."""
-    return _core.hash_texts(as_texts(ids), seed, _core.Hash.xxh3)
+    texts = _core.Texts()
+    texts.add(tuple(ids))
+    return _core.hash_texts(texts, seed, _core.Hash.xxh3)
 
 
 class Tables:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +86,7 @@ def write(store: Store, matcher: Matcher, incoming: Incoming | None, removed: Ro
         follow.append(part[~leads])
         lead.append(part[leads])
     lost, led = np.concatenate(follow), np.concatenate(lead)
-    lines = [(row, None) for row in gone.tolist()]
+    lines: list[tuple[int, int | None]] = [(row, None) for row in gone.tolist()]
     if len(orphans):
         lines += store.all(
             "SELECT row, keeper FROM documents WHERE row IN (SELECT value FROM json_each(?))",
@@ -96,19 +97,24 @@ def write(store: Store, matcher: Matcher, incoming: Incoming | None, removed: Ro
 
 
 def _insert(store: Store, incoming: Incoming, rows: Rows, keepers: Keepers) -> None:
-    count = len(rows)
     bits: list[int | None] = keepers.distance.tolist()
     shares: list[float | None] = keepers.similarity.tolist()
     for at in np.flatnonzero(keepers.distance < 0).tolist():
         bits[at] = None
     for at in np.flatnonzero(np.isnan(keepers.similarity)).tolist():
         shares[at] = None
-    columns = (
-        rows.tolist(), incoming.ids, keepers.row.tolist(), bits, shares, [incoming.added] * count,
-        [incoming.expires] * count, incoming.items.blobs(), incoming.metas, incoming.items.stored(),
-    )  # fmt: skip
-    store.insert(zip(*columns, strict=True))
-    store.count(rows=count, documents=count, followers=int((keepers.row != rows).sum()))
+    columns: dict[str, Sequence[Any]] = {
+        "row": rows.tolist(),
+        "id": incoming.ids,
+        "keeper": keepers.row.tolist(),
+        "print": incoming.items.blobs(),
+        "distance": bits,
+        "similarity": shares,
+        "meta": incoming.metas,
+        "content": incoming.items.stored(),
+    }
+    store.insert(columns, {"added": incoming.added, "expires": incoming.expires})
+    store.count(rows=len(rows), documents=len(rows), followers=int((keepers.row != rows).sum()))
 
 
 def _orphans(store: Store, removed: Rows) -> Rows:
