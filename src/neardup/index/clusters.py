@@ -1,4 +1,5 @@
 """Clusters kept up to date: each document, as it comes, follows the best keeper it matches, or becomes one itself.
+Of keepers equally near, the one of the lowest row is the best.
 
 So every document is a duplicate of its keeper, not merely of a chain that leads there; and when a keeper goes, its
 followers are looked at again in the order of their rows, as if they had just come.
@@ -62,8 +63,8 @@ def settle(
         options = [option for option in partners.get(alike, ()) if option[1] < item and option[1] != alike]
         if alike != item:
             options.append((least, alike, *same))
-        for price, other, bits, share in sorted(options, key=lambda option: (option[0], option[1])):
-            if keeper[other] == rows[other] and price < cost[item]:
+        for price, other, bits, share in sorted(options, key=lambda option: (option[0], rows[option[1]])):
+            if keeper[other] == rows[other] and (price, rows[other]) < (cost[item], keeper[item]):
                 keeper[item], cost[item], distance[item], similarity[item] = rows[other], price, bits, share
                 break
     kept = keeper == rows

@@ -159,7 +159,7 @@ class Matcher:
         if self.recipe.kind == "codes":
             method = self._method
             words = np.ascontiguousarray(keys)
-            left, right, far = _core.scan(words, words, method.bits, method.radius, False, self.threads)
+            left, right, far = _core.scan(words, words, method.bits, method.radius, False, 1)
             ahead = left < right
             left, right, distance = left[ahead], right[ahead], far[ahead].astype(np.int64)
         else:
