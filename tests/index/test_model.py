@@ -24,7 +24,8 @@ import neardup as nd
 from neardup.index import session as session_module
 
 IDS = [f"page-{i}" for i in range(14)]
-WORDS = "the old mill by river turns slowly while rain falls on quiet roofs and nobody comes to look at it now".split()
+TEXT = "the old mill by river turns slowly while rain falls on quiet roofs and nobody comes to look at it now"
+WORDS = TEXT.split()
 
 
 class Machine(RuleBasedStateMachine):

@@ -14,7 +14,7 @@ from neardup.errors import NeardupError
 
 __all__ = ["main"]
 
-COMMANDS = ("dedup", "explain", "fingerprint", "plan")
+COMMANDS = ("dedup", "explain", "fingerprint", "index", "plan")
 
 
 class LazyGroup(click.Group):

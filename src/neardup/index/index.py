@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
@@ -22,12 +21,13 @@ from neardup.features.texts import Texts
 from neardup.fingerprints.base import Fingerprints
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
 from neardup.index.health import backup, verify
+from neardup.index.inputs import check_ids, distinct_until, lasting, meta_text
+from neardup.index.key import write_key
 from neardup.index.matching import Items
 from neardup.index.reading import cluster_of, hits_of, stored_documents
 from neardup.index.recipe import Contents, Recipe, default_config
-from neardup.index.session import DATABASE, LOCK, Session
-from neardup.index.store import Durability, Store
-from neardup.index.tables import hash_ids
+from neardup.index.session import DATABASE, Session, check_new_folder
+from neardup.index.store import Durability
 from neardup.index.writing import Incoming
 from neardup.search.base import Hits, Mode, check_mode
 from neardup.seeds import Seed
@@ -36,7 +36,6 @@ from neardup.threads import check_threads
 __all__ = ["Index"]
 
 AT_ONCE = 1024  # documents in one transaction
-LONGEST_ID = 8192  # bytes
 Rows = NDArray[np.int64]
 
 
@@ -72,20 +71,17 @@ class Index:
         threads: int = 1,
     ) -> None:
         self.path = Path(path)
-        self._ttl = _lasting(ttl)
+        self._ttl = lasting(ttl)
         if mode not in ("write", "read"):
             raise ConfigError(f'mode is "write" or "read", not {mode!r}')
         recipe = None
         if not (self.path / DATABASE).exists():
             if mode == "read":
                 raise FileNotFoundError(2, "there is no index here", str(self.path))
-            ours = (LOCK, f"{DATABASE}.new")
-            if self.path.exists() and any(not p.name.startswith(ours) for p in self.path.iterdir()):
-                raise DataError(f"{self.path}: not empty, and no index; name another folder")
+            check_new_folder(self.path)
             contents: Contents = store or ("text" if scheme is None else "none")
             own = None if seed is None else Seed.of(seed)
             recipe = Recipe.make(config or default_config(contents), own, contents, scheme, sample, threads)
-            self.path.mkdir(parents=True, exist_ok=True)
         self._session = Session(
             self.path,
             recipe=recipe,
@@ -95,21 +91,11 @@ class Index:
         )
         self._recipe = self._session.recipe
         try:
-            self._check_given(config, store, scheme)
+            self._recipe.check_given(self.path, config, store, scheme)
             self._next_expiry = self._first_expiry()
         except BaseException:
             self._session.close()
             raise
-
-    def _check_given(self, config: Config | None, store: Contents | None, scheme: str | None) -> None:
-        if config is not None and self._recipe.differs(config):
-            raise ConfigError(f"{self.path} was made with another config; reindex it into a new one")
-        if store is not None and store != self._recipe.contents:
-            raise ConfigError(
-                f'{self.path} was made with store="{self._recipe.contents}"; reindex it into a new one'
-            )
-        if scheme is not None and scheme != self.scheme:
-            raise ConfigError(f"{self.path} is of another scheme: {self.scheme}")
 
     def close(self) -> None:
         """Save the cache and let go of the files; a second call does nothing."""
@@ -130,7 +116,7 @@ class Index:
 
     def __contains__(self, id: str) -> bool:
         with self._session.reading() as store:
-            return bool(self._rows_of([id], store))
+            return bool(self._session.rows_of([id], store))
 
     @property
     def config(self) -> Config:
@@ -146,6 +132,11 @@ class Index:
     def store(self) -> Contents:
         """What is kept of each document."""
         return self._recipe.contents
+
+    @property
+    def rebuilt(self) -> tuple[str, ...]:
+        """What was wrong with the cache when the index was opened; the database has taken its place."""
+        return self._session.rebuilt
 
     def fingerprint(self, texts: Sequence[str], *, threads: int = 1) -> Fingerprints:
         """Fingerprints of this index's scheme, ready for `seen_prints`, `add_prints` and `search_prints`."""
@@ -181,7 +172,7 @@ class Index:
                 if not isinstance(document, Document):
                     raise DataError(f"expected Documents, got {type(document).__name__}")
             items = self._session.matcher.of_texts([document.text for document in batch])
-            metas = [_meta(document.meta) for document in batch]
+            metas = [meta_text(document.meta) for document in batch]
             parts.append(self._put([document.id for document in batch], items, metas, ttl))
         return Answers.joined(parts)
 
@@ -201,7 +192,7 @@ class Index:
         if len(ids) != len(prints) or (metas is not None and len(metas) != len(ids)):
             raise DataError(f"{len(ids)} ids for {len(prints)} fingerprints")
         items = self._session.matcher.of_prints(prints)
-        texts = [None] * len(ids) if metas is None else [_meta(meta) for meta in metas]
+        texts = [None] * len(ids) if metas is None else [meta_text(meta) for meta in metas]
         parts = []
         for start in range(0, len(ids), AT_ONCE):
             part = slice(start, start + AT_ONCE)
@@ -226,21 +217,21 @@ class Index:
     ) -> Answers:
         """Documents in transactions; one ends before an id that it has already."""
         self._session.check_writable()
-        _check_ids(ids)
-        lasting = self._ttl if ttl is None else _lasting(ttl)
+        check_ids(ids)
+        life = self._ttl if ttl is None else lasting(ttl)
         with self._session.writer:
             now = int(time.time() * 1000)
             self._sweep(now)
-            expires = None if lasting is None else now + lasting
+            expires = None if life is None else now + life
             if expires is not None:
                 self._next_expiry = min(self._next_expiry, expires)
             parts, start = [], 0
             while start < len(ids):
-                stop = _distinct(ids, start)
+                stop = distinct_until(ids, start)
                 part = items if stop - start == len(ids) else items.take(np.arange(start, stop))
                 seed = self._recipe.seed.value
                 incoming = Incoming.of(ids[start:stop], part, metas[start:stop], now, expires, seed)
-                old = self._rows_of(incoming.ids, self._session.store, incoming.hashes)
+                old = self._session.rows_of(incoming.ids, self._session.store, incoming.hashes)
                 removed = np.array(sorted(old.values()), np.int64)
                 written = self._session.change(incoming, removed)
                 keepers = written.keepers
@@ -259,7 +250,7 @@ class Index:
         self._session.check_writable()
         wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
         with self._session.writer:
-            rows = self._rows_of(wanted, self._session.store)
+            rows = self._session.rows_of(wanted, self._session.store)
             return self._drop(np.array(sorted(rows.values()), np.int64))
 
     def forget(self, before: float) -> int:
@@ -328,7 +319,7 @@ class Index:
     def _search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
         check_mode(mode)
         with self._session.reading() as store:
-            mine = self._rows_of([id for id in own if id is not None], store)
+            mine = self._session.rows_of([id for id in own if id is not None], store)
             # A document's own row must not take the one place that `first` has.
             wide: Mode = "all" if mine else mode
             found = self._session.matcher.stored(items, store, followers=True, mode=wide)
@@ -342,7 +333,7 @@ class Index:
         """What is stored of each of several documents, or None."""
         wanted = list(ids)
         with self._session.reading() as store:
-            rows = self._rows_of(wanted, store)
+            rows = self._session.rows_of(wanted, store)
             found = {entry.row: entry for entry in stored_documents(store, self._recipe, rows.values())}
         return [found.get(rows.get(id, -1)) for id in wanted]
 
@@ -350,7 +341,7 @@ class Index:
         """The cluster of a document: its keeper and all that follow it, each with its distance and similarity to the
         keeper. None if there is no such document."""
         with self._session.reading() as store:
-            row = self._rows_of([id], store).get(id)
+            row = self._session.rows_of([id], store).get(id)
             return None if row is None else cluster_of(store, row)
 
     def documents(self) -> Iterator[Stored]:
@@ -417,67 +408,13 @@ class Index:
         """A copy of the committed state in a new folder, made while the index is in use; open it like any other."""
         backup(self._session, Path(target))
 
-    def _rows_of(
-        self, ids: Sequence[str], store: Store, hashes: NDArray[np.uint64] | None = None
-    ) -> dict[str, int]:
-        """The rows of ids, for those that are there. Hashes that agree by chance are told apart by the stored id."""
-        if not len(ids):
-            return {}
-        hashes = hash_ids(ids, self._recipe.seed.value) if hashes is None else hashes
-        place, rows = self._session.state.tables.find(hashes)
-        if not len(rows):
-            return {}
-        names = store.ids(rows)
-        pairs = zip(place.tolist(), rows.tolist(), strict=True)
-        return {ids[at]: row for at, row in pairs if names.get(row) == ids[at]}
+    def export(self, path: str | PathLike[str]) -> int:
+        """Write all documents to a JSONL or Parquet file, and the key, with which they can be made an index again, to
+        PATH.key. Gives how many there were."""
+        from neardup.index.export import export_index
 
+        return export_index(self, path)
 
-def _lasting(ttl: float | None) -> int | None:
-    """A time to live in milliseconds."""
-    if ttl is None:
-        return None
-    if not ttl > 0:
-        raise ConfigError(f"a time to live is a number of seconds above 0, not {ttl!r}")
-    return int(ttl * 1000)
-
-
-def _meta(meta: Mapping[str, Any]) -> str | None:
-    if not meta:
-        return None
-    try:
-        return json.dumps(meta, ensure_ascii=False, allow_nan=False, default=_plain)
-    except ValueError as error:
-        raise DataError(f"this meta cannot be stored as JSON: {error}") from None
-
-
-def _plain(value: Any) -> Any:
-    """What JSON has no type for: times as ISO 8601, numpy's numbers as numbers."""
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise ValueError(f"{type(value).__name__} has no form in it")
-
-
-def _check_ids(ids: Sequence[str]) -> None:
-    for id in ids:
-        if not isinstance(id, str) or not id:
-            raise DataError(f"an id is a text of one character or more, not {id!r:.100}")
-        if len(id) > LONGEST_ID // 4 and len(id.encode("utf-8", "replace")) > LONGEST_ID:
-            raise DataError(f"an id has at most {LONGEST_ID:,} bytes; {id[:50]!r}... has more")
-    try:
-        "".join(ids).encode()
-    except UnicodeEncodeError as error:
-        raise DataError(f"an id is not well-formed Unicode: {error.reason}") from None
-
-
-def _distinct(ids: Sequence[str], start: int) -> int:
-    """How far ids go from `start` until one comes again."""
-    if len(set(ids[start:])) == len(ids) - start:
-        return len(ids)
-    known: set[str] = set()
-    for stop in range(start, len(ids)):
-        if ids[stop] in known:
-            return stop
-        known.add(ids[stop])
-    return len(ids)
+    def write_key(self, path: str | PathLike[str]) -> None:
+        """Write the recipe and the seed to a file, for a client that is to make fingerprints for this index."""
+        write_key(self._recipe, path)

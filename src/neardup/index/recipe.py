@@ -231,6 +231,17 @@ class Recipe:
             raise SchemeError(settings["scheme"], made.scheme_checked)
         return made
 
+    def check_given(
+        self, path: object, config: Config | None, store: Contents | None, scheme: str | None
+    ) -> None:
+        """Raise ConfigError unless what an existing index is opened with is what it was made with."""
+        if config is not None and self.differs(config):
+            raise ConfigError(f"{path} was made with another config; reindex it into a new one")
+        if store is not None and store != self.contents:
+            raise ConfigError(f'{path} was made with store="{self.contents}"; reindex it into a new one')
+        if scheme is not None and scheme != self.scheme_checked:
+            raise ConfigError(f"{path} is of another scheme: {self.scheme_checked}")
+
     def differs(self, config: Config) -> bool:
         """Whether this config would make other fingerprints or find other duplicates; seeds do not count."""
         public = Seed(DEFAULT_SEED)

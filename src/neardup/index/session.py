@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import secrets
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -19,9 +19,10 @@ from neardup.index.matching import Matcher
 from neardup.index.recipe import Recipe
 from neardup.index.state import State
 from neardup.index.store import Durability, Store
+from neardup.index.tables import hash_ids
 from neardup.index.writing import Incoming, Written, write
 
-__all__ = ["CACHE", "DATABASE", "LOCK", "Session", "create_database"]
+__all__ = ["CACHE", "DATABASE", "Session", "check_new_folder", "create_database"]
 
 DATABASE, CACHE, LOCK = "index.sqlite", "cache", "lock"
 ROWS_BEFORE_SAVE = 1 << 18
@@ -42,6 +43,14 @@ def create_database(path: Path, recipe: Recipe) -> None:
     finally:
         store.close()
     half.rename(path)
+
+
+def check_new_folder(folder: Path) -> None:
+    """Make the folder of a new index; DataError if other things are in it."""
+    ours = (LOCK, f"{DATABASE}.new")
+    if folder.exists() and any(not path.name.startswith(ours) for path in folder.iterdir()):
+        raise DataError(f"{folder}: not empty, and no index; name another folder")
+    folder.mkdir(parents=True, exist_ok=True)
 
 
 class Session:
@@ -98,6 +107,20 @@ class Session:
             self._check_open()
             yield self.reads
 
+    def rows_of(
+        self, ids: Sequence[str], store: Store, hashes: NDArray[np.uint64] | None = None
+    ) -> dict[str, int]:
+        """The rows of ids, for those that are there. Hashes that agree by chance are told apart by the stored id."""
+        if not len(ids):
+            return {}
+        hashes = hash_ids(ids, self.recipe.seed.value) if hashes is None else hashes
+        place, rows = self.state.tables.find(hashes)
+        if not len(rows):
+            return {}
+        names = store.ids(rows)
+        pairs = zip(place.tolist(), rows.tolist(), strict=True)
+        return {ids[at]: row for at, row in pairs if names.get(row) == ids[at]}
+
     def change(self, incoming: Incoming | None, removed: Rows) -> Written:
         """Documents in, rows out, all or nothing; the caller holds `writer`. On return it is committed."""
         self._check_open()
@@ -149,7 +172,7 @@ class Session:
         """Tables without what is gone, a whole cache, and a database without its log."""
         self.state.tables.compact()
         self.save()
-        self.store.run("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.store.run("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
         with self.writer:
