@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
+
+import numpy as np
+
+import neardup as nd
 
 # What two documents have in common: (cost, distance, similarity), or None if they do not match.
 Match = Callable[[Any, Any], tuple[float, int | None, float | None] | None]
@@ -102,3 +107,24 @@ class IndexModel:
                 best = hit, other.row
         if best is not None:
             line.keeper, line.distance, line.similarity = best[1], best[0][1], best[0][2]
+
+
+def near_codes(seed: int, count: int) -> nd.Codes:
+    """Codes of which every third is a bit or two away from an earlier one."""
+    rng = np.random.default_rng(seed)
+    words = rng.integers(0, 2**64, (count, 1), dtype=np.uint64)
+    for row in range(3, count, 3):
+        words[row] = words[rng.integers(0, row)] ^ np.uint64(1 << int(rng.integers(64)))
+    return nd.Codes("bare64", np.zeros(count, bool), 64, words)
+
+
+def of_codes(path: Path, **others) -> nd.Index:
+    """An index of ready codes."""
+    return nd.Index(
+        path, nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3)), scheme="bare64", **others
+    )
+
+
+def answers(index: nd.Index, codes: nd.Codes) -> tuple:
+    """All that can be asked of an index of codes."""
+    return index.search_prints(codes), list(index.documents()), len(index)

@@ -164,11 +164,6 @@ class Cache:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
-    def verify(self, store: Store, threads: int) -> list[str]:
-        """What is wrong with the files; all of each is read."""
-        self.load(store, threads)
-        return list(self.problems)
-
     def forget(self, store: Store) -> None:
         """List no file any more: the next load reads the database."""
         with store.transaction():

@@ -26,7 +26,8 @@ def verify(session: Session, store: Store) -> Health:
     except FormatError as error:
         return Health(0, (str(error),))
     counts, state = store.counters(), session.state
-    problems += session.cache.verify(store, session.threads)
+    cached, _, _ = session.cache.load(store, session.threads)
+    problems += session.cache.problems
     alive = followers = 0
     for first in range(0, state.rows, AT_ONCE):
         last = min(first + AT_ONCE, state.rows)
@@ -35,6 +36,12 @@ def verify(session: Session, store: Store) -> Health:
         if not np.array_equal(flags.gone, known.gone[first:last]):
             problems.append(f"rows {first} to {last}: the tables disagree on which rows are gone")
         here = ~flags.gone
+        if first < len(cached):
+            both = here[: len(cached) - first]
+            for name in ("ids", "keys", "empty"):
+                kept = getattr(cached, name)[first:last]
+                if not np.array_equal(getattr(columns, name)[: len(kept)][both], kept[both]):
+                    problems.append(f"rows {first} to {last}: database and cache disagree on {name}")
         if not np.array_equal(flags.follows[here], known.follows[first:last][here]):
             problems.append(f"rows {first} to {last}: the tables disagree on which rows follow another")
         rows = first + np.flatnonzero(here)

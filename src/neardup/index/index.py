@@ -320,8 +320,8 @@ class Index:
         check_mode(mode)
         with self._session.reading() as store:
             mine = self._session.rows_of([id for id in own if id is not None], store)
-            # A document's own row must not take the one place that `first` has.
-            wide: Mode = "all" if mine else mode
+            # A document's own row, or one that has expired, must not take the one place that `first` has.
+            wide: Mode = "all" if mine or time.time() * 1000 >= self._next_expiry else mode
             found = self._session.matcher.stored(items, store, followers=True, mode=wide)
             return hits_of(found, store, [mine.get(id or "", -1) for id in own], mode, time.time())
 
@@ -391,7 +391,9 @@ class Index:
 
     def refresh(self) -> bool:
         """For an index opened for reading: see what has been written since; says whether that was anything."""
-        return self._session.refresh()
+        changed = self._session.refresh()
+        self._next_expiry = self._first_expiry()
+        return changed
 
     def compact(self) -> None:
         """Make the tables and the cache as small and fast as they can be, without what was removed."""

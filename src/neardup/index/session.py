@@ -92,6 +92,13 @@ class Session:
 
     def _load(self) -> None:
         self.state = State.load(self.store, self.cache, self.recipe, self.threads)
+        for _ in range(3):
+            if self.writes or not self.cache.problems:
+                break
+            # The writer may have replaced files since this snapshot was taken: look again before giving them up.
+            self.store.rollback()
+            self.store.begin(snapshot=True)
+            self.state = State.load(self.store, self.cache, self.recipe, self.threads)
         self.matcher = Matcher(self.recipe, self.state.tables, self.threads)
         self.rebuilt = tuple(self.cache.problems)
         if not self.writes:

@@ -30,7 +30,7 @@ class Near(NamedTuple):
 def hash_ids(ids: Sequence[str], seed: int) -> NDArray[np.uint64]:
     """64 bits of each id, under the index's own seed."""
     texts = _core.Texts()
-    texts.add(tuple(ids))
+    texts.add(tuple(id if id.isascii() else id.encode() for id in ids))  # the core hashes UTF-8 as it is
     return _core.hash_texts(texts, seed, _core.Hash.xxh3)
 
 
