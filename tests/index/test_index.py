@@ -10,6 +10,7 @@ import pytest
 
 import neardup as nd
 from neardup.index import Hit, Seen
+from neardup.index import index as index_module
 
 FERRY = (
     "The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it stays in the "
@@ -133,6 +134,7 @@ def test_forget_before(tmp_path, monkeypatch):
         for number in range(5):
             index.seen(FERRY, id=str(number))
             now += 10
+        monkeypatch.setattr(index_module, "REMOVED_AT_ONCE", 1)
         assert index.forget(before=1_000_020.0) == 2
         assert [entry.id for entry in index.documents()] == ["2", "3", "4"]
         assert index.cluster("4").keeper == "2"
@@ -288,6 +290,7 @@ def test_export_and_back(tmp_path, index):
     (tmp_path / "bad.jsonl").write_text('{"id": "a", "text": "x"}\n')
     with pytest.raises(nd.DataError, match="not from an export"):
         import_index(tmp_path / "new", str(tmp_path / "bad.jsonl"), tmp_path / "e.parquet.key")
+    assert not list((tmp_path / "new").iterdir())
     with pytest.raises(nd.FormatError):
         import_index(tmp_path / "new2", str(tmp_path / "bad.jsonl"), tmp_path / "bad.jsonl")
 

@@ -245,7 +245,7 @@ class Cache:
         columns = [(column, BLOCK, part.nbytes) for column, part in parts.items()]
         path = self.folder / name
         with ColumnFileWriter(
-            path, magic=magic, flags=0, bits=64, scheme=self._scheme, parameter=place[2], columns=columns
+            path, magic=magic, flags=0, bits=64, scheme=self._scheme, parameter=0, columns=columns
         ) as file:
             for column, part in parts.items():
                 file.append(column, part)

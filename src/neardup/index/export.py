@@ -222,15 +222,18 @@ def _fill(folder: Path, recipe: Recipe, lines: Iterable[_Line]) -> int:
         raise DataError(f"{folder}: a new index goes to a new folder")
     folder.mkdir(parents=True, exist_ok=True)
     half = folder / f"{DATABASE}.filling"
-    half.unlink(missing_ok=True)
-    create_database(half, recipe)
-    store = Store(half, durability="normal")
     try:
-        count = _insert(store, lines)
-        store.run("PRAGMA journal_mode = DELETE")
+        create_database(half, recipe)
+        store = Store(half, durability="normal")
+        try:
+            count = _insert(store, lines)
+            store.run("PRAGMA journal_mode = DELETE")
+        finally:
+            store.close()
+        half.rename(folder / DATABASE)
     finally:
-        store.close()
-    half.rename(folder / DATABASE)
+        for left in folder.glob(f"{half.name}*"):
+            left.unlink()
     return count
 
 

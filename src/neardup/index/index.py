@@ -36,6 +36,7 @@ from neardup.threads import check_threads
 __all__ = ["Index"]
 
 AT_ONCE = 1024  # documents in one transaction
+REMOVED_AT_ONCE = 10_000
 Rows = NDArray[np.int64]
 
 
@@ -283,7 +284,9 @@ class Index:
         return 2**62 if lines[0][0] is None else int(lines[0][0])
 
     def _drop(self, rows: Rows) -> int:
-        return self._session.change(None, rows).removed if len(rows) else 0
+        """Rows out, in transactions that stay small however many they are."""
+        parts = (rows[start : start + REMOVED_AT_ONCE] for start in range(0, len(rows), REMOVED_AT_ONCE))
+        return sum(self._session.change(None, part).removed for part in parts)
 
     def search(self, queries: str | Document | Iterable[str | Document], *, mode: Mode = "all") -> Any:
         """The stored documents near a text: a list of Hit, the best first; for several texts a list of such lists.
