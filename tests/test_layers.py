@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["evaluation"],
-    ["findings"],
+    ["findings", "index"],
     ["explanation", "planning", "deduplication", "repeats"],
     ["result"],
     ["pipeline", "sharding"],

@@ -29,6 +29,7 @@ COMMANDS = (
     "evaluate",
     "calibrate",
     "curve",
+    "index",
     "urls",
     "mirrors",
     "completion",

@@ -12,7 +12,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -36,6 +35,7 @@ from neardup.progress import Progress
 from neardup.sharding import SHARD_SCHEME, Incoming, Sharder
 from neardup.sizes import parse_size
 from neardup.threads import check_threads
+from neardup.version import __version__
 
 __all__ = ["REJECTS", "scan"]
 
@@ -185,7 +185,7 @@ class _Run:
             "columns": self.columns,
             "limits": asdict(self.limits),
             "config": self.config.to_plain(),
-            "version": version("neardup"),
+            "version": __version__,
         }
         marker = self.work / "run.json"
         other = marker.exists() and _read_json(marker) != identity
@@ -334,7 +334,7 @@ class _Run:
         filtered = corpus.column("filtered")[corpus.reference :]
         return {
             "format": VERSION,
-            "neardup": version("neardup"),
+            "neardup": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "inputs": told.inputs,
             "columns": self.columns,
