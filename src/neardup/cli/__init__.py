@@ -26,6 +26,11 @@ COMMANDS = (
     "config",
     "fingerprint",
     "plan",
+    "evaluate",
+    "calibrate",
+    "curve",
+    "urls",
+    "mirrors",
     "completion",
 )
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from importlib.metadata import version
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -24,6 +21,7 @@ from neardup.corpus.corpus import Corpus
 from neardup.corpus.shard import FileShard, Shard
 from neardup.deduplication import of_reader
 from neardup.errors import ConfigError, DataError
+from neardup.findings.claiming import alone, make_folder
 from neardup.findings.folder import MANIFEST, VERSION, Findings
 from neardup.findings.writing import write_documents, write_manifest, write_pairs, write_texts
 from neardup.io.blocks import TextBlock
@@ -36,11 +34,11 @@ from neardup.progress import Progress
 from neardup.sharding import SHARD_SCHEME, Incoming, Sharder
 from neardup.sizes import parse_size
 from neardup.threads import check_threads
+from neardup.version import __version__
 
 __all__ = ["REJECTS", "scan"]
 
 REJECTS, WORK, SHARDS = "documents.rejects.jsonl", "work", "shards"
-LOCK = ".neardup-lock"  # also tells a folder of ours from all others
 _SMALLEST_MEMORY = 64 << 20
 
 
@@ -92,8 +90,8 @@ def scan(
     )
     if not run.folder.parent.is_dir():
         raise DataError(f"{out}: the folder {run.folder.parent} does not exist; make it first")
-    made = _make_folder(run.folder)
-    with _alone(run.folder):
+    made = make_folder(run.folder)
+    with alone(run.folder):
         try:
             run.begin(overwrite)
             return run.go(reusable)
@@ -102,35 +100,6 @@ def scan(
             if made and not any(run.work.glob("*.shard")):
                 shutil.rmtree(run.folder, ignore_errors=True)
             raise
-
-
-def _make_folder(folder: Path) -> bool:
-    """Whether it was made now; ConfigError if something else is there, of which nothing may be lost."""
-    try:
-        folder.mkdir()
-        return True
-    except FileExistsError:
-        if not folder.is_dir():
-            raise ConfigError(f"{folder}: is a file; name a folder for the findings") from None
-    if not (folder / LOCK).exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder}: holds other files; name a new folder for the findings")
-    return False
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """No two scans in one folder at a time."""
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise DataError(
-                f"{folder}: another scan is writing there; wait for it or name another --out"
-            ) from None
-        yield
-    finally:
-        os.close(handle)
 
 
 class _Run:
@@ -150,8 +119,6 @@ class _Run:
         self.inputs, self.folder, self.config = inputs, folder, config
         self.columns, self.limits, self.against = columns, limits, against
         self.memory, self.threads, self.progress = memory, threads, progress
-        self.size = shard_bytes or min(1 << 26, max(1 << 20, memory // 32))
-        self.work = folder / WORK
         self.reader = self._reader(inputs, None)
         self.references = [
             list(self._reader(place, None).files or ())
@@ -162,6 +129,10 @@ class _Run:
         for source in self.reader.files or ():
             if Path(source.path).is_relative_to(inside):
                 raise ConfigError(f"{folder}: is a part of the inputs; name an --out that is not")
+        # Few shards of a large corpus, small ones of a small corpus: fresh memory is dear.
+        share = (self.reader.bytes_total or 0) // 64
+        self.size = shard_bytes or min(max(share, 1 << 23), 1 << 26, max(1 << 20, memory // 32))
+        self.work = folder / WORK
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
         columns = [name for name in (self.config.keep.source, self.config.keep.score) if name]
@@ -183,7 +154,7 @@ class _Run:
             "columns": self.columns,
             "limits": asdict(self.limits),
             "config": self.config.to_plain(),
-            "version": version("neardup"),
+            "version": __version__,
         }
         marker = self.work / "run.json"
         other = marker.exists() and _read_json(marker) != identity
@@ -332,7 +303,7 @@ class _Run:
         filtered = corpus.column("filtered")[corpus.reference :]
         return {
             "format": VERSION,
-            "neardup": version("neardup"),
+            "neardup": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "inputs": told.inputs,
             "columns": self.columns,

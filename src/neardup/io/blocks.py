@@ -25,7 +25,8 @@ from neardup.io.sources import Source
 
 __all__ = ["TextBlock", "jsonl_blocks"]
 
-_BLOCK = 1 << 22
+_BLOCK, _SPARE = 1 << 22, 1 << 18
+_SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -67,60 +68,85 @@ def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator
     with Stream(source.open(), terms.limits) as stream:
         row = 1
         for block, whole in _blocks(stream, terms.limits.line_bytes):
+            lines, plain = _core.look_at_lines(np.frombuffer(block, np.uint8)) if whole else (1, False)
             if layout is None:
                 shaping = _shaping(block, whole, row, source, terms, None)
                 shaping.fallback = before[0] if before else None
                 made = _slow(shaping, source)
                 layout = shaping.layout
                 before[:] = [layout] if layout is not None else before
-                parser = _parser(layout, block) if layout is not None else None
+                parser = _parser(layout, bytes(block)) if layout is not None else None
             else:
-                parsed = parser(block, source.name, row, terms) if parser is not None and whole else None
+                parsed = (
+                    parser(block, lines, source.name, row, terms) if parser is not None and plain else None
+                )
                 made = parsed or _slow(_shaping(block, whole, row, source, terms, layout), source)
             if len(made):
                 yield made
-            row += _core.look_at_lines(np.frombuffer(block, np.uint8))[0] if whole else 1
+            row += lines
         if stream.damage:
             terms.rejects.add(source.name, row, "damaged file", stream.damage)
 
 
-def _blocks(stream: Stream, limit: int) -> Iterator[tuple[bytes, bool]]:
-    """Whole lines, many at a time, each with its line end; or, not whole, the beginning of one beyond the limit."""
-    held: list[bytes] = []
-    size, first, skipping = 0, True, False
-    while chunk := stream.read(_BLOCK):
+def _blocks(stream: Stream, limit: int) -> Iterator[tuple[memoryview, bool]]:
+    """Whole lines, many at a time, each with its line end; or, not whole, the beginning of one beyond the limit. A
+    block is good until the next one is asked for: all lie in one buffer, in turn."""
+    room, used, first, skipping = bytearray(_BLOCK + _SPARE), 0, True, False
+    while True:
+        if len(room) - used < _BLOCK:
+            room = room[:used] + bytearray(max(_BLOCK + _SPARE, used))
+        if stream.compression is None:
+            got = stream.readinto(memoryview(room)[used:])
+        else:
+            # Decompressors give as much as they like: little at a time mostly, which is gathered, or a lot.
+            data = b"".join(_pieces(stream))
+            got = len(data)
+            room = room if used + got <= len(room) else room[:used] + bytearray(got)
+            room[used : used + got] = data
+        if not got:
+            break
+        begin, used = 0, used + got
         if first:
-            while len(chunk) < len(_BOM) and (more := stream.read(_BLOCK)):
-                chunk += more
-            chunk, first = chunk.removeprefix(_BOM), False
-        if skipping:
-            end = chunk.find(b"\n")
-            if end < 0:
+            if used < len(_BOM):
                 continue
-            chunk, skipping = chunk[end + 1 :], False
-        end = chunk.rfind(b"\n")
-        if end >= 0 and held and size + chunk.find(b"\n") > limit:
-            # The line that began earlier is too long; what follows it is not.
-            yield held[0][:400], False
-            chunk, held, size = chunk[chunk.find(b"\n") + 1 :], [], 0
-            end = chunk.rfind(b"\n")
+            begin, first = len(_BOM) if room.startswith(_BOM) else 0, False
+        if skipping:
+            end = room.find(b"\n", begin, used)
+            if end < 0:
+                used = 0
+                continue
+            begin, skipping = end + 1, False
+        end = room.find(b"\n", begin, used)
+        if end - begin > limit:
+            # The first line is too long; what follows it is not.
+            yield memoryview(room)[begin : begin + _SAMPLE], False
+            begin = end + 1
+        end = room.rfind(b"\n", begin, used)
         if end >= 0:
-            yield b"".join([*held, memoryview(chunk)[: end + 1]]), True
-            held, size, chunk = [], 0, chunk[end + 1 :]
-        if chunk:
-            held.append(chunk)
-            size += len(chunk)
-        if size > limit:
-            yield held[0][:400], False
-            held, size, skipping = [], 0, True
-    if held and stream.damage is None:
-        yield b"".join(held) + b"\n", True
+            yield memoryview(room)[begin : end + 1], True
+            begin = end + 1
+        room[: used - begin] = room[begin:used]
+        used -= begin
+        if used > limit:
+            yield memoryview(room)[:_SAMPLE], False
+            used, skipping = 0, True
+    if used and stream.damage is None:
+        begin = len(_BOM) if first and room.startswith(_BOM) else 0
+        if used > begin:
+            yield memoryview(room[begin:used] + b"\n"), True
+
+
+def _pieces(stream: Stream) -> Iterator[bytes]:
+    size = 0
+    while size < _BLOCK // 2 and (piece := stream.read(_BLOCK)):
+        size += len(piece)
+        yield piece
 
 
 def _shaping(
-    block: bytes, whole: bool, row: int, source: Source, terms: Terms, layout: Layout | None
+    block: memoryview, whole: bool, row: int, source: Source, terms: Terms, layout: Layout | None
 ) -> Shaping:
-    rows = decoded(_lines(block, whole, row), source.name, terms)
+    rows = decoded(_lines(bytes(block), whole, row), source.name, terms)
     return Shaping(rows, source.name, terms.text, terms.id, frozenset(), terms.limits, terms.rejects, layout)
 
 
@@ -157,13 +183,14 @@ def _parser(layout: Layout, block: bytes) -> Any:
         fields.append((layout.id, pa.int64() if type(first) is int else pa.string()))
     parse = arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
-    def run(block: bytes, name: str, row: int, terms: Terms) -> TextBlock | None:
-        lines, plain = _core.look_at_lines(np.frombuffer(block, np.uint8))
-        if not plain or len(block) > terms.limits.meta_bytes:
+    def run(block: memoryview, lines: int, name: str, row: int, terms: Terms) -> TextBlock | None:
+        if len(block) > terms.limits.meta_bytes:
             return None
         options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
         try:
-            table = arrow_json.read_json(pa.BufferReader(block), read_options=options, parse_options=parse)
+            table = arrow_json.read_json(
+                pa.BufferReader(pa.py_buffer(block)), read_options=options, parse_options=parse
+            )
             table.validate(full=True)  # the parser takes any bytes for UTF-8
         except pa.ArrowException:
             return None
