@@ -24,19 +24,8 @@ LAYERS = [
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    [
-        "filters",
-        "keep",
-        "plain",
-        "printable",
-        "progress",
-        "sample",
-        "frozen",
-        "documents",
-        "seeds",
-        "sizes",
-        "threads",
-    ],
+    ["filters", "keep", "plain", "printable", "progress", "sample"],
+    ["frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors", "version"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
