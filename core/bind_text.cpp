@@ -5,6 +5,7 @@
 #include "features.hpp"
 #include "fused.hpp"
 #include "hash.hpp"
+#include "jsonl.hpp"
 #include "minhash.hpp"
 #include "select.hpp"
 #include "vocabulary.hpp"
@@ -244,6 +245,14 @@ void bind_text(nb::module_& module) {
         },
         "texts"_a, "seed"_a, "kind"_a, "Each text's hash, bytes as they are.");
 
+    module.def(
+        "plain_lines",
+        [](Column<std::uint8_t> lines, std::size_t deepest, std::size_t digits) {
+            nb::gil_scoped_release nogil;
+            return plain_lines(view(lines), deepest, digits);
+        },
+        "lines"_a.noconvert(), "deepest"_a, "digits"_a,
+        "Whether each line is one object a lenient parser reads as a strict one does; see core/jsonl.hpp.");
     module.def(
         "tokens", [](const Texts& texts, const Normalizer& how) { return tokens_of(texts.views(), how); },
         "texts"_a, "normalizer"_a, "Each text's tokens.");
