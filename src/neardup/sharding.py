@@ -334,5 +334,7 @@ def _score(document: Document, field_: str) -> float:
         return math.nan
     try:
         return float(value)
+    except OverflowError:  # a whole number beyond the largest float
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
         raise DataError(f"{document.id}: {field_!r} is {value!r}, not a number to keep by") from None

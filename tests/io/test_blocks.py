@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup import _core
 from neardup.io import blocks
+from neardup.io.rejects import Rejects
 
 PLAIN = b'{"text": "good"}\n'
 NAMED = b'{"id": "x", "text": "good"}\n'
@@ -91,10 +92,20 @@ ODD = {
 }
 
 
+class Told(Rejects):
+    """Rejects in a list; a file would be synced each time."""
+
+    def __init__(self):
+        super().__init__()
+        self.rows = []
+
+    def add(self, file, row, reason, detail="", sample=""):
+        self.rows.append((file, row, reason, detail))
+
+
 def outcome(path: Path, fast: bool, **options):
     """Documents with file, row and id; and the rejects, or the error that ended it."""
-    sink = path.parent / "rejects.jsonl"
-    sink.unlink(missing_ok=True)
+    sink = Told()
     reader = nd.read(path if path.is_file() else sorted(path.iterdir()), rejects=sink, **options)
     found = []
     try:
@@ -107,8 +118,7 @@ def outcome(path: Path, fast: bool, **options):
             found += [(f, row, d.id, d.text) for f, row, d in zip(files, rows, documents, strict=True)]
     except nd.ConfigError as error:
         return str(error)
-    rejects = [json.loads(line) for line in sink.read_text().splitlines()]
-    return found, [(r["file"], r["row"], r["reason"], r.get("detail")) for r in rejects]
+    return found, sink.rows
 
 
 def agree(path: Path, **options):
