@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 BENCH ?= benchmarks/.venv
+APART := benchmarks/.venv-apart
 SANITIZED ?= .venv-sanitize
 CORE := $(wildcard core/*)
 TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 # Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
 INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
 
-.PHONY: demo build test quick lint format bench sanitize clean
+.PHONY: demo build test quick lint format bench bench-pipeline sanitize clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.tools: pyproject.toml
@@ -53,11 +54,13 @@ format: $(VENV)/.lint
 	$(BIN)/clang-format -i core/*.cpp core/*.hpp
 
 # Rivals live in an environment of their own: they bring hundreds of megabytes and pin each other's versions.
-$(BENCH)/.installed: benchmarks/requirements.txt benchmarks/requirements-search.txt $(CORE) CMakeLists.txt pyproject.toml
+REQUIREMENTS := $(addprefix benchmarks/requirements,.txt -search.txt -pipeline.txt)
+
+$(BENCH)/.installed: $(REQUIREMENTS) $(CORE) CMakeLists.txt pyproject.toml
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --upgrade pip
 	$(BENCH)/bin/python -m pip install --quiet $(TOOLS)
-	$(BENCH)/bin/python -m pip install --quiet -r benchmarks/requirements.txt -r benchmarks/requirements-search.txt
+	$(BENCH)/bin/python -m pip install --quiet $(addprefix -r ,$(REQUIREMENTS))
 	$(BENCH)/bin/python -m $(call INSTALL,$(BENCH)) --editable '.[all]'
 	touch $@
 
@@ -66,6 +69,19 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python -m benchmarks.search
 	$(BENCH)/bin/python benchmarks/table.py
 	$(BENCH)/bin/python -m benchmarks.search.table
+
+# Two rivals cannot share an environment with ours.
+$(APART)/.installed: benchmarks/requirements-apart.txt
+	$(PYTHON) -m venv $(APART)
+	$(APART)/bin/python -m pip install --quiet --upgrade pip
+	$(APART)/bin/python -m pip install --quiet -r benchmarks/requirements-apart.txt
+	touch $@
+
+bench-pipeline: $(BENCH)/.installed $(APART)/.installed
+	$(BENCH)/bin/python -m benchmarks.recall --check
+	$(BENCH)/bin/python -m benchmarks.pipeline --build
+	$(BENCH)/bin/python -m benchmarks.pipeline --check; failed=$$?; \
+	$(BENCH)/bin/python -m benchmarks.pipeline.table && exit $$failed
 
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 sanitize: $(VENV)/.tools
@@ -76,4 +92,4 @@ sanitize: $(VENV)/.tools
 	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" tests/features tests/fingerprints tests/search tests/test_hash.py tests/test_similarity.py
 
 clean:
-	rm -rf build dist $(VENV) $(SANITIZED) $(BENCH)
+	rm -rf build dist $(VENV) $(SANITIZED) $(BENCH) $(APART)

@@ -30,6 +30,7 @@ PUBLIC = [
     "Explanation",
     "Features",
     "Filters",
+    "Findings",
     "FormatError",
     "Hits",
     "Idf",
@@ -64,6 +65,7 @@ PUBLIC = [
     "Words",
     "Writer",
     "__version__",
+    "apply",
     "cluster",
     "dedup",
     "digest",
@@ -74,6 +76,8 @@ PUBLIC = [
     "open_writer",
     "plan",
     "read",
+    "scan",
+    "summarize",
     "tokens",
 ]
 

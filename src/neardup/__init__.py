@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from neardup.deduplication import dedup
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
+    from neardup.findings import Findings, apply, scan, summarize
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
     from neardup.planning import Plan, plan
@@ -71,6 +72,7 @@ _LATER = {
     "Dropped": "neardup.result",
     "Explanation": "neardup.explanation",
     "Filters": "neardup.filters",
+    "Findings": "neardup.findings",
     "Hits": "neardup.search.base",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
@@ -87,12 +89,15 @@ _LATER = {
     "Scan": "neardup.search.scan",
     "Templates": "neardup.config",
     "Writer": "neardup.io",
+    "apply": "neardup.findings",
     "cluster": "neardup.clusters",
     "dedup": "neardup.deduplication",
     "explain": "neardup.explanation",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
     "read": "neardup.io",
+    "scan": "neardup.findings",
+    "summarize": "neardup.findings",
 }
 
 __all__ = [
@@ -122,6 +127,7 @@ __all__ = [
     "Explanation",
     "Features",
     "Filters",
+    "Findings",
     "FormatError",
     "Hits",
     "Idf",
@@ -154,6 +160,7 @@ __all__ = [
     "Words",
     "Writer",
     "__version__",
+    "apply",
     "cluster",
     "dedup",
     "digest",
@@ -164,6 +171,8 @@ __all__ = [
     "open_writer",
     "plan",
     "read",
+    "scan",
+    "summarize",
     "tokens",
 ]
 

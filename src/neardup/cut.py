@@ -32,6 +32,12 @@ class Cut:
         """Rows that can go, ascending."""
         return np.flatnonzero(~self.kept)
 
+    def exact(self, first: Rows, gone: Rows) -> int:
+        """How many of the rows that go have the words of another that stays or goes before them: of documents of the
+        same words that all go, one goes for its likeness to a keeper and the others for their likeness to it."""
+        groups = np.unique(first[gone])
+        return len(gone) - len(np.setdiff1d(groups, first[self.kept], assume_unique=False))
+
 
 def cut(
     pairs: Pairs,

@@ -71,8 +71,8 @@ class Result:
 
     @property
     def exact(self) -> int:
-        gone, first = self.cut.dropped, self.found.first
-        return int((first[gone] == first[self.clusters.keeper[gone]]).sum())
+        gone = self.cut.dropped
+        return self.cut.exact(self.found.first, gone[self.clusters.keeper[gone] != gone])
 
     @property
     def kept(self) -> Rows:

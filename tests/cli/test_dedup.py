@@ -43,16 +43,18 @@ def test_kept_documents_keep_their_columns(corpus, tmp_path):
         {"url": "d", "body": OTHER, "n": 4},
         {"url": "e", "body": "", "n": 5},
     ]
-    assert b"5 documents: 3 kept, 2 can go" in result.stdout
+    assert b"5 documents: 3 stay, 2 can go" in result.stdout
     assert hashlib.sha256(Path(corpus).read_bytes()).hexdigest() == before
 
 
-def test_json_says_what_explains_each(corpus):
-    said = json.loads(
-        run("dedup", corpus, "--text", "body", "--id", "url", "--threshold", "0.7", "--json").stdout
-    )
+def test_json_says_what_explains_each(corpus, tmp_path):
+    arguments = ["dedup", corpus, "--text", "body", "--id", "url", "--threshold", "0.7", "--json"]
+    said = json.loads(run(*arguments).stdout)
     assert said["kept"] == 3 and said["exact"] == 1 and said["empty"] == 1 and said["out"] is None
-    assert {(d["id"], d["keeper"]) for d in said["dropped"]} == {("a", "c"), ("b", "c")}
+    findings = str(tmp_path / "found")
+    assert json.loads(run(*arguments, "--findings", findings).stdout)["findings"] == findings
+    (listed,) = json.loads(run("clusters", findings, "--json").stdout)["listed"]
+    assert listed["keeper"] == "c" and {m["id"] for m in listed["members"] if not m["kept"]} == {"a", "b"}
 
 
 def test_bad_lines_are_rejected_and_the_rest_goes_on(tmp_path):
@@ -61,7 +63,9 @@ def test_bad_lines_are_rejected_and_the_rest_goes_on(tmp_path):
     out = tmp_path / "kept.jsonl"
     result = run("dedup", str(path), "-o", str(out))
     assert result.returncode == 0 and len(out.read_text().splitlines()) == 1
-    rejects = [json.loads(line) for line in Path(f"{out}.rejects.jsonl").read_text().splitlines()]
+    rejects = [
+        json.loads(line) for line in Path(f"{out}.findings/documents.rejects.jsonl").read_text().splitlines()
+    ]
     assert len(rejects) == 3 and all(reject["reason"] and reject["row"] for reject in rejects)
     assert b"could not be read" in result.stdout
 

@@ -14,7 +14,17 @@ from neardup.errors import NeardupError
 
 __all__ = ["main"]
 
-COMMANDS = ("dedup", "explain", "fingerprint", "plan")
+COMMANDS = (
+    "scan",
+    "clusters",
+    "explain",
+    "apply",
+    "dedup",
+    "config",
+    "fingerprint",
+    "plan",
+    "completion",
+)
 
 
 class LazyGroup(click.Group):
@@ -40,7 +50,7 @@ def cli() -> None:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. Exit codes: 0 done, 1 something in the data or the files was wrong, 2 wrong usage."""
     try:
-        cli.main(args=arguments, standalone_mode=False)
+        cli.main(args=arguments, prog_name="neardup", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Exit as exit:
         sys.exit(exit.exit_code)
@@ -48,7 +58,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(2 if isinstance(error, click.UsageError) else 1)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped", err=True)
+        click.echo(
+            "stopped; nothing was left half written, and a scan goes on when it is run again", err=True
+        )
         sys.exit(130)
     except BrokenPipeError:
         # Whoever read our output has gone; what remains in the buffer must not raise again at exit.

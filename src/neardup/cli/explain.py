@@ -17,14 +17,18 @@ __all__ = ["explain"]
 @click.argument("left")
 @click.argument("right")
 @click.option(
-    "--threshold",
-    type=click.FloatRange(0, 1),
-    default=0.8,
-    show_default=True,
-    help="Least Jaccard similarity.",
+    "--findings",
+    "-f",
+    type=click.Path(exists=True, file_okay=False),
+    help="Take LEFT and RIGHT as ids of a scan.",
 )
 @click.option(
-    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Of a shingle, in words."
+    "--threshold",
+    type=click.FloatRange(0, 1),
+    help="Least Jaccard similarity.  [default: the scan's, or 0.8]",
+)
+@click.option(
+    "--width", type=click.IntRange(1, 1024), help="Of a shingle, in words.  [default: the scan's, or 5]"
 )
 @click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
 @click.option(
@@ -32,19 +36,47 @@ __all__ = ["explain"]
 )
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
 def explain(
-    left: str, right: str, threshold: float, width: int, fold_digits: bool, samples: int, as_json: bool
+    left: str,
+    right: str,
+    findings: str | None,
+    threshold: float | None,
+    width: int | None,
+    fold_digits: bool,
+    samples: int,
+    as_json: bool,
 ) -> None:
-    """Compare the texts of two files by every measure, and show what they share and where they differ."""
+    """Compare the texts of two files, or with -f of two documents of a scan, by every measure, and show what they share
+    and where they differ; of a scan also which of them stays, and why."""
     from neardup.explanation import explain as compare
 
     how = nd.Normalize(digits="fold" if fold_digits else "keep")
+    verdict: list[str] = []
+    if findings is None:
+        texts: list[str | bytes] = [read_text(left), read_text(right)]
+    else:
+        from neardup.findings import Findings, explain_pair
+
+        scanned = Findings(findings)
+        pair = explain_pair(scanned, left, right, threshold)
+        texts, verdict = list(pair.texts), list(pair.reasons)
+        compared = scanned.config.compared
+        threshold = scanned.threshold if threshold is None else threshold
+        width = compared.width if width is None else width
+        how = compared.normalize
     found = compare(
-        read_text(left), read_text(right), threshold=threshold, width=width, normalize=how, samples=samples
+        *texts,
+        threshold=0.8 if threshold is None else threshold,
+        width=5 if width is None else width,
+        normalize=how,
+        samples=samples,
     )
     if as_json:
-        click.echo(json.dumps(found.to_json(), ensure_ascii=False))
-    else:
-        _show(found, left, right)
+        said = found.to_json() | ({"reasons": verdict} if findings else {})
+        click.echo(json.dumps(said, ensure_ascii=False))
+        return
+    _show(found, left, right)
+    for line in ["", *verdict] if verdict else []:
+        click.echo(line)
 
 
 def _show(found: Explanation, left: str, right: str) -> None:

@@ -94,6 +94,14 @@ class Shard(Protocol):
 
     def ids(self, rows: Rows) -> list[str]: ...
 
+    def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
+        """All ids as one buffer of UTF-8, and where each ends."""
+        ...
+
+    def text_bytes(self, rows: Rows) -> list[bytes]:
+        """The texts of some documents as UTF-8; rows ascend."""
+        ...
+
     def texts(self, rows: Rows) -> _core.Texts:
         """The texts of some documents, to be compared; rows ascend."""
         ...
@@ -128,6 +136,13 @@ class MemoryShard:
 
     def ids(self, rows: Rows) -> list[str]:
         return [self._columns.ids[row] for row in rows.tolist()]
+
+    def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
+        return _joined([name.encode() for name in self._columns.ids])
+
+    def text_bytes(self, rows: Rows) -> list[bytes]:
+        spans = zip(self._begins[rows].tolist(), self._ends[rows].tolist(), strict=True)
+        return [self._data[a:b].tobytes() for a, b in spans]
 
     def texts(self, rows: Rows) -> _core.Texts:
         texts = _core.Texts()
@@ -249,8 +264,11 @@ class FileShard:
         texts.add_spans(*self._spans("texts", "ends", rows))
         return texts
 
+    def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
+        ends = self._file.read("idends", 0, 8 * self.count).view("<i8").astype(np.int64)
+        return self._file.read("ids", 0, self._file.length("ids")), ends
+
     def text_bytes(self, rows: Rows) -> list[bytes]:
-        """The same as bytes of UTF-8."""
         data, begins, ends = self._spans("texts", "ends", rows)
         return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 

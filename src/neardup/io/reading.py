@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -65,7 +66,8 @@ class Batch(Sequence[Document]):
 class Reader:
     """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
 
-    `rejects` holds the counts of the last or current pass. `bytes_read` says how much of the files' `bytes_total` it
+    `rejects` holds the counts of the last or current pass. With `digesting` set, `digests` has the SHA-256 of each file
+    read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it
     has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
     """
 
@@ -80,6 +82,8 @@ class Reader:
         self.files = files
         self.rejects = terms.rejects
         self.bytes_read = 0
+        self.digesting = False
+        self.digests: dict[str, str] = {}
         self.bytes_total = sum(file.size or 0 for file in files or ())
 
     def documents(self) -> Iterator[Document]:
@@ -113,7 +117,7 @@ class Reader:
         self.bytes_read = before = 0
         layout: list[Layout] = []
         for file in self.files:
-            counted = replace(file, open=partial(_counted, file.open, self))
+            counted = replace(file, open=partial(_counted, file, self))
             yield from jsonl_blocks(counted, terms, layout)
             before += file.size or 0
             self.bytes_read = before
@@ -149,30 +153,42 @@ class Reader:
         self.bytes_read = before = 0
         for file in self.files:
             if file.format not in ("parquet", "arrow"):  # those need a real file
-                file = replace(file, open=partial(_counted, file.open, self))
+                file = replace(file, open=partial(_counted, file, self))
+            elif self.digesting:
+                with file.open() as whole:
+                    self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
             yield _shaping(_OPEN[file.format](file, terms), file.name, terms)
             before += file.size or 0
             self.bytes_read = before
 
 
 class _Counted(RawIOBase):
-    """A file that tells its reader how much was read."""
+    """A file that tells its reader how much was read, and the digest of it all if that is asked for."""
 
-    def __init__(self, file: BinaryIO, reader: Reader) -> None:
-        self._file, self._reader = file, reader
+    def __init__(self, source: Source, reader: Reader) -> None:
+        self._file, self._name, self._reader = source.open(), source.name, reader
+        self._digest = hashlib.sha256() if reader.digesting else None
 
     def read(self, size: int = -1) -> bytes:
         data = self._file.read(size)
         self._reader.bytes_read += len(data)
+        if self._digest is not None:
+            self._digest.update(data)
         return data
 
     def close(self) -> None:
+        if self._digest is not None:
+            # What a damaged file holds behind the damage was not read, but is a part of it.
+            while data := self._file.read(1 << 20):
+                self._digest.update(data)
+            self._reader.digests[self._name] = self._digest.hexdigest()
+            self._digest = None
         self._file.close()
         super().close()
 
 
-def _counted(opener: Callable[[], BinaryIO], reader: Reader) -> BinaryIO:
-    return cast(BinaryIO, _Counted(opener(), reader))
+def _counted(source: Source, reader: Reader) -> BinaryIO:
+    return cast(BinaryIO, _Counted(source, reader))
 
 
 def _shaping(opened: Opened, name: str, terms: Terms) -> Shaping:

@@ -1,4 +1,4 @@
-"""Writing JSONL, CSV, TSV, Parquet and lists of ids; a file appears when it is whole."""
+"""Writing JSONL, CSV, TSV, Parquet, Arrow and lists of ids; a file appears when it is whole."""
 
 from __future__ import annotations
 
@@ -22,13 +22,16 @@ from neardup.io.compression import COMPRESSIONS, compressed
 from neardup.io.delimited import DELIMITERS
 from neardup.io.whole import WholeFile
 
-__all__ = ["Writer", "open_writer"]
+__all__ = ["Writer", "format_for", "open_writer"]
 
 _FORMATS = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
     ".json": "jsonl",
     ".parquet": "parquet",
+    ".arrow": "arrow",
+    ".feather": "arrow",
+    ".ipc": "arrow",
     ".csv": "csv",
     ".tsv": "tsv",
     ".ids": "ids",
@@ -114,8 +117,23 @@ def open_writer(
 ) -> Writer:
     """A writer for `path`, whose name tells format and compression unless they are given.
 
-    `like`, a batch's layout, keeps the input's columns, their order and types. Parquet compresses inside (zstd).
+    `like`, a batch's layout, keeps the input's columns, their order and types. Parquet and Arrow compress inside.
     """
+    format, compression = format_for(path, format, compression)
+    file = WholeFile(path)
+    try:
+        form = _form(file, format, compression, like)
+    except BaseException:
+        file.discard()
+        raise
+    return Writer(file, form, like, format == "ids")
+
+
+def format_for(
+    path: str | PathLike[str], format: str | None = None, compression: str | None = None
+) -> tuple[str, str | None]:
+    """The format and compression of a file to write, told by its name where they are not given; ConfigError where
+    there is no telling, or no writing there."""
     name = os.fspath(path)
     if "://" in name:
         raise ConfigError(f"{name}: output goes to local files; write there and copy it")
@@ -129,22 +147,16 @@ def open_writer(
         raise ConfigError(
             f"{name}: {format or 'its name tells no format'!r}; name one with format=...: {known}"
         )
-    if format == "parquet" and compression is not None:
-        raise ConfigError(f"{name}: Parquet compresses inside; leave the compression out")
-    if format == "parquet":
-        pyarrow("writing Parquet")
-    file = WholeFile(path)
-    try:
-        form = _form(file, format, compression, like)
-    except BaseException:
-        file.discard()
-        raise
-    return Writer(file, form, like, format == "ids")
+    if format in ("parquet", "arrow"):
+        if compression is not None:
+            raise ConfigError(f"{name}: Parquet and Arrow compress inside; leave the compression out")
+        pyarrow(f"writing {format}")
+    return format, compression
 
 
 def _form(file: WholeFile, format: str, compression: str | None, like: Layout | None) -> _Form:
-    if format == "parquet":
-        return _Parquet(file, like.schema if like is not None else None)
+    if format in ("parquet", "arrow"):
+        return _Columnar(file, like.schema if like is not None else None, format)
     if format in DELIMITERS:
         return _Delimited(file, compression, DELIMITERS[format], like)
     return _Jsonl(file, compression) if format == "jsonl" else _Ids(file, compression)
@@ -257,9 +269,11 @@ def _cell(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float) else _plain(value)
 
 
-class _Parquet:
-    def __init__(self, file: WholeFile, schema: Any) -> None:
-        self._whole, self._schema = file, schema
+class _Columnar:
+    """Parquet, or the Arrow file format."""
+
+    def __init__(self, file: WholeFile, schema: Any, format: str) -> None:
+        self._whole, self._schema, self._format = file, schema, format
         self._writer: Any = None
         self._rows: list[dict[str, Any]] = []
         self._characters = 0
@@ -273,9 +287,7 @@ class _Parquet:
             self._flush()
 
     def _flush(self) -> None:
-        pa = pyarrow("writing Parquet")
-        import pyarrow.parquet as parquet
-
+        pa = pyarrow(f"writing {self._format}")
         try:
             if self._schema is None:
                 names = dict.fromkeys(name for row in self._rows for name in row)
@@ -291,10 +303,20 @@ class _Parquet:
             raise DataError(f"{self._whole.path}: a row does not fit the columns' types: {error}") from error
         if self._writer is None:
             self._schema = table.schema
-            self._writer = parquet.ParquetWriter(self._whole.file, self._schema, compression="zstd")
+            self._writer = self._open()
         if self._rows:
             self._writer.write_table(table)
         self._rows, self._characters = [], 0
+
+    def _open(self) -> Any:
+        if self._format == "parquet":
+            from pyarrow import parquet
+
+            return parquet.ParquetWriter(self._whole.file, self._schema, compression="zstd")
+        from pyarrow import ipc
+
+        options = ipc.IpcWriteOptions(compression="zstd")
+        return ipc.new_file(self._whole.file, self._schema, options=options)
 
     def finish(self) -> None:
         try:

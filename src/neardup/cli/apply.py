@@ -1,0 +1,94 @@
+"""`neardup apply`: do what the findings of a scan say."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+from neardup.cli.options import cut_options, keep_of
+from neardup.cli.progress import progress_shown
+
+__all__ = ["apply", "show_alarms"]
+
+
+@click.command()
+@click.argument("findings", type=click.Path(exists=True, file_okay=False))
+@click.option("--out", "-o", type=click.Path(), help="A file, or a folder/ with one file for each input.")
+@click.option(
+    "--write",
+    type=click.Choice(["kept", "dropped", "annotated"]),
+    default="kept",
+    show_default=True,
+    help="What stays, what goes, or everything with notes; to a .ids file only the ids.",
+)
+@click.option(
+    "--format", "format_", help="jsonl, csv, tsv, parquet, arrow or ids; by default told by the name."
+)
+@click.option("--pairs", type=click.Path(), help="Write all verified pairs here (JSONL, CSV, Parquet).")
+@click.option(
+    "--implied", is_flag=True, help="Among --pairs also those between all documents of the same words."
+)
+@click.option("--clusters", type=click.Path(), help="Write all documents in clusters here.")
+@click.option(
+    "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
+)
+@cut_options
+@click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
+@click.option("--quiet", "-q", is_flag=True, help="No progress.")
+@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+def apply(findings: str, out: str | None, **given: Any) -> None:
+    """Write the documents that stay. The inputs are read again and never changed; if one is not what was scanned,
+    nothing is written.
+
+    Stops, with examples, when more than half of a source would go or one cluster holds over 1% of the documents.
+    """
+    from neardup.findings import Findings, alarms, summarize, write_clusters, write_pairs
+    from neardup.findings import apply as run
+
+    if not (out or given["pairs"] or given["clusters"]):
+        raise click.UsageError("Say what to write: --out, --pairs or --clusters.")
+    found = Findings(findings)
+    cut = found.cut(given["threshold"], keep_of(given, found.config.keep))
+    summary = summarize(found, cut, given["threshold"])
+    reasons = alarms(found, cut)
+    if reasons and out and not given["allow_mass_removal"]:
+        show_alarms(reasons)
+        sys.exit(1)
+    answer: dict[str, Any] = {"findings": findings, "threshold": summary.threshold, "gone": summary.gone}
+    if out:
+        done = run(
+            found,
+            out,
+            cut=cut,
+            write=given["write"],
+            format=given["format_"],
+            allow_mass_removal=True,
+            progress=progress_shown(given["quiet"]),
+        )
+        answer |= {"out": out, "written": done.written, "documents": done.documents}
+    if given["pairs"]:
+        answer["pairs"] = write_pairs(
+            found, given["pairs"], threshold=given["threshold"], implied=given["implied"]
+        )
+    if given["clusters"]:
+        answer["clusters"] = write_clusters(found, cut, given["clusters"])
+    if given["as_json"]:
+        click.echo(json.dumps(answer, ensure_ascii=False))
+        return
+    if out:
+        click.echo(f"{answer['written']:,} of {answer['documents']:,} documents written to {out}")
+    if given["pairs"]:
+        click.echo(f"{answer['pairs']:,} pairs written to {given['pairs']}")
+    if given["clusters"]:
+        click.echo(f"{answer['clusters']:,} documents in clusters written to {given['clusters']}")
+
+
+def show_alarms(reasons: list[str]) -> None:
+    """Why nothing was written, and how to have it written."""
+    click.echo("neardup: this looks like an accident, so nothing was written:", err=True)
+    for reason in reasons:
+        click.echo(f"  {reason}", err=True)
+    click.echo("Look at `neardup clusters`. If it is right, add --allow-mass-removal.", err=True)

@@ -1,0 +1,91 @@
+"""`neardup clusters`: look at what a scan found."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+from neardup.cli.options import cut_options, keep_of
+
+__all__ = ["clusters"]
+
+
+@click.command()
+@click.argument("findings", type=click.Path(exists=True, file_okay=False))
+@click.option("--id", "id_", help="The cluster of this document.")
+@click.option(
+    "--by",
+    type=click.Choice(["size", "borderline", "sample"]),
+    default="size",
+    show_default=True,
+    help="The largest, those with the least similar member, or some at random.",
+)
+@click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="How many to list.")
+@click.option("--members", type=click.IntRange(2), default=8, show_default=True, help="Of each, at most.")
+@click.option(
+    "--min-size", type=click.IntRange(2), default=2, show_default=True, help="Only clusters as large."
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Of a sample.")
+@click.option(
+    "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
+)
+@cut_options
+@click.option(
+    "--out", "-o", type=click.Path(), help="Write all documents in clusters here (JSONL, CSV, Parquet)."
+)
+@click.option("--pairs", type=click.Path(), help="Write all verified pairs here.")
+@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+def clusters(findings: str, id_: str | None, **given: Any) -> None:
+    """List the clusters of FINDINGS: the keeper first, then its members by their similarity to it."""
+    from neardup.findings import Findings, list_clusters, write_clusters, write_pairs
+
+    found = Findings(findings)
+    cut = found.cut(given["threshold"], keep_of(given, found.config.keep))
+    listed = list_clusters(
+        found,
+        cut,
+        order=given["by"],
+        containing=id_,
+        smallest=given["min_size"],
+        most=given["most"],
+        members=given["members"],
+        seed=given["seed"],
+    )
+    written: dict[str, Any] = {}
+    if given["out"]:
+        written["out"] = write_clusters(found, cut, given["out"])
+    if given["pairs"]:
+        written["pairs"] = write_pairs(found, given["pairs"], threshold=given["threshold"])
+    _, sizes = cut.clusters.sizes()
+    if given["as_json"]:
+        rows = [asdict(cluster) | {"least": cluster.least} for cluster in listed]
+        click.echo(json.dumps({"clusters": len(sizes), "listed": rows, **written}, ensure_ascii=False))
+        return
+    if id_ is not None and not listed:
+        click.echo(f"{id_} has no duplicate at this threshold")
+        return
+    for cluster in listed:
+        click.echo(click.style(f"{cluster.size:,} documents, least similar {cluster.least:.3f}", bold=True))
+        for member in cluster.members:
+            mark = click.style("keep", fg="green") if member.kept else click.style("drop", fg="red")
+            score = "  via" if member.similarity is None else f"{member.similarity:.3f}"
+            click.echo(f"  {mark} {score}  {_shown(member.id)}")
+            if member.row == cluster.members[0].row and found.has_text(member.row):
+                words = " ".join(found.text(member.row)[:400].split())[:90]
+                click.echo(click.style(f"              {_shown(words)}", dim=True))
+        if cluster.size > len(cluster.members):
+            click.echo(f"  ... and {cluster.size - len(cluster.members):,} more")
+        click.echo()
+    click.echo(
+        f"{len(listed):,} of {len(sizes):,} clusters. Why two are alike: neardup explain -f {findings} ID ID"
+    )
+    for name, count in written.items():
+        click.echo(f"{count:,} rows written to {given[name]}")
+
+
+def _shown(text: str) -> str:
+    """Text of a document, made safe for a terminal."""
+    return "".join(character if character.isprintable() else "�" for character in text)

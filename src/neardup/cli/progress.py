@@ -1,0 +1,103 @@
+"""Progress on standard error: a bar with rate and time left on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import click
+
+from neardup.progress import Progress
+
+__all__ = ["progress_shown"]
+
+_QUIET_FOR = 2.0  # seconds a stage may last before it is worth a word
+_EVERY = 5.0
+
+
+def progress_shown(quiet: bool = False) -> Progress:
+    """What suits where standard error goes."""
+    if quiet:
+        return Progress()
+    return _Bars() if sys.stderr.isatty() else _Lines()
+
+
+class _Lines(Progress):
+    """A line every few seconds, none for what takes under two."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._total: float | None = None
+        self._unit, self._name = "", ""
+        self._started = self._told = time.perf_counter()
+
+    def stage(self, name: str, total: float | None = None, unit: str = "") -> None:
+        now = time.perf_counter()
+        if self._name and now - self._started > _QUIET_FOR:
+            click.echo(f"{self._name}: done in {now - self._started:.1f} s", err=True)
+        super().stage(name, total, unit)
+        self._name, self._total, self._unit = name, total, unit
+        self._started = self._told = now
+
+    def reached(self, done: float) -> None:
+        now = time.perf_counter()
+        if now - self._started < _QUIET_FOR or now - self._told < _EVERY:
+            return
+        self._told = now
+        click.echo(f"{self._name}: {_state(done, self._total, self._unit, now - self._started)}", err=True)
+
+
+def _state(done: float, total: float | None, unit: str, seconds: float) -> str:
+    rate = done / seconds if seconds else 0.0
+    parts = []
+    if total:
+        parts.append(f"{min(1.0, done / total):.0%}")
+    if unit == "bytes":
+        parts.append(f"{rate / 1e6:.1f} MB/s")
+    elif unit:
+        parts.append(f"{rate:,.0f} {unit}/s")
+    if total and rate:
+        parts.append(f"{max(0.0, (total - done) / rate):.0f} s left")
+    return ", ".join(parts)
+
+
+class _Bars(Progress):
+    """One bar, for the stage at hand."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+        from rich.progress import Progress as Bars
+
+        self._bars: Any = Bars(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[state]}"),
+            TimeRemainingColumn(),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task: Any = None
+        self._total: float | None = None
+        self._unit = ""
+        self._started = time.perf_counter()
+
+    def stage(self, name: str, total: float | None = None, unit: str = "") -> None:
+        super().stage(name, total, unit)
+        if self._task is not None:
+            self._bars.remove_task(self._task)
+            self._task = None
+        if not name:
+            self._bars.stop()
+            return
+        self._bars.start()
+        self._task = self._bars.add_task(name, total=total, state="")
+        self._total, self._unit, self._started = total, unit, time.perf_counter()
+
+    def reached(self, done: float) -> None:
+        if self._task is not None:
+            seconds = time.perf_counter() - self._started
+            rate = _state(done, None, self._unit, seconds)
+            self._bars.update(self._task, completed=done, state=rate)

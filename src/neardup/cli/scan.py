@@ -1,0 +1,73 @@
+"""`neardup scan`: find the duplicates, write the findings, change nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neardup.cli.options import config_of, config_options, reading_options, running_options
+from neardup.cli.progress import progress_shown
+
+__all__ = ["scan", "show_summary"]
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True)
+@click.option("--out", "-o", type=click.Path(), help="The findings folder.  [default: INPUT.findings]")
+@click.option(
+    "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never touched."
+)
+@click.option(
+    "--reusable", is_flag=True, help="Keep texts and fingerprints, for other scans to go --against."
+)
+@click.option("--overwrite", is_flag=True, help="Drop the findings, or the unfinished scan, that are there.")
+@config_options
+@reading_options
+@running_options
+def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **given: Any) -> None:
+    """Find duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what was found to a folder.
+
+    Nothing else is changed. `neardup clusters`, `explain` and `apply` go on from there, at any threshold from the
+    floor up, without another scan. Stopped, the same command goes on where it was. What cannot be read goes to
+    documents.rejects.jsonl in the folder.
+    """
+    from neardup.findings import scan as run
+    from neardup.findings import summarize
+
+    place = out or f"{Path(inputs[0].rstrip('/')).name}.findings"
+    found = run(
+        list(inputs),
+        place,
+        config_of(given),
+        text=given["text"],
+        id=given["id_"],
+        format=given["format_"],
+        against=against,
+        memory=given["memory"],
+        threads=given["threads"],
+        reusable=given["reusable"],
+        overwrite=given["overwrite"],
+        progress=progress_shown(given["quiet"]),
+    )
+    summary = summarize(found)
+    if given["as_json"]:
+        click.echo(json.dumps(summary.to_json() | {"findings": place}, ensure_ascii=False))
+        return
+    show_summary(summary.lines())
+    commands = {
+        f"neardup clusters {place}": "look at them",
+        f"neardup apply {place} --out kept.jsonl": "write what stays",
+    }
+    click.echo(f"\nThe findings are in {place}. Next:")
+    for command, what in commands.items():
+        click.echo(f"  {command:{max(map(len, commands))}}  {click.style(what, dim=True)}")
+
+
+def show_summary(lines: list[str]) -> None:
+    """The lines of a summary, headings marked."""
+    for line in lines:
+        heading = bool(line) and not line.startswith(" ")
+        click.echo(click.style(line, bold=True) if heading else line)

@@ -1,0 +1,24 @@
+"""What a scan found, in a folder of its own: read, summed up, cut anew and applied without another scan."""
+
+from neardup.findings.applying import Applied, apply, check_output
+from neardup.findings.explaining import ExplainedPair, explain_pair
+from neardup.findings.folder import Findings
+from neardup.findings.listing import list_clusters, write_clusters, write_pairs
+from neardup.findings.scanning import scan
+from neardup.findings.summary import Summary, alarms, summarize
+
+__all__ = [
+    "Applied",
+    "ExplainedPair",
+    "Findings",
+    "Summary",
+    "alarms",
+    "apply",
+    "check_output",
+    "explain_pair",
+    "list_clusters",
+    "scan",
+    "summarize",
+    "write_clusters",
+    "write_pairs",
+]

@@ -1,0 +1,227 @@
+"""apply(): do what findings say, on inputs that are still what they were. The inputs themselves are only read."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from neardup.cut import Cut
+from neardup.documents import Document
+from neardup.errors import ConfigError, DataError
+from neardup.findings.folder import Findings
+from neardup.findings.summary import alarms
+from neardup.io.columns import Layout
+from neardup.io.reading import read
+from neardup.io.writers import Writer, format_for, open_writer
+from neardup.keep import Keep
+from neardup.progress import Progress
+
+__all__ = ["Applied", "Write", "apply", "check_output"]
+
+Write = Literal["kept", "dropped", "annotated"]
+NOTES = ("neardup_keep", "neardup_cluster", "neardup_keeper", "neardup_similarity")
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was written where: how many documents, and the file or folder."""
+
+    written: int
+    documents: int
+    out: str
+
+
+def apply(
+    findings: Findings | str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    threshold: float | None = None,
+    keep: Keep | None = None,
+    write: Write = "kept",
+    format: str | None = None,
+    cut: Cut | None = None,
+    allow_mass_removal: bool = False,
+    progress: Progress | None = None,
+) -> Applied:
+    """Write the documents that stay, or those that go, or all of them with notes on their clusters.
+
+    `out` is one file, its format told by the name, or a folder (an existing one that is empty, or a name that ends in a
+    slash), which gets one file for each input, in the input's format. It appears when it is whole. Raises DataError
+    when an input is no longer what was scanned, and, unless `allow_mass_removal`, when so much would go that it looks
+    like an accident.
+    """
+    found = findings if isinstance(findings, Findings) else Findings(findings)
+    if write not in get_args(Write):
+        raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
+    made = cut if cut is not None else found.cut(threshold, keep)
+    reasons = alarms(found, made)
+    if reasons and not allow_mass_removal:
+        raise DataError("this looks like an accident:\n  " + "\n  ".join(reasons))
+    check_output(out, format)
+    told = progress or Progress()
+    told.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
+    _unchanged(found)
+    place = os.fspath(out)
+    folder = place.endswith(("/", os.sep)) or os.path.isdir(place)
+    written = _Output(found, made, write, Path(place), format, told).run(folder)
+    told.finish()
+    return Applied(written, len(found) - found.reference, place)
+
+
+def check_output(out: str | PathLike[str], format: str | None = None) -> None:
+    """Raise now what `apply` would raise about the place to write to, and not after an hour's scan."""
+    place = os.fspath(out)
+    if place.endswith(("/", os.sep)) or os.path.isdir(place):
+        if os.path.isdir(place) and os.listdir(place):
+            raise ConfigError(f"{place}: is not empty; name a new folder, so that nothing there is lost")
+        return
+    format_for(place, format)
+    parent = Path(place).parent
+    if not parent.is_dir():
+        raise DataError(f"{place}: the folder {parent} does not exist; make it first")
+
+
+def _unchanged(findings: Findings) -> None:
+    """A quick look before anything is read: sizes; the digests are compared as the inputs are read."""
+    for entry in findings.manifest["inputs"]:
+        path = entry["path"]
+        if "://" in path:
+            continue
+        if not os.path.exists(path):
+            raise DataError(f"{path}: was scanned, but is no longer there; nothing was written")
+        if os.path.getsize(path) != entry["bytes"]:
+            raise _changed(path)
+
+
+def _changed(path: str) -> DataError:
+    return DataError(f"{path}: has changed since it was scanned; nothing was written. Scan again.")
+
+
+class _Output:
+    def __init__(
+        self,
+        findings: Findings,
+        cut: Cut,
+        write: Write,
+        out: Path,
+        format: str | None,
+        progress: Progress,
+    ) -> None:
+        self.findings, self.cut, self.write, self.out = findings, cut, write, out
+        self.format, self.progress = format, progress
+        self.place = {name: i for i, name in enumerate(findings.file_names)}
+        self.before = 0
+
+    def run(self, folder: bool) -> int:
+        return self._to_folder() if folder else self._to_file()
+
+    def _to_file(self) -> int:
+        inputs = {os.path.realpath(entry["path"]) for entry in self.findings.manifest["inputs"]}
+        if os.path.realpath(self.out) in inputs:
+            raise ConfigError(f"{self.out}: is an input; inputs are never changed, name another file")
+        with ExitStack() as stack:
+            writer: Writer | None = None
+            for entry in self.findings.manifest["inputs"]:
+                for layout, document, row in self._chosen(entry):
+                    if writer is None:
+                        like = self._noted(layout) if self.write == "annotated" else layout
+                        writer = stack.enter_context(open_writer(self.out, self.format, like=like))
+                    writer.write(self._row(layout, document, row))
+            if writer is None:
+                writer = stack.enter_context(open_writer(self.out, self.format))
+            return writer.rows
+
+    def _to_folder(self) -> int:
+        hidden = self.out.with_name(f".{self.out.name}.{secrets.token_hex(4)}.tmp")
+        hidden.mkdir(parents=True)
+        try:
+            written = sum(self._file_of(entry, hidden) for entry in self.findings.manifest["inputs"])
+            if self.out.exists():
+                self.out.rmdir()
+            hidden.rename(self.out)
+        finally:
+            shutil.rmtree(hidden, ignore_errors=True)
+        return written
+
+    def _file_of(self, entry: dict[str, Any], folder: Path) -> int:
+        """One input's documents, in its format; a page or text that stays is copied as it is."""
+        target = folder / entry["name"].lstrip("/")
+        if not target.resolve().is_relative_to(folder.resolve()):
+            raise DataError(f"{entry['name']}: is no name for a file in a folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        single = entry["format"] in ("text", "html")
+        if entry["format"] == "warc":
+            raise ConfigError(
+                "WARC is read, not written: name one file such as kept.jsonl instead of a folder"
+            )
+        if single and self.write == "annotated":
+            raise ConfigError(
+                "pages cannot carry notes: name one file such as notes.jsonl instead of a folder"
+            )
+        if single:
+            chosen = list(self._chosen(entry))
+            if chosen:
+                shutil.copyfile(entry["path"], target)
+            return len(chosen)
+        with ExitStack() as stack:
+            writer: Writer | None = None
+            for layout, document, row in self._chosen(entry):
+                if writer is None:
+                    like = self._noted(layout) if self.write == "annotated" else layout
+                    writer = stack.enter_context(open_writer(target, entry["format"], like=like))
+                writer.write(self._row(layout, document, row))
+            if writer is None:
+                writer = stack.enter_context(open_writer(target, entry["format"]))
+            return writer.rows
+
+    def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int]]:
+        """The documents of one input to write, with their rows; raises if the input turns out to have changed."""
+        findings = self.findings
+        columns = findings.manifest["columns"]
+        reader = read(entry["path"], text=columns["text"], id=columns["id"], format=entry["format"])
+        reader.digesting = True
+        mine = np.flatnonzero(findings.files == self.place.get(entry["name"], -1))
+        mine = mine[mine >= findings.reference]
+        places = findings.places[mine]
+        for batch in reader:
+            at = np.searchsorted(places, batch.rows)
+            for document, number, i in zip(batch, batch.rows, at.tolist(), strict=True):
+                # What is not there gave no text when it was scanned, and is among the rejects.
+                if i == len(places) or places[i] != number:
+                    continue
+                row = int(mine[i])
+                stays = bool(self.cut.kept[row])
+                if self.write == "annotated" or stays == (self.write == "kept"):
+                    yield batch.layout, document, row
+            self.progress.reached(self.before + reader.bytes_read)
+        self.before += entry["bytes"] or 0
+        if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
+            raise _changed(entry["path"])
+
+    def _row(self, layout: Layout, document: Document, row: int) -> Any:
+        if self.write != "annotated":
+            return document
+        clusters = self.cut.clusters
+        label, keeper = self.findings.ids(np.array([clusters.labels[row], clusters.keeper[row]]))
+        similarity = float(clusters.similarity[row])
+        notes = (bool(self.cut.kept[row]), label, keeper, similarity if similarity == similarity else None)
+        return layout.record(document) | dict(zip(NOTES, notes, strict=True))
+
+    def _noted(self, layout: Layout) -> Layout:
+        schema = layout.schema
+        if schema is not None:
+            import pyarrow as pa
+
+            for name, kind in zip(NOTES, (pa.bool_(), pa.string(), pa.string(), pa.float64()), strict=True):
+                schema = schema.append(pa.field(name, kind))
+        columns = layout.columns if layout.text in layout.columns else (*layout.columns, layout.text)
+        return replace(layout, columns=(*columns, *NOTES), schema=schema)

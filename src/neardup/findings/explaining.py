@@ -1,0 +1,97 @@
+"""Two documents of a scan: their texts, which of them stays, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.cut import Cut
+from neardup.errors import DataError
+from neardup.findings.folder import Findings
+from neardup.io.columns import is_html
+from neardup.io.reading import read
+
+__all__ = ["ExplainedPair", "explain_pair", "text_of"]
+
+
+@dataclass(frozen=True)
+class ExplainedPair:
+    """The texts of two documents as they were compared, and what becomes of each, in sentences."""
+
+    texts: tuple[str, str]
+    reasons: tuple[str, ...]
+
+
+def explain_pair(findings: Findings, left: str, right: str, threshold: float | None = None) -> ExplainedPair:
+    """What a scan says of two of its documents at a threshold, by default its own."""
+    rows = findings.row_of(left), findings.row_of(right)
+    cut = findings.cut(threshold)
+    texts = text_of(findings, rows[0]), text_of(findings, rows[1])
+    return ExplainedPair(texts, tuple(_reasons(findings, cut, rows)))
+
+
+def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[str]:
+    clusters = cut.clusters
+    names = findings.ids(np.array(rows))
+    for row, name in zip(rows, names, strict=True):
+        place = findings.place(row)
+        keeper = int(clusters.keeper[row])
+        if findings.filtered[row]:
+            yield f"{name} is left out by a filter ({place.file}, row {place.row})"
+        elif keeper == row:
+            size = int((clusters.labels == clusters.labels[row]).sum())
+            of = f" as the keeper of {size:,}: {_policy(findings)}" if size > 1 else ": it has no duplicate"
+            yield f"{name} stays{of} ({place.file}, row {place.row})"
+        else:
+            other = findings.ids(np.array([keeper]))[0]
+            similarity = float(clusters.similarity[row])
+            alike = (
+                "the same words"
+                if findings.first[row] == findings.first[keeper]
+                else f"{similarity:.3f} similar"
+            )
+            fate = "stays too" if cut.kept[row] else "goes"
+            yield f"{name} {fate}: {alike} to {other}, which stays ({place.file}, row {place.row})"
+    if clusters.labels[rows[0]] != clusters.labels[rows[1]]:
+        yield "They are in different clusters."
+
+
+def _policy(findings: Findings) -> str:
+    keep = findings.config.keep
+    by = {
+        "longest": "the longest stays, of equals the first",
+        "first": "the first stays",
+        "last": "the last stays",
+        "score": f"the highest {keep.score} stays",
+    }[keep.by]
+    return f"{', then '.join(['a preferred source', by]) if keep.prefer else by}"
+
+
+def text_of(findings: Findings, row: int) -> str:
+    """The text of any document as it was compared: from the findings, or from the input it was read from."""
+    if findings.has_text(row):
+        return findings.text(row)
+    place = findings.place(row)
+    entry = next((e for e in findings.manifest["inputs"] if e["name"] == place.file), None)
+    if entry is None:
+        raise DataError(f"{place.file}: is a reference's; its text was not kept")
+    columns = findings.manifest["columns"]
+    reader = read(entry["path"], text=columns["text"], id=columns["id"], format=entry["format"])
+    for batch in reader:
+        for document, number in zip(batch, batch.rows, strict=True):
+            if number == place.row:
+                page = is_html(batch.layout) or entry["format"] in ("html", "warc")
+                return _extracted(findings, document.text) if page else document.text
+    raise DataError(f"{entry['path']}: has changed since it was scanned")
+
+
+def _extracted(findings: Findings, page: str) -> str:
+    method = findings.config.html
+    if method == "none":
+        return page
+    from neardup.web import HtmlExtractor
+
+    with HtmlExtractor(method) as extractor:
+        return extractor.extract([page]).texts[0] or ""

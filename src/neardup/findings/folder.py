@@ -1,0 +1,255 @@
+"""The findings folder: its columns, opened for reading.
+
+docs/format.md, "Findings folder", gives the files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.config import Config
+from neardup.cut import Cut, cut
+from neardup.errors import ConfigError, DataError, FormatError
+from neardup.keep import Keep
+from neardup.search.column_file import ColumnFile
+from neardup.verify import Pairs
+
+__all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "VERSION", "Findings", "Place"]
+
+VERSION = 1
+MANIFEST, DOCUMENTS, PAIRS, TEXTS = "manifest.json", "documents.nd", "pairs.nd", "texts.nd"
+MAGICS = {DOCUMENTS: b"NDDOCS\0\0", PAIRS: b"NDPAIRS\0", TEXTS: b"NDTEXTS\0"}
+_MOST_MANIFEST = 256 << 20
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a document was read: file and row, from 1."""
+
+    file: str
+    row: int
+
+
+class Findings:
+    """What a scan wrote. Opening reads the manifest; columns are read, and checked, when they are used."""
+
+    def __init__(self, path: str | PathLike[str]) -> None:
+        self.path = Path(path)
+        manifest = self.path / MANIFEST
+        if not manifest.exists():
+            if (self.path / "work").exists():
+                raise DataError(f"{self.path}: the scan was not finished; run it again and it goes on")
+            raise DataError(f"{self.path}: holds no findings; make some with: neardup scan CORPUS")
+        if manifest.stat().st_size > _MOST_MANIFEST:
+            raise FormatError(manifest, "a manifest", "a file too large to be one")
+        try:
+            self.manifest: dict[str, Any] = json.loads(manifest.read_text("utf-8"))
+            version = self.manifest["format"]
+        except (ValueError, KeyError, TypeError, UnicodeDecodeError):
+            raise FormatError(manifest, "a manifest of findings", "something else") from None
+        if version != VERSION:
+            raise FormatError(
+                manifest, f"findings of format {VERSION}", f"format {version}: scan again with this version"
+            )
+        self.config = Config.from_plain(self.manifest["config"], str(manifest))
+        self._files: dict[str, ColumnFile] = {}
+
+    def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
+        if file not in self._files:
+            self._files[file] = ColumnFile(self.path / file, MAGICS[file])
+        opened = self._files[file]
+        column: NDArray[Any] = opened.read(name, 0, opened.length(name)).view(dtype)
+        return column
+
+    def _documents(self, name: str, dtype: Any) -> NDArray[Any]:
+        column = self._column(DOCUMENTS, name, dtype)
+        if len(column) != len(self):
+            raise self._files[DOCUMENTS].damage(f"{len(self)} of {name}", f"{len(column)}")
+        return column
+
+    def __len__(self) -> int:
+        """How many documents were scanned, those of a reference not counted in."""
+        return int(self.manifest["counts"]["documents"]) + self.reference
+
+    @property
+    def reference(self) -> int:
+        """Rows below this are of a reference the corpus was compared against."""
+        return int(self.manifest["counts"]["reference"])
+
+    @property
+    def threshold(self) -> float:
+        return self.config.verify.threshold
+
+    @property
+    def floor(self) -> float:
+        """No pair below this was kept, so no threshold can be."""
+        return self.config.verify.least
+
+    @cached_property
+    def first(self) -> Rows:
+        """The first row with the words of each row."""
+        return self._documents("first", "<i8")
+
+    @cached_property
+    def tokens(self) -> Rows:
+        return self._documents("tokens", "<i8")
+
+    @cached_property
+    def sizes(self) -> Rows:
+        """Bytes of each document as it was read."""
+        return self._documents("sizes", "<i8")
+
+    @cached_property
+    def empty(self) -> NDArray[np.bool_]:
+        return np.asarray(self._documents("empty", "u1") != 0)
+
+    @cached_property
+    def filtered(self) -> NDArray[np.uint8]:
+        """Why each document was left out, a place in `filters.REASONS`; 0: it was not."""
+        return self._documents("filtered", "u1")
+
+    @cached_property
+    def sources(self) -> NDArray[np.int32]:
+        """The source of each row, a place in `source_names`."""
+        return self._documents("sources", "<i4")
+
+    @cached_property
+    def scores(self) -> NDArray[np.float64]:
+        return self._documents("scores", "<f8")
+
+    @cached_property
+    def files(self) -> NDArray[np.int32]:
+        """The file of each row, a place in `file_names`."""
+        return self._documents("files", "<i4")
+
+    @cached_property
+    def places(self) -> Rows:
+        """The row of each document in its file, from 1."""
+        return self._documents("places", "<i8")
+
+    @property
+    def file_names(self) -> list[str]:
+        return list(self.manifest["file_names"])
+
+    @property
+    def source_names(self) -> list[str]:
+        return list(self.manifest["source_names"])
+
+    @cached_property
+    def _ids(self) -> tuple[bytes, Rows]:
+        ends = self._documents("idends", "<i8")
+        return self._column(DOCUMENTS, "ids", "u1").tobytes(), np.concatenate([[0], ends]).astype(np.int64)
+
+    def ids(self, rows: Rows) -> list[str]:
+        """The ids of some rows."""
+        data, offsets = self._ids
+        ends = zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True)
+        return [data[a:b].decode() for a, b in ends]
+
+    def row_of(self, id: str) -> int:
+        """The row with this id, the first of several, those of the corpus before those of a reference."""
+        data, offsets = self._ids
+        wanted = id.encode()
+        lengths = np.flatnonzero(np.diff(offsets) == len(wanted))
+        order = np.concatenate([lengths[lengths >= self.reference], lengths[lengths < self.reference]])
+        for row in order.tolist():
+            if data[offsets[row] : offsets[row + 1]] == wanted:
+                return int(row)
+        raise DataError(f"{self.path}: there is no document with the id {id!r}")
+
+    def place(self, row: int) -> Place:
+        """Where a document was read."""
+        return Place(self.file_names[int(self.files[row])], int(self.places[row]))
+
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Verified pairs of first rows, down to the floor."""
+        return Pairs(
+            self._column(PAIRS, "left", "<i8"),
+            self._column(PAIRS, "right", "<i8"),
+            self._column(PAIRS, "score", "<f8"),
+        )
+
+    def check_threshold(self, threshold: float) -> float:
+        """The threshold; ConfigError if the scan kept no pairs so low."""
+        if not self.floor <= threshold <= 1:
+            raise ConfigError(
+                f"threshold {threshold:g}: the scan kept pairs from {self.floor:g} up; for less scan again with --floor"
+            )
+        return threshold
+
+    def rank(self, keep: Keep | None = None) -> Rows:
+        """The rank of each row by a keep policy, by default the scan's; reference rows before all others."""
+        keep = keep or self.config.keep
+        if keep.source != self.config.keep.source:
+            raise ConfigError("sources were told apart by the scan; for others scan again with --source")
+        if keep.score is not None and keep.score != self.config.keep.score:
+            raise ConfigError(f"the scan read no scores {keep.score!r}; scan again with --score {keep.score}")
+        rank = keep.rank(self.sizes, self.sources, self.source_names, self.scores)
+        rank[self.reference :] += len(rank)
+        return rank
+
+    def cut(
+        self,
+        threshold: float | None = None,
+        keep: Keep | None = None,
+        *,
+        rank: Rows | None = None,
+        without: Pairs | None = None,
+    ) -> Cut:
+        """Clusters and what stays at a threshold, from the stored pairs alone."""
+        keep = keep or self.config.keep
+        at = self.check_threshold(self.threshold if threshold is None else threshold)
+        made = cut(
+            self.pairs if without is None else without,
+            self.first,
+            self.rank(keep) if rank is None else rank,
+            threshold=at,
+            many=keep.many,
+            among=keep.among,
+            sources=self.sources,
+            method=self.config.clusters,
+            reference=self.reference,
+        )
+        return replace(made, kept=made.kept & (self.filtered == 0))
+
+    def text(self, row: int) -> str:
+        """The text of a document that is in a pair or has the words of another; others are in the inputs only."""
+        return next(iter(self.texts(np.array([row]))))
+
+    def texts(self, rows: Rows) -> Iterator[str]:
+        """The texts of some documents as they were compared; of those of the same words, the first one's."""
+        stored, ends = self._stored
+        file = self._files[TEXTS]
+        wanted = self.first[rows]
+        at = np.searchsorted(stored, wanted)
+        for row, place, name in zip(rows.tolist(), at.tolist(), wanted.tolist(), strict=True):
+            if place == len(stored) or stored[place] != name:
+                raise DataError(f"{self.path}: the text of row {row} was not kept, for it has no duplicate")
+            yield (
+                file.read("texts", int(ends[place]), int(ends[place + 1]))
+                .tobytes()
+                .decode("utf-8", "replace")
+            )
+
+    def has_text(self, row: int) -> bool:
+        """Whether `text` knows this document."""
+        stored, _ = self._stored
+        at = int(np.searchsorted(stored, self.first[row]))
+        return at < len(stored) and stored[at] == self.first[row]
+
+    @cached_property
+    def _stored(self) -> tuple[Rows, Rows]:
+        rows = self._column(TEXTS, "rows", "<i8")
+        ends = self._column(TEXTS, "ends", "<i8")
+        return rows, np.concatenate([[0], ends]).astype(np.int64)

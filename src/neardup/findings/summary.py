@@ -1,0 +1,234 @@
+"""A scan summed up: what a person acts on, as numbers and as lines of text."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.cut import Cut
+from neardup.filters import REASONS
+from neardup.findings.folder import Findings
+
+__all__ = ["Alike", "Summary", "alarms", "summarize", "thresholds_of"]
+
+# Beyond these, removal is more often a template or an error page than true duplication.
+MOST_GONE, MOST_IN_CLUSTER = 0.5, 0.01
+SMALLEST_SOURCE, SMALLEST_CLUSTER = 20, 20
+SPIKE = 1000
+_SNIPPET = 70
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Documents that belong together: how many, the keeper's id, and how its text begins."""
+
+    size: int
+    keeper: str
+    begins: str
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts of a scan at one threshold. `table` has (threshold, documents that would go, clusters)."""
+
+    documents: int
+    reference: int
+    kept: int
+    exact: int
+    near: int
+    clusters: int
+    empty: int
+    filtered: dict[str, int]
+    rejected: dict[str, int]
+    bytes: int
+    bytes_saved: int
+    tokens: int
+    tokens_saved: int
+    pairs: int
+    candidates: int
+    capped: int
+    threshold: float
+    floor: float
+    measure: str
+    largest: tuple[Alike, ...]
+    spikes: tuple[Alike, ...]
+    table: tuple[tuple[float, int, int], ...]
+    sources: tuple[tuple[str, int, int], ...]
+    seconds: float
+
+    @property
+    def gone(self) -> int:
+        """Documents that can go as duplicates."""
+        return self.exact + self.near
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain JSON values."""
+        return asdict(self) | {"gone": self.gone}
+
+    def lines(self) -> list[str]:
+        """For people, the most important first."""
+        share = self.gone / self.documents if self.documents else 0.0
+        lines = [
+            f"{self.documents:,} documents: {self.kept:,} stay, {self.gone:,} can go ({share:.1%})",
+            f"  {self.exact:,} have the same words as another, {self.near:,} are near-duplicates "
+            f"({self.measure} >= {self.threshold:g})",
+        ]
+        if self.bytes:
+            lines.append(
+                f"  that saves {_bytes(self.bytes_saved)} of {_bytes(self.bytes)} "
+                f"({self.bytes_saved / self.bytes:.1%}) and {self.tokens_saved:,} of {self.tokens:,} tokens"
+            )
+        lines.append(
+            f"  {self.clusters:,} clusters; {self.pairs:,} pairs verified of {self.candidates:,} candidates"
+        )
+        if self.reference:
+            lines.append(f"  compared against {self.reference:,} reference documents, which stay as they are")
+        for reason, count in self.filtered.items():
+            lines.append(f"  {count:,} left out by a filter: {reason}")
+        if self.empty:
+            lines.append(f"  {self.empty:,} have no words and are left alone")
+        for reason, count in sorted(self.rejected.items()):
+            lines.append(f"  {count:,} could not be read: {reason} (see documents.rejects.jsonl)")
+        if self.capped:
+            lines.append(
+                f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
+            )
+        if self.largest:
+            lines += ["", "Largest clusters"]
+            lines += [f"  {alike.size:>7,}  {alike.keeper}  {alike.begins}" for alike in self.largest]
+        if self.spikes:
+            lines += ["", "Spikes: the same words by the thousand, such as empty, error and login pages"]
+            lines += [f"  {alike.size:>7,}  {alike.keeper}  {alike.begins}" for alike in self.spikes]
+        if len(self.table) > 1:
+            lines += ["", "At another threshold", "  threshold   can go   clusters"]
+            lines += [
+                f"  {'*' if threshold == self.threshold else ' '} {threshold:<6g} {gone:>10,} {clusters:>10,}"
+                for threshold, gone, clusters in self.table
+            ]
+        return lines
+
+
+def _bytes(count: int) -> str:
+    size = float(count)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"
+
+
+def thresholds_of(findings: Findings) -> list[float]:
+    """The thresholds worth telling: from the floor to .95 in steps of .05, and the one in force."""
+    steps = [step / 100 for step in range(5, 100, 5) if step / 100 > findings.floor + 1e-9]
+    return sorted({findings.floor, findings.threshold, *steps})
+
+
+def summarize(findings: Findings, cut: Cut | None = None, threshold: float | None = None) -> Summary:
+    """The summary at a threshold, by default the scan's."""
+    at = findings.threshold if threshold is None else threshold
+    cut = cut if cut is not None else findings.cut(at)
+    counts, reference = findings.manifest["counts"], findings.reference
+    gone = _gone(findings, cut)
+    exact = cut.exact(findings.first, gone)
+    own = np.arange(len(findings)) >= reference
+    labels, sizes = cut.clusters.sizes()
+    rank = findings.rank()
+    table = []
+    for threshold in thresholds_of(findings):
+        other = cut if threshold == at else findings.cut(threshold, rank=rank)
+        table.append((threshold, len(_gone(findings, other)), len(other.clusters.sizes()[0])))
+    lost = np.bincount(findings.sources[gone], minlength=len(findings.source_names))
+    have = np.bincount(findings.sources[own], minlength=len(findings.source_names))
+    order = np.argsort(-lost, kind="stable")[:20]
+    return Summary(
+        documents=int(own.sum()),
+        reference=reference,
+        kept=int((cut.kept & own).sum()),
+        exact=exact,
+        near=len(gone) - exact,
+        clusters=len(sizes),
+        empty=int((findings.empty & own).sum()),
+        filtered={REASONS[int(reason)]: count for reason, count in counts["filtered"].items()},
+        rejected=counts["rejected"],
+        bytes=int(findings.sizes[own].sum()),
+        bytes_saved=int(findings.sizes[gone].sum()),
+        tokens=int(findings.tokens[own].sum()),
+        tokens_saved=int(findings.tokens[gone].sum()),
+        pairs=len(findings.pairs),
+        candidates=counts["candidates"],
+        capped=counts["capped"],
+        threshold=at,
+        floor=findings.floor,
+        measure=findings.config.verify.name,
+        largest=_largest(findings, cut, labels, sizes),
+        spikes=_spikes(findings),
+        table=tuple(table),
+        sources=tuple(
+            (findings.source_names[i], int(lost[i]), int(have[i])) for i in order.tolist() if lost[i]
+        ),
+        seconds=round(sum(findings.manifest["seconds"].values()), 3),
+    )
+
+
+def _gone(findings: Findings, cut: Cut) -> NDArray[np.int64]:
+    """Documents of the corpus that go because they are duplicates."""
+    rows = cut.dropped
+    return np.asarray(rows[(rows >= findings.reference) & (findings.filtered[rows] == 0)])
+
+
+def _largest(
+    findings: Findings, cut: Cut, labels: NDArray[np.int64], sizes: NDArray[np.int64], many: int = 5
+) -> tuple[Alike, ...]:
+    order = np.argsort(-sizes, kind="stable")[:many]
+    return tuple(_alike(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i])) for i in order.tolist())
+
+
+def _spikes(findings: Findings, many: int = 5) -> tuple[Alike, ...]:
+    repeated = findings.first[findings.first != np.arange(len(findings))]
+    rows, counts = np.unique(repeated, return_counts=True)
+    often = np.flatnonzero(counts + 1 >= SPIKE)
+    order = often[np.argsort(-counts[often], kind="stable")][:many]
+    found = [_alike(findings, int(rows[i]), int(counts[i]) + 1) for i in order.tolist()]
+    empty = int(findings.empty.sum())
+    if empty >= SPIKE:
+        row = int(np.flatnonzero(findings.empty)[0])
+        found.append(Alike(empty, findings.ids(np.array([row]))[0], "(no words at all)"))
+    return tuple(sorted(found, key=lambda alike: -alike.size))
+
+
+def _alike(findings: Findings, row: int, size: int) -> Alike:
+    begins = findings.text(row)[: 4 * _SNIPPET] if findings.has_text(row) else ""
+    words = " ".join(begins.split())
+    snippet = words[:_SNIPPET] + ("…" if len(words) > _SNIPPET else "")
+    return Alike(
+        size, findings.ids(np.array([row]))[0], "".join(c if c.isprintable() else "�" for c in snippet)
+    )
+
+
+def alarms(findings: Findings, cut: Cut) -> list[str]:
+    """Why applying this looks like an accident, each with an example; empty if it does not."""
+    found = []
+    gone = _gone(findings, cut)
+    documents = len(findings) - findings.reference
+    lost = np.bincount(findings.sources[gone], minlength=len(findings.source_names))
+    own = findings.sources[findings.reference :]
+    have = np.bincount(own, minlength=len(findings.source_names))
+    heavy = np.flatnonzero((have >= SMALLEST_SOURCE) & (lost > MOST_GONE * have))
+    for source in heavy[:3].tolist():
+        row = int(gone[findings.sources[gone] == source][0])
+        name, keeper = findings.ids(np.array([row, int(cut.clusters.keeper[row])]))
+        found.append(
+            f"{lost[source]:,} of the {have[source]:,} documents of {findings.source_names[source] or 'the corpus'} "
+            f"would go, such as {name}, like {keeper}"
+        )
+    if len(heavy) > 3:
+        found.append(f"so would more than half of {len(heavy) - 3:,} other sources")
+    labels, sizes = cut.clusters.sizes()
+    large = np.flatnonzero((sizes >= SMALLEST_CLUSTER) & (sizes > MOST_IN_CLUSTER * documents))
+    for i in large[np.argsort(-sizes[large], kind="stable")][:3].tolist():
+        alike = _alike(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i]))
+        found.append(f"one cluster holds {alike.size:,} documents: {alike.keeper}  {alike.begins}")
+    return found
