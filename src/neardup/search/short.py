@@ -71,7 +71,8 @@ class ShortJoin:
         entries = 0
         sizes = []
         for batch in features():
-            counts += np.bincount(batch.hashes >> np.uint64(64 - _COUNTED_BITS), minlength=len(counts))
+            leading = (batch.hashes >> np.uint64(64 - _COUNTED_BITS)).astype(np.int64)
+            counts += np.bincount(leading, minlength=len(counts))
             sizes.append(batch.sizes)
             entries += int(self._prefix(batch.sizes).sum())
         size = np.concatenate([np.empty(0, np.int64), *sizes])
