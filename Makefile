@@ -10,7 +10,7 @@ TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 # Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
 INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
 
-.PHONY: demo build test quick lint format bench bench-pipeline sanitize clean
+.PHONY: demo build test quick lint format bench bench-pipeline papers sanitize clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.tools: pyproject.toml
@@ -43,14 +43,14 @@ quick: $(VENV)/.test
 	$(BIN)/python -m pytest -m "not slow"
 
 lint: $(VENV)/.lint
-	$(BIN)/ruff check src tests tools benchmarks examples
-	$(BIN)/ruff format --check src tests tools benchmarks examples
+	$(BIN)/ruff check src tests tools benchmarks examples papers
+	$(BIN)/ruff format --check src tests tools benchmarks examples papers
 	$(BIN)/mypy
 	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*.hpp
 
 format: $(VENV)/.lint
-	$(BIN)/ruff check --fix src tests tools benchmarks examples
-	$(BIN)/ruff format src tests tools benchmarks examples
+	$(BIN)/ruff check --fix src tests tools benchmarks examples papers
+	$(BIN)/ruff format src tests tools benchmarks examples papers
 	$(BIN)/clang-format -i core/*.cpp core/*.hpp
 
 # Rivals live in an environment of their own: they bring hundreds of megabytes and pin each other's versions.
@@ -83,6 +83,14 @@ bench-pipeline: $(BENCH)/.installed $(APART)/.installed
 	$(BENCH)/bin/python -m benchmarks.pipeline --check; failed=$$?; \
 	$(BENCH)/bin/python -m benchmarks.pipeline.table && exit $$failed
 
+# The papers' figures and tables once more, on the corpora in NEARDUP_DATA: about ten minutes on two quiet cores.
+$(VENV)/.papers: $(VENV)/.test
+	$(BIN)/python -m pip install --quiet "matplotlib>=3.8"
+	touch $@
+
+papers: $(VENV)/.papers
+	$(BIN)/python -m papers
+
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 sanitize: $(VENV)/.tools
 	$(PYTHON) -m venv $(SANITIZED)
@@ -92,4 +100,4 @@ sanitize: $(VENV)/.tools
 	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" tests/features tests/fingerprints tests/search tests/test_hash.py tests/test_similarity.py
 
 clean:
-	rm -rf build dist $(VENV) $(SANITIZED) $(BENCH) $(APART)
+	rm -rf build dist papers/.data $(VENV) $(SANITIZED) $(BENCH) $(APART)

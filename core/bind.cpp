@@ -27,6 +27,7 @@ NB_MODULE(_core, module) {
     bind_segments(module);
     bind_sorted(module);
     bind_stages(module);
+    bind_repeats(module);
 }
 
 }  // namespace neardup

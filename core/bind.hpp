@@ -55,5 +55,6 @@ void bind_join(nb::module_& module);
 void bind_segments(nb::module_& module);
 void bind_sorted(nb::module_& module);
 void bind_stages(nb::module_& module);
+void bind_repeats(nb::module_& module);
 
 }  // namespace neardup

@@ -1,7 +1,7 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
-#include "bind.hpp"
+#include "bind_texts.hpp"
 #include "features.hpp"
 #include "fused.hpp"
 #include "hash.hpp"
@@ -13,69 +13,6 @@
 namespace neardup {
 
 namespace {
-
-// A column of texts: views into Python strings, bytes or Arrow buffers, which it keeps alive.
-class Texts {
-  public:
-    void add(nb::typed<nb::tuple, nb::object, nb::ellipsis> items) {
-        views_.reserve(views_.size() + items.size());
-        for (nb::handle item : items) views_.push_back(view_of(item.ptr()));
-        owners_.append(items);
-    }
-    template <class Offset>
-    void add_arrow(Column<std::uint8_t> data, Column<Offset> offsets,
-                   std::optional<Column<std::uint8_t>> validity, std::size_t first) {
-        const std::size_t n = offsets.shape(0) == 0 ? 0 : offsets.shape(0) - 1;
-        if (validity && validity->shape(0) * 8 < first + n)
-            throw nb::value_error("validity bitmap too short");
-        views_.reserve(views_.size() + n);
-        for (std::size_t i = 0; i < n; ++i) {
-            const auto begin = static_cast<std::int64_t>(offsets.data()[i]);
-            const auto end = static_cast<std::int64_t>(offsets.data()[i + 1]);
-            if (begin < 0 || end < begin || static_cast<std::size_t>(end) > data.shape(0))
-                throw nb::value_error("text offsets are out of range");
-            const std::size_t bit = first + i;
-            const bool present = !validity || (validity->data()[bit / 8] >> (bit % 8) & 1);
-            views_.push_back(
-                {data.data() + begin, present ? static_cast<std::size_t>(end - begin) : 0, Encoding::utf8});
-        }
-        owners_.append(data);
-    }
-    // Texts anywhere in one buffer, in the order named.
-    void add_spans(Column<std::uint8_t> data, Column<std::int64_t> begins, Column<std::int64_t> ends) {
-        const std::size_t n = begins.shape(0);
-        if (ends.shape(0) != n) throw nb::value_error("columns differ in length");
-        views_.reserve(views_.size() + n);
-        for (std::size_t i = 0; i < n; ++i) {
-            const std::int64_t begin = begins.data()[i], end = ends.data()[i];
-            if (begin < 0 || end < begin || static_cast<std::size_t>(end) > data.shape(0))
-                throw nb::value_error("text offsets are out of range");
-            views_.push_back({data.data() + begin, static_cast<std::size_t>(end - begin), Encoding::utf8});
-        }
-        owners_.append(data);
-    }
-    std::span<const Text> views() const { return views_; }
-
-  private:
-    static Text view_of(PyObject* item) {
-        if (PyUnicode_Check(item)) {
-            const auto n = static_cast<std::size_t>(PyUnicode_GET_LENGTH(item));
-            if (PyUnicode_IS_ASCII(item)) return {PyUnicode_DATA(item), n, Encoding::utf8};
-            switch (PyUnicode_KIND(item)) {
-                case PyUnicode_1BYTE_KIND: return {PyUnicode_DATA(item), n, Encoding::latin1};
-                case PyUnicode_2BYTE_KIND: return {PyUnicode_DATA(item), n, Encoding::ucs2};
-                default: return {PyUnicode_DATA(item), n, Encoding::ucs4};
-            }
-        }
-        if (PyBytes_Check(item))
-            return {PyBytes_AS_STRING(item), static_cast<std::size_t>(PyBytes_GET_SIZE(item)),
-                    Encoding::utf8};
-        if (item == Py_None) return {nullptr, 0, Encoding::utf8};
-        throw nb::type_error("a text must be str, bytes or None");
-    }
-    nb::list owners_;
-    std::vector<Text> views_;
-};
 
 template <class Value>
 void bind_lookup(nb::module_& module, const char* name) {
@@ -246,14 +183,6 @@ void bind_text(nb::module_& module) {
         "texts"_a, "seed"_a, "kind"_a, "Each text's hash, bytes as they are.");
 
     module.def(
-        "plain_lines",
-        [](Column<std::uint8_t> lines, std::size_t deepest, std::size_t digits) {
-            nb::gil_scoped_release nogil;
-            return plain_lines(view(lines), deepest, digits);
-        },
-        "lines"_a.noconvert(), "deepest"_a, "digits"_a,
-        "Whether each line is one object a lenient parser reads as a strict one does; see core/jsonl.hpp.");
-    module.def(
         "tokens", [](const Texts& texts, const Normalizer& how) { return tokens_of(texts.views(), how); },
         "texts"_a, "normalizer"_a, "Each text's tokens.");
     module.def(
@@ -269,6 +198,39 @@ void bind_text(nb::module_& module) {
         },
         "texts"_a, "recipe"_a, "threads"_a,
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
+
+    module.def(
+        "extract_sets",
+        [](const Texts& texts, const Recipe& recipe, Column<std::int64_t> room,
+           nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, unsigned threads) {
+            if (room.shape(0) != texts.views().size()) throw nb::value_error("columns differ in length");
+            std::uint64_t total = 0;
+            for (const std::int64_t one : view(room)) {
+                if (one < 0 || static_cast<std::uint64_t>(one) > out.shape(0) - total)
+                    throw nb::value_error("there is not that much room");
+                total += static_cast<std::uint64_t>(one);
+            }
+            std::vector<std::int64_t> begins;
+            {
+                nb::gil_scoped_release nogil;
+                begins = extract_sets(texts.views(), recipe, view(room), {out.data(), out.shape(0)}, threads);
+            }
+            return to_numpy(std::move(begins));
+        },
+        "texts"_a, "recipe"_a, "room"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+        "Sorted feature sets of many texts into one array; returns their offsets. See core/features.hpp.");
+    module.def(
+        "look_at_lines",
+        [](Column<std::uint8_t> block, std::size_t deepest, std::size_t digits) {
+            LinesSeen seen;
+            {
+                nb::gil_scoped_release nogil;
+                seen = look_at_lines(view(block), deepest, digits);
+            }
+            return std::make_tuple(seen.lines, seen.plain);
+        },
+        "block"_a.noconvert(), "deepest"_a, "digits"_a,
+        "How many lines end in a block of JSONL, and whether they are plain; see core/jsonl.hpp.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto told = [](Reading& reading) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <stdexcept>
 
 #include "select.hpp"
 #include "shingle.hpp"
@@ -298,12 +299,44 @@ std::span<const std::uint64_t> Extractor::set(const Text& text) {
     return hashes_;
 }
 
+std::span<const std::uint64_t> Extractor::sorted_set(const Text& text) {
+    const auto features = set(text);
+    // set() gives one of these two; either may be sorted in place.
+    auto& hashes = features.data() == hashes_.data() && !hashes_.empty() ? hashes_ : shingles_;
+    sort_by_hash(hashes, scratch_, starts_, [](std::uint64_t hash) { return hash; });
+    hashes.resize(static_cast<std::size_t>(std::unique(hashes.begin(), hashes.end()) - hashes.begin()));
+    return hashes;
+}
+
 Row Extractor::row(const Text& text, bool sorted) {
     sequence(text);
     count_and_select();
     if (sorted) sort_by_hash(counted_, counted_scratch_, starts_, [](const Counted& c) { return c.hash; });
     weigh();
     return {hashes_, weights_};
+}
+
+std::vector<std::int64_t> extract_sets(std::span<const Text> texts, const Recipe& recipe,
+                                       std::span<const std::int64_t> room, std::span<std::uint64_t> out,
+                                       unsigned threads) {
+    std::vector<std::int64_t> begins(texts.size() + 1), sizes(texts.size());
+    for (std::size_t i = 0; i < texts.size(); ++i) begins[i + 1] = begins[i] + room[i];
+    for_each_document(texts, recipe, threads, [&](Extractor& extractor, std::size_t row) {
+        const auto features = extractor.sorted_set(texts[row]);
+        if (features.size() > static_cast<std::size_t>(room[row]))
+            throw std::length_error("a document has more features than there is room for");
+        std::copy(features.begin(), features.end(), out.begin() + begins[row]);
+        sizes[row] = static_cast<std::int64_t>(features.size());
+    });
+    // Close the gaps: every set moves towards the front, in order, so none runs over another.
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        std::copy(out.begin() + begins[i], out.begin() + begins[i] + sizes[i], out.begin() + end);
+        begins[i] = end;
+        end += sizes[i];
+    }
+    begins.back() = end;
+    return begins;
 }
 
 Ragged extract(std::span<const Text> texts, const Recipe& recipe, unsigned threads) {

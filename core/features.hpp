@@ -60,6 +60,8 @@ class Extractor {
     std::span<const std::uint64_t> sequence(const Text& text);
     // As row() but without weights and possibly with repeats, for those who want only the set.
     std::span<const std::uint64_t> set(const Text& text);
+    // Distinct features in the order of their hashes, without weights.
+    std::span<const std::uint64_t> sorted_set(const Text& text);
     // Distinct features with their weights; in the order of their hashes if `sorted`.
     Row row(const Text& text, bool sorted);
 
@@ -110,6 +112,13 @@ struct Ragged {
     std::vector<std::int64_t> offsets;
     std::size_t replaced = 0;
 };
+
+// The sorted sets of many documents, written one after another into `out`, which has room for `room[i]` features of
+// document i (as many as it has tokens is always enough); returns where each begins, and the end of the last.
+// std::length_error if one has more.
+std::vector<std::int64_t> extract_sets(std::span<const Text> texts, const Recipe& recipe,
+                                       std::span<const std::int64_t> room, std::span<std::uint64_t> out,
+                                       unsigned threads);
 
 // The rows of many documents.
 Ragged extract(std::span<const Text> texts, const Recipe& recipe, unsigned threads);

@@ -1,5 +1,6 @@
 #include "jsonl.hpp"
 
+#include <algorithm>
 #include <cstring>
 
 namespace neardup {
@@ -19,8 +20,6 @@ const unsigned char* string_end(const unsigned char* at, const unsigned char* en
     }
     return nullptr;
 }
-
-}  // namespace
 
 bool plain_lines(std::span<const unsigned char> lines, std::size_t deepest, std::size_t digits) {
     const unsigned char* at = lines.data();
@@ -64,6 +63,13 @@ bool plain_lines(std::span<const unsigned char> lines, std::size_t deepest, std:
         }
     }
     return depth == 0 && !begun;
+}
+
+}  // namespace
+
+LinesSeen look_at_lines(std::span<const unsigned char> lines, std::size_t deepest, std::size_t digits) {
+    return {static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n')),
+            plain_lines(lines, deepest, digits)};
 }
 
 }  // namespace neardup

@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["findings"],
-    ["explanation", "planning", "deduplication"],
+    ["explanation", "planning", "deduplication", "repeats"],
     ["result"],
     ["pipeline", "sharding"],
     ["preparing"],

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
     from neardup.planning import Plan, plan
+    from neardup.repeats import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
     from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
@@ -79,12 +80,18 @@ _LATER = {
     "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
+    "Lines": "neardup.repeats",
     "LiveSearcher": "neardup.search.live",
+    "Occurrence": "neardup.repeats",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
+    "Paragraphs": "neardup.repeats",
+    "Passages": "neardup.repeats",
     "Plan": "neardup.planning",
     "Reader": "neardup.io",
     "Rejects": "neardup.io",
+    "Repeat": "neardup.repeats",
+    "Repeats": "neardup.repeats",
     "Result": "neardup.result",
     "Scan": "neardup.search.scan",
     "Templates": "neardup.config",
@@ -135,17 +142,23 @@ __all__ = [
     "Join",
     "Keep",
     "Limits",
+    "Lines",
     "LiveSearcher",
     "MinHash",
     "MissingExtra",
     "Modulo",
     "NeardupError",
     "Normalize",
+    "Occurrence",
     "Pairs",
+    "Paragraphs",
+    "Passages",
     "Phrases",
     "Plan",
     "Reader",
     "Rejects",
+    "Repeat",
+    "Repeats",
     "Result",
     "Scan",
     "SchemeError",

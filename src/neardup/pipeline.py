@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.corpus.corpus import Corpus
 from neardup.cut import cut
+from neardup.features.base import Features
 from neardup.methods import Method, method_of
 from neardup.preparing import Prepared
 from neardup.progress import Progress
@@ -39,7 +40,7 @@ class Room:
     @property
     def tokens(self) -> int:
         """Tokens whose features are held at a time: 12 bytes each, and as much again while they are put together."""
-        return max(1 << 16, self.memory // 96)
+        return max(1 << 16, self.memory // 64)
 
 
 @dataclass(frozen=True)
@@ -104,6 +105,14 @@ class _Search:
         self.corpus, self.prepared, self.rank = corpus, prepared, rank
         self.room, self.progress = room, progress
         self.config, self.threads = prepared.config, prepared.threads
+        made, measured = self.config.features, self.config.compared
+        # Then a document has at most as many features as tokens were counted, and their weights do not matter.
+        self.plain = (
+            isinstance(self.config.verify, Jaccard)
+            and not prepared.templates
+            and (made.unit, made.normalize) == (measured.unit, measured.normalize)
+        )
+        self.buffer: NDArray[np.uint64] = np.empty(0, np.uint64)
         self.candidates = self.capped = self.skipped = self.implied = 0
 
     def run(self) -> Found:
@@ -157,12 +166,10 @@ class _Search:
 
     def _short(self, apart: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Rows that take the path of short documents."""
-        config = self.config
-        made, measured = config.features, config.compared
-        # The join relies on a document having as many features as its tokens say, at most and nearly.
+        config, measured = self.config, self.config.compared
+        # The join relies on a document having as many features as its tokens say, nearly.
         whole = measured.select is None and measured.common is None and config.templates is None
-        alike = (made.unit, made.normalize) == (measured.unit, measured.normalize)
-        if not config.short or not isinstance(config.verify, Jaccard) or not whole or not alike:
+        if not config.short or not self.plain or not whole:
             return None
         return np.asarray((self.corpus.tokens < self.config.short) & ~apart)
 
@@ -173,9 +180,9 @@ class _Search:
         join = ShortJoin(self.config.verify.least, most)
         rows = np.flatnonzero(~apart & (corpus.tokens < join.largest + max(width, 1)))
 
-        def features() -> Iterator:  # type: ignore[type-arg]
+        def features() -> Iterator[Features]:
             for batch in corpus.batches(rows, self.room.tokens // 4):
-                yield corpus.features(batch, self.prepared.extract)
+                yield self._sets(batch)
 
         runs = PairRuns(self.room.folder, self.room.pairs)
         join.pairs(rows, features, self.best, runs=runs, memory=self.room.memory // 8, threads=self.threads)
@@ -207,10 +214,27 @@ class _Search:
     def _measured(self, left: Rows, right: Rows) -> Pairs:
         """Features are made for the documents that met a candidate, and for no others."""
         met = np.unique(np.concatenate([left, right]))
-        features = self.corpus.features(met, self.prepared.extract)
+        features = self._sets(met) if self.plain else self.corpus.features(met, self.prepared.extract)
         local = _Local(np.searchsorted(met, left), np.searchsorted(met, right))
         pairs = self.config.verify.check(local, features, threads=self.threads)
         return Pairs(met[pairs.left], met[pairs.right], pairs.similarity)
+
+    def _sets(self, met: Rows) -> Features:
+        """The features of some rows without weights, in memory that the next step uses again."""
+        room = self.corpus.tokens[met]
+        if room.sum() > len(self.buffer):
+            self.buffer = np.empty(int(room.sum()), np.uint64)
+        compared, at, done = self.prepared.compared, 0, 0
+        offsets = [np.zeros(1, np.int64)]
+        for shard, local in self.corpus.by_shard(met):
+            part = slice(done, done := done + len(local))
+            ends = compared.extract_sets(
+                shard.texts(local), room[part], self.buffer[at:], threads=self.threads
+            )
+            offsets.append(at + ends[1:])
+            at += int(ends[-1])
+        ones = np.broadcast_to(np.float32(1), at)
+        return Features(self.buffer[:at], ones, np.concatenate(offsets), compared.scheme)
 
 
 @dataclass(frozen=True)

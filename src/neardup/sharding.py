@@ -83,11 +83,17 @@ class _Pending:
         self.documents += documents
         self.size += len(self.data[-1])
 
-    def texts(self) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-        """All texts as one buffer of UTF-8, and where each ends."""
-        ends = np.cumsum(np.concatenate([np.empty(0, np.int64), *self.lengths]))
-        data = self.data[0] if len(self.data) == 1 else np.concatenate([np.empty(0, np.uint8), *self.data])
-        return data, ends
+    def texts(self) -> _core.Texts:
+        """All texts, where they lie."""
+        texts = _core.Texts()
+        for data, lengths in zip(self.data, self.lengths, strict=True):
+            ends = np.cumsum(lengths)
+            texts.add_spans(data, ends - lengths, ends)
+        return texts
+
+    def ends(self) -> NDArray[np.int64]:
+        """Where each text ends when all are put together."""
+        return np.cumsum(np.concatenate([np.empty(0, np.int64), *self.lengths]))
 
 
 class Sharder:
@@ -236,42 +242,38 @@ class Sharder:
             if self.method is not None:
                 self._attach(number, pending, self.prepared, self.method)
             return pending
-        data, ends = pending.texts()
-        texts = _core.Texts()
-        texts.add_spans(data, np.concatenate([[0], ends[:-1]]).astype(np.int64)[: len(ends)], ends)
+        ends = pending.ends()
         fingerprint = self.config.prints if self.method is not None else None
-        reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
-        columns = self._columns(pending, reading, data, ends)
+        reading = read_texts(pending.texts(), self.prepared.features, fingerprint, threads=self.threads)
+        columns = self._columns(pending, reading)
         prints: Prints | None = None
         if self.method is not None:
             assert reading.prints is not None
             prints = self.method.kept(reading.prints, self.threads)
         if self.folder is None:
-            return MemoryShard(columns, data, ends, prints)
+            return MemoryShard(columns, np.concatenate([np.empty(0, np.uint8), *pending.data]), ends, prints)
         if prints is not None:
             assert self.method is not None
             scheme = f"{self.method.scheme} | {self.prepared.scheme}"
             write_prints(self._path(number, "prints"), prints, len(ends), scheme, self.threads)
         path = self._path(number, "shard")
-        write_shard(path, columns, data, ends, SHARD_SCHEME, self.threads)
+        write_shard(path, columns, pending.data, ends, SHARD_SCHEME, self.threads)
         shard = FileShard(path, SHARD_SCHEME)
         if prints is not None:
             shard.attach(self._path(number, "prints"), scheme)
         return shard
 
-    def _columns(
-        self, pending: _Pending, reading: Reading, data: NDArray[np.uint8], ends: NDArray[np.int64]
-    ) -> ShardColumns:
+    def _columns(self, pending: _Pending, reading: Reading) -> ShardColumns:
         documents, keep, filters = pending.documents, self.config.keep, self.config.filters
         sizes = np.concatenate([np.empty(0, np.int64), *pending.lengths])
         if documents:  # of a page the size is that of the page, not of the text in it
             sizes = np.fromiter((_bytes(document.text) for document in documents), np.int64, len(documents))
-        filtered = np.zeros(len(ends), np.uint8)
+        filtered = np.zeros(len(sizes), np.uint8)
         if filters.active:
-            begins = np.concatenate([[0], ends[:-1]])
             taken = [
-                data[a:b].tobytes().decode("utf-8", "replace")
-                for a, b in zip(begins.tolist(), ends.tolist(), strict=True)
+                data[end - length : end].tobytes().decode("utf-8", "replace")
+                for data, lengths in zip(pending.data, pending.lengths, strict=True)
+                for end, length in zip(np.cumsum(lengths).tolist(), lengths.tolist(), strict=True)
             ]
             raw = [document.text for document in documents] or taken
             filtered = filters.check(raw, taken, reading.tokens, sizes)
@@ -280,7 +282,7 @@ class Sharder:
         if keep.source is not None:
             sources = [str(document.meta.get(keep.source, "")) for document in documents]
         source_names, source = _numbered(sources)
-        scores = np.full(len(ends), np.nan)
+        scores = np.full(len(sizes), np.nan)
         if keep.score is not None:
             scores[:] = [_score(document, keep.score) for document in documents]
         return ShardColumns(

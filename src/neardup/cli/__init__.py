@@ -20,6 +20,7 @@ COMMANDS = (
     "explain",
     "apply",
     "dedup",
+    "repeats",
     "config",
     "fingerprint",
     "plan",

@@ -153,7 +153,7 @@ class MemoryShard:
 def write_shard(
     path: str | PathLike[str],
     columns: ShardColumns,
-    data: NDArray[np.uint8],
+    data: Sequence[NDArray[np.uint8]],
     ends: Rows,
     scheme: str,
     threads: int = 1,
@@ -166,12 +166,12 @@ def write_shard(
         "sources": columns.source_names,
         "failures": columns.failures,
     }
-    parts: dict[str, NDArray[Any]] = {
-        name: np.ascontiguousarray(getattr(columns, name), dtype) for name, dtype in _DTYPES.items()
+    parts: dict[str, Sequence[NDArray[Any]]] = {
+        name: [np.ascontiguousarray(getattr(columns, name), dtype)] for name, dtype in _DTYPES.items()
     }
-    parts["ids"], parts["idends"] = _joined(names)
-    parts["texts"], parts["ends"] = data, ends.astype("<i8")
-    parts["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    ids, id_ends = _joined(names)
+    parts |= {"ids": [ids], "idends": [id_ends], "texts": data, "ends": [ends.astype("<i8")]}
+    parts["meta"] = [np.frombuffer(json.dumps(meta).encode(), np.uint8)]
     _write(path, _MAGIC, scheme, len(names), parts, threads)
 
 
@@ -179,11 +179,11 @@ def write_prints(
     path: str | PathLike[str], prints: Prints, count: int, scheme: str, threads: int = 1
 ) -> None:
     """Write the fingerprints of a shard's documents, in a file beside it."""
-    parts: dict[str, NDArray[Any]] = {
-        name: np.ascontiguousarray(column, _PRINTS[name]) for name, column in prints.items()
+    parts: dict[str, Sequence[NDArray[Any]]] = {
+        name: [np.ascontiguousarray(column, _PRINTS[name])] for name, column in prints.items()
     }
-    shapes = json.dumps({name: list(column.shape) for name, column in parts.items()})
-    parts["meta"] = np.frombuffer(shapes.encode(), np.uint8)
+    shapes = json.dumps({name: list(column.shape) for name, column in prints.items()})
+    parts["meta"] = [np.frombuffer(shapes.encode(), np.uint8)]
     _write(path, _PRINTS_MAGIC, scheme, count, parts, threads)
 
 
@@ -192,15 +192,17 @@ def _write(
     magic: bytes,
     scheme: str,
     count: int,
-    parts: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Sequence[NDArray[Any]]],
     threads: int,
 ) -> None:
-    layout = [(name, BLOCK, part.nbytes) for name, part in parts.items()]
+    """Write columns, each in the pieces it comes in."""
+    layout = [(name, BLOCK, sum(part.nbytes for part in parts)) for name, parts in columns.items()]
     with ColumnFileWriter(
         path, magic=magic, flags=0, bits=64, scheme=scheme, parameter=0, columns=layout, durable=False
     ) as writer:
-        for name, part in parts.items():
-            writer.append(name, part, threads)
+        for name, parts in columns.items():
+            for part in parts:
+                writer.append(name, part, threads)
         writer.finish(count)
 
 

@@ -6,6 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.features.base import Features, combine
@@ -121,6 +124,21 @@ class TextFeatures:
             column, self.recipe(column), check_threads(threads)
         )
         return Features(hashes, weights, offsets, self.scheme, replaced)
+
+    def extract_sets(
+        self,
+        texts: Texts | _core.Texts,
+        room: NDArray[np.int64],
+        out: NDArray[np.uint64],
+        *,
+        threads: int = 1,
+    ) -> NDArray[np.int64]:
+        """The features of each text without weights, written one after another into `out`; returns their offsets.
+
+        `room[i]` is the most features that text i may have, such as its number of tokens. For those who make features
+        again and again and want no new memory for them."""
+        column = as_texts(texts)
+        return _core.extract_sets(column, self.recipe(column), room, out, check_threads(threads))
 
     def extract_fields(
         self, fields: Mapping[str, Texts], multipliers: Mapping[str, float], *, threads: int = 1

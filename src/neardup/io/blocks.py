@@ -74,8 +74,10 @@ def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator
             yield made
         parser = _parser(layout, blocks.block) if layout is not None else None
         any_made = len(made) > 0
-        for block, whole in blocks:
-            parsed = parser(block, source.name, blocks.row, terms) if parser is not None and whole else None
+        for block in blocks:
+            parsed = None
+            if parser is not None and blocks.plain:
+                parsed = parser(block, source.name, blocks.row, blocks.lines, terms)
             made = parsed or _slow(_shaping(blocks.rows(source, terms), source, terms, layout), source)
             if len(made):
                 any_made = True
@@ -87,17 +89,23 @@ def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator
 
 
 class _Blocks:
-    """The blocks of a stream one by one: the latest one is `block`, its first line has the number `row`."""
+    """The blocks of a stream one by one: the latest one is `block`, its first line has the number `row`. It is `plain`
+    if the parser may have it, which would take two objects on a line, one on two, NaN, numbers and nesting of any size.
+    """
 
     def __init__(self, stream: Stream, limit: int) -> None:
         self._blocks, self._limit = _blocks(stream, limit), limit
-        self.block, self.whole, self.row, self.next_row = b"", True, 1, 1
+        self.block, self.whole, self.plain, self.lines = b"", True, False, 0
+        self.row, self.next_row = 1, 1
 
-    def __iter__(self) -> Iterator[tuple[bytes, bool]]:
+    def __iter__(self) -> Iterator[bytes]:
         for block, whole in self._blocks:
             self.block, self.whole, self.row = block, whole, self.next_row
-            self.next_row += self.block.count(b"\n") if self.whole else 1
-            yield self.block, self.whole
+            self.lines, self.plain = 1, False
+            if whole:
+                self.lines, self.plain = _core.look_at_lines(np.frombuffer(block, np.uint8), DEEPEST, _DIGITS)
+            self.next_row += self.lines
+            yield block
 
     def first_rows(self, more: Callable[[], bool], source: Source, terms: Terms) -> Iterator[Row]:
         """The objects of as many blocks as it takes until there is no need for more."""
@@ -119,11 +127,12 @@ class _Blocks:
 
 
 def _chunks(stream: Stream) -> Iterator[bytes]:
-    """The stream in parts of about a block, without a byte order mark; read in the steps that the line reader takes,
-    so that of a damaged file both get the same."""
+    """The stream in parts of about a block, without a byte order mark; a compressed one read in the steps that the
+    line reader takes, so that of a damaged file both get the same."""
     parts: list[bytes] = []
     size, least, mark = 0, max(_BLOCK, len(_BOM)), _BOM
-    while piece := stream.read(min(CHUNK, _BLOCK)):
+    step = _BLOCK if stream.compression is None else min(CHUNK, _BLOCK)
+    while piece := stream.read(step):
         parts.append(piece)
         size += len(piece)
         if size >= least:
@@ -150,7 +159,7 @@ def _blocks(stream: Stream, limit: int) -> Iterator[tuple[bytes, bool]]:
             chunk, held, size = chunk[chunk.find(b"\n") + 1 :], [], 0
             end = chunk.rfind(b"\n")
         if end >= 0:
-            yield b"".join([*held, chunk[: end + 1]]), True
+            yield b"".join([*held, memoryview(chunk)[: end + 1]]), True
             held, size, chunk = [], 0, chunk[end + 1 :]
         if chunk:
             held.append(chunk)
@@ -193,12 +202,8 @@ def _parser(layout: Layout, block: bytes) -> Any:
         fields.append((layout.id, pa.int64() if type(first) is int else pa.string()))
     parse = arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
-    def run(block: bytes, name: str, row: int, terms: Terms) -> TextBlock | None:
-        lines = block.count(b"\n")
+    def run(block: bytes, name: str, row: int, lines: int, terms: Terms) -> TextBlock | None:
         if len(block) > min(terms.limits.meta_bytes, terms.limits.line_bytes):
-            return None
-        # The parser takes two objects on a line, one on two, NaN, and numbers and nesting of any size.
-        if not _core.plain_lines(np.frombuffer(block, np.uint8), DEEPEST, _DIGITS):
             return None
         options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
         try:

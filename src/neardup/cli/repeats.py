@@ -1,0 +1,154 @@
+"""`neardup repeats`: lines, paragraphs and passages that stand more than once in a corpus."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import Any
+
+import click
+
+import neardup as nd
+
+__all__ = ["repeats"]
+
+PRINTED = 10
+WIDTH = 60
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True)
+@click.option(
+    "--unit",
+    type=click.Choice(["line", "paragraph", "passage"]),
+    default="passage",
+    show_default=True,
+    help="What is repeated. A passage is any run of words.",
+)
+@click.option(
+    "--min-length",
+    type=click.IntRange(1),
+    help="In words; by default 8 for lines, 20 for paragraphs, 50 for passages.",
+)
+@click.option("--least", type=click.IntRange(2), default=2, show_default=True, help="Occurrences that count.")
+@click.option(
+    "--most", type=click.IntRange(1), help="Of what occurs more often than this not even the first stays."
+)
+@click.option(
+    "--within",
+    type=click.Choice(["corpus", "document"]),
+    default="corpus",
+    show_default=True,
+    help="Where repeats are looked for: across all documents, or in each by itself.",
+)
+@click.option("--out", "-o", type=click.Path(), help="Write the documents without their repeated parts here.")
+@click.option("--drop-empty", is_flag=True, help="Do not write documents that have no words left.")
+@click.option("--report", type=click.Path(), help="Write the repeated parts here, one JSON object a line.")
+@click.option(
+    "--top",
+    type=click.IntRange(0),
+    default=1000,
+    show_default=True,
+    help="Repeated parts to report, at most.",
+)
+@click.option(
+    "--examples", type=click.IntRange(1), default=5, show_default=True, help="Occurrences of each to report."
+)
+@click.option("--text", help="The column with the text, if it is not obvious.")
+@click.option("--id", "id_", help="The column with the id, if it is not obvious.")
+@click.option(
+    "--format", "format_", help="jsonl, csv, tsv, parquet, arrow or text; by default told by the name."
+)
+@click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
+@click.option(
+    "--memory",
+    default="2GB",
+    show_default=True,
+    help="About how much to use; the rest goes to files.",
+)
+@click.option("--scratch", type=click.Path(exists=True, file_okay=False), help="Folder for scratch files.")
+@click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
+def repeats(
+    inputs: tuple[str, ...],
+    unit: str,
+    min_length: int | None,
+    least: int,
+    most: int | None,
+    within: str,
+    out: str | None,
+    drop_empty: bool,
+    report: str | None,
+    top: int,
+    examples: int,
+    text: str | None,
+    id_: str | None,
+    format_: str | None,
+    fold_digits: bool,
+    memory: str,
+    scratch: str | None,
+    threads: int,
+    as_json: bool,
+) -> None:
+    """Find parts that stand more than once in INPUTS (files, folders, globs), and write the documents without them.
+
+    The first occurrence stays, in the order of files and rows. The inputs are never changed. Texts are taken as they
+    are: turn HTML into text first. What cannot be read goes to OUT.rejects.jsonl with file, row and reason.
+    """
+    strategy: Any = {"line": nd.Lines, "paragraph": nd.Paragraphs, "passage": nd.Passages}[unit]
+    settings: dict[str, Any] = {"least": least, "most": most, "within": within}
+    settings["normalize"] = nd.Normalize(digits="fold" if fold_digits else "keep")
+    if min_length is not None:
+        settings["min_length"] = min_length
+    reader = nd.read(
+        list(inputs), text=text, id=id_, format=format_, rejects=f"{out}.rejects.jsonl" if out else None
+    )
+    found: nd.Repeats = strategy(**settings).find(
+        reader,
+        out=out,
+        drop_empty=drop_empty,
+        top=top,
+        examples=examples,
+        memory=memory,
+        scratch=scratch,
+        threads=threads,
+    )
+    if report is not None:
+        with nd.open_writer(report, format="jsonl") as writer:
+            writer.write_all(asdict(repeat) for repeat in found.top)
+    rejected = dict(reader.rejects.counts)
+    if as_json:
+        click.echo(json.dumps(found.to_json() | {"rejected": rejected, "report": report}, ensure_ascii=False))
+        return
+    click.echo(found.summary())
+    for reason, count in sorted(rejected.items()):
+        click.echo(f"  {count:,} could not be read: {reason}")
+    if report is not None:
+        click.echo(f"  {len(found.top):,} of them described in {report}")
+    _show(found)
+
+
+def _show(found: nd.Repeats) -> None:
+    """The first few as a table, without those that are mostly part of one shown above."""
+    shown: list[nd.Repeat] = []
+    for one in found.top:
+        if len(shown) < PRINTED and not any(_overlap(one, other) for other in shown):
+            shown.append(one)
+    if not shown:
+        return
+    click.echo(
+        f"\n{'times':>7} {'documents':>9} {'words':>7} {'bytes':>11}  text, and the document it stands in first"
+    )
+    for one in shown:
+        text = " ".join(one.text.split())
+        text = text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+        figures = f"{one.count:>7,} {one.documents:>9,} {one.words:>7,} {one.repeated:>11,}"
+        click.echo(f"{figures}  {text}  [{one.occurrences[0].id}]")
+
+
+def _overlap(one: nd.Repeat, other: nd.Repeat) -> bool:
+    """Whether half of one stands within the other, where it occurs first."""
+    a, b = one.occurrences[0], other.occurrences[0]
+    return (a.file, a.row) == (b.file, b.row) and min(a.end, b.end) - max(a.begin, b.begin) > (
+        a.end - a.begin
+    ) / 2

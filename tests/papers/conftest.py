@@ -1,0 +1,8 @@
+"""The scripts under test lie beside the package, not in it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
