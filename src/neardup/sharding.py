@@ -52,14 +52,15 @@ class Incoming:
 
 @dataclass
 class _Pending:
-    """Documents gathered for the next shard: columns, with the documents themselves where they are at hand."""
+    """Documents gathered for the next shard: columns, with the documents themselves where they are needed."""
 
     ids: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     places: list[NDArray[np.int64]] = field(default_factory=list)
     data: list[NDArray[np.uint8]] = field(default_factory=list)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
-    documents: list[Document] = field(default_factory=list)
+    sizes: list[NDArray[np.int64]] = field(default_factory=list)
+    documents: list[Document | None] = field(default_factory=list)
     failures: list[tuple[str, int, str]] = field(default_factory=list)
     size: int = 0
 
@@ -69,6 +70,8 @@ class _Pending:
         self.places.append(block.rows[start:])
         self.data.append(block.data[block.offsets[start] : block.offsets[-1]])
         self.lengths.append(np.diff(block.offsets[start:]))
+        self.sizes.append(self.lengths[-1])
+        self.documents += [None] * (len(block) - start)
         self.size += len(self.data[-1])
 
     def add_documents(
@@ -80,6 +83,9 @@ class _Pending:
         self.places.append(np.array(rows, np.int64))
         self.data.append(np.frombuffer(b"".join(encoded), np.uint8))
         self.lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        # Of a page the size is that of the page, not of the text in it.
+        raw = (_bytes(document.text) for document in documents)
+        self.sizes.append(np.fromiter(raw, np.int64, len(documents)))
         self.documents += documents
         self.size += len(self.data[-1])
 
@@ -152,6 +158,7 @@ class Sharder:
         scheme, path = f"{method.scheme} | {prepared.scheme}", self._path(number, "prints")
         try:
             shard.attach(path, scheme)
+            shard.verify(self.threads)
         except (NeardupError, FileNotFoundError):
             write_prints(path, prepared.prints(shard, method), shard.count, scheme, self.threads)
             shard.attach(path, scheme)
@@ -213,9 +220,11 @@ class Sharder:
         if not path.exists():
             return None
         try:
-            return FileShard(path, SHARD_SCHEME)
+            shard = FileShard(path, SHARD_SCHEME)
+            shard.verify(self.threads)
         except NeardupError:  # damaged, as after a power cut: made again
             return None
+        return shard
 
     @staticmethod
     def _check(shard: FileShard, batch: Incoming | TextBlock, end: int) -> None:
@@ -265,9 +274,7 @@ class Sharder:
 
     def _columns(self, pending: _Pending, reading: Reading) -> ShardColumns:
         documents, keep, filters = pending.documents, self.config.keep, self.config.filters
-        sizes = np.concatenate([np.empty(0, np.int64), *pending.lengths])
-        if documents:  # of a page the size is that of the page, not of the text in it
-            sizes = np.fromiter((_bytes(document.text) for document in documents), np.int64, len(documents))
+        sizes = np.concatenate([np.empty(0, np.int64), *pending.sizes])
         filtered = np.zeros(len(sizes), np.uint8)
         if filters.active:
             taken = [
@@ -275,12 +282,12 @@ class Sharder:
                 for data, lengths in zip(pending.data, pending.lengths, strict=True)
                 for end, length in zip(np.cumsum(lengths).tolist(), lengths.tolist(), strict=True)
             ]
-            raw = [document.text for document in documents] or taken
+            raw = [t if d is None else d.text for d, t in zip(documents, taken, strict=True)]
             filtered = filters.check(raw, taken, reading.tokens, sizes)
         file_names, files = _numbered(pending.files)
         sources = pending.files
         if keep.source is not None:
-            sources = [str(document.meta.get(keep.source, "")) for document in documents]
+            sources = [str(_meta(document, keep.source, "")) for document in documents]
         source_names, source = _numbered(sources)
         scores = np.full(len(sizes), np.nan)
         if keep.score is not None:
@@ -330,8 +337,13 @@ def _numbered(names: list[str]) -> tuple[tuple[str, ...], Any]:
     return tuple(place), np.fromiter((place[name] for name in names), np.int32, len(names))
 
 
-def _score(document: Document, field_: str) -> float:
-    value = document.meta.get(field_)
+def _meta(document: Document | None, name: str, usual: Any = None) -> Any:
+    assert document is not None, "documents whose fields are asked for come with them"
+    return document.meta.get(name, usual)
+
+
+def _score(document: Document | None, field_: str) -> float:
+    value = _meta(document, field_)
     if value is None or isinstance(value, bool):
         return math.nan
     try:
@@ -339,4 +351,5 @@ def _score(document: Document, field_: str) -> float:
     except OverflowError:  # a whole number beyond the largest float
         return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
-        raise DataError(f"{document.id}: {field_!r} is {value!r}, not a number to keep by") from None
+        name = document.id if document is not None else ""
+        raise DataError(f"{name}: {field_!r} is {value!r}, not a number to keep by") from None

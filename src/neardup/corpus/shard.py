@@ -23,6 +23,7 @@ __all__ = ["FileShard", "MemoryShard", "Prints", "Shard", "ShardColumns", "write
 
 _MAGIC, _PRINTS_MAGIC = b"NDSHARD\0", b"NDPRINTS"
 _MOST_META = 64 << 20
+_VERIFIED = 16 << 20  # bytes read at a time to check them
 Rows = NDArray[np.int64]
 
 # The fingerprints of a shard's documents under names of their method's: `keys` [bands, n] and `alike` [n, 2], or
@@ -241,6 +242,13 @@ class FileShard:
             if int(np.prod(shape)) * _PRINTS[name].itemsize != file.length(name):
                 raise file.damage(f"a column {name} of shape {shape}", f"{file.length(name)} bytes")
         self._prints, self._shapes = file, shapes
+
+    def verify(self, threads: int = 1) -> None:
+        """Raise FormatError unless all columns, of its fingerprints too, are as they were written."""
+        for file in (self._file, self._prints):
+            for column in file.header.columns if file is not None else ():
+                for start in range(0, column.length, _VERIFIED):
+                    file.read(column.name, start, min(start + _VERIFIED, column.length), threads)
 
     def column(self, name: str) -> NDArray[Any]:
         data: NDArray[Any] = self._file.read(name, 0, self._file.length(name)).view(_DTYPES[name])
