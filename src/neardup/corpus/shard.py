@@ -245,8 +245,8 @@ class FileShard:
 
     def verify(self, threads: int = 1) -> None:
         """Raise FormatError unless all columns, of its fingerprints too, are as they were written."""
-        for file in (self._file, self._prints):
-            for column in file.header.columns if file is not None else ():
+        for file in [self._file] if self._prints is None else [self._file, self._prints]:
+            for column in file.header.columns:
                 for start in range(0, column.length, _VERIFIED):
                     file.read(column.name, start, min(start + _VERIFIED, column.length), threads)
 
