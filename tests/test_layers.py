@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 # From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
 LAYERS = [
     ["cli"],
+    ["evaluation"],
     ["findings"],
     ["explanation", "planning", "deduplication", "repeats"],
     ["result"],
@@ -24,7 +25,7 @@ LAYERS = [
     ["features"],
     ["io", "web"],
     ["filters", "keep", "plain", "progress", "sample", "frozen", "documents", "seeds", "sizes", "threads"],
-    ["_core", "errors"],
+    ["_core", "errors", "version"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 

@@ -33,11 +33,23 @@ from neardup.fingerprints import (
 )
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.version import __version__
 
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.config import Config, Templates
     from neardup.deduplication import dedup
+    from neardup.evaluation import (
+        CorpusCalibration,
+        Curve,
+        Evaluation,
+        calibrate,
+        curve_bands,
+        curve_edits,
+        curve_radius,
+        curve_sketch,
+        evaluate,
+    )
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
     from neardup.findings import Findings, apply, scan, summarize
@@ -55,8 +67,16 @@ if TYPE_CHECKING:
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
     from neardup.verify import Containment, Cosine, Jaccard, Pairs
-
-__version__ = "0.1.0"
+    from neardup.web.mirrors import Mirrors, find_mirrors
+    from neardup.web.urls import (
+        Redirects,
+        SiteRule,
+        UrlRules,
+        canonical_url,
+        canonical_urls,
+        explain_url,
+        learn_url_rules,
+    )
 
 # Loaded on first use, so that importing neardup stays quick.
 _LATER = {
@@ -68,9 +88,12 @@ _LATER = {
     "Compact": "neardup.search.hamming",
     "Config": "neardup.config",
     "Containment": "neardup.verify",
+    "CorpusCalibration": "neardup.evaluation",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
+    "Curve": "neardup.evaluation",
     "Dropped": "neardup.result",
+    "Evaluation": "neardup.evaluation",
     "Explanation": "neardup.explanation",
     "Filters": "neardup.filters",
     "Findings": "neardup.findings",
@@ -82,6 +105,7 @@ _LATER = {
     "Limits": "neardup.io",
     "Lines": "neardup.repeats",
     "LiveSearcher": "neardup.search.live",
+    "Mirrors": "neardup.web.mirrors",
     "Occurrence": "neardup.repeats",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
@@ -89,17 +113,31 @@ _LATER = {
     "Passages": "neardup.repeats",
     "Plan": "neardup.planning",
     "Reader": "neardup.io",
+    "Redirects": "neardup.web.urls",
     "Rejects": "neardup.io",
     "Repeat": "neardup.repeats",
     "Repeats": "neardup.repeats",
     "Result": "neardup.result",
     "Scan": "neardup.search.scan",
+    "SiteRule": "neardup.web.urls",
     "Templates": "neardup.config",
+    "UrlRules": "neardup.web.urls",
     "Writer": "neardup.io",
     "apply": "neardup.findings",
+    "calibrate": "neardup.evaluation",
+    "canonical_url": "neardup.web.urls",
+    "canonical_urls": "neardup.web.urls",
     "cluster": "neardup.clusters",
+    "curve_bands": "neardup.evaluation",
+    "curve_edits": "neardup.evaluation",
+    "curve_radius": "neardup.evaluation",
+    "curve_sketch": "neardup.evaluation",
     "dedup": "neardup.deduplication",
+    "evaluate": "neardup.evaluation",
     "explain": "neardup.explanation",
+    "explain_url": "neardup.web.urls",
+    "find_mirrors": "neardup.web.mirrors",
+    "learn_url_rules": "neardup.web.urls",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
     "read": "neardup.io",
@@ -124,12 +162,15 @@ __all__ = [
     "Config",
     "ConfigError",
     "Containment",
+    "CorpusCalibration",
     "Cosine",
     "Covering",
+    "Curve",
     "DataError",
     "Digests",
     "Document",
     "Dropped",
+    "Evaluation",
     "Exact",
     "Explanation",
     "Features",
@@ -145,6 +186,7 @@ __all__ = [
     "Lines",
     "LiveSearcher",
     "MinHash",
+    "Mirrors",
     "MissingExtra",
     "Modulo",
     "NeardupError",
@@ -156,6 +198,7 @@ __all__ = [
     "Phrases",
     "Plan",
     "Reader",
+    "Redirects",
     "Rejects",
     "Repeat",
     "Repeats",
@@ -166,20 +209,33 @@ __all__ = [
     "Sentences",
     "Shingles",
     "Simhash",
+    "SiteRule",
     "Sketches",
     "Smallest",
     "Templates",
+    "UrlRules",
     "Winnow",
     "Words",
     "Writer",
     "__version__",
     "apply",
+    "calibrate",
+    "canonical_url",
+    "canonical_urls",
     "cluster",
+    "curve_bands",
+    "curve_edits",
+    "curve_radius",
+    "curve_sketch",
     "dedup",
     "digest",
+    "evaluate",
     "expected_false_merges",
     "explain",
+    "explain_url",
+    "find_mirrors",
     "fingerprint",
+    "learn_url_rules",
     "normalize",
     "open_writer",
     "plan",

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup import _core
 from neardup.corpus.corpus import Corpus
 from neardup.cut import cut
 from neardup.features.base import Features
@@ -41,6 +42,11 @@ class Room:
     def tokens(self) -> int:
         """Tokens whose features are held at a time: 12 bytes each, and as much again while they are put together."""
         return max(1 << 16, self.memory // 64)
+
+    @property
+    def step(self) -> int:
+        """Tokens to look at together: more than a few megabytes of features only cost fresh memory."""
+        return min(1 << 22, self.tokens)
 
 
 @dataclass(frozen=True)
@@ -201,15 +207,30 @@ class _Search:
         return _together(parts)
 
     def _steps(self, left: Rows, right: Rows) -> Iterator[Columns]:
-        if not len(left):
+        """Candidates in parts of few documents each. Documents that hang together stay together, so that none is made
+        features of twice unless so many hang together that they do not fit."""
+        met, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+        tokens = self.corpus.tokens[met]
+        if int(tokens.sum()) <= self.room.step:
+            if len(left):
+                yield left, right
             return
+        ends = places.reshape(2, -1).astype(np.int64)
+        label = _core.labels_of_pairs(len(met), ends[0], ends[1])
+        whole = np.bincount(label, tokens, len(met)).astype(np.int64)
+        part = (np.cumsum(whole) // self.room.step)[label[ends[0]]]
+        order = np.argsort(part, kind="stable")
+        for some in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
+            yield from self._halves(left[some], right[some])
+
+    def _halves(self, left: Rows, right: Rows) -> Iterator[Columns]:
         met = np.unique(np.concatenate([left, right]))
         if len(left) == 1 or int(self.corpus.tokens[met].sum()) <= self.room.tokens:
             yield left, right
             return
         middle = len(left) // 2
-        yield from self._steps(left[:middle], right[:middle])
-        yield from self._steps(left[middle:], right[middle:])
+        yield from self._halves(left[:middle], right[:middle])
+        yield from self._halves(left[middle:], right[middle:])
 
     def _measured(self, left: Rows, right: Rows) -> Pairs:
         """Features are made for the documents that met a candidate, and for no others."""

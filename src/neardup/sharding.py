@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
@@ -52,27 +53,27 @@ class Incoming:
 
 @dataclass
 class _Pending:
-    """Documents gathered for the next shard: columns, with the documents themselves where they are needed."""
+    """Documents gathered for the next shard: columns, their texts in one buffer that a later shard uses again, and the
+    documents themselves where they are at hand."""
 
+    buffer: NDArray[np.uint8]
+    used: int = 0
     ids: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     places: list[NDArray[np.int64]] = field(default_factory=list)
-    data: list[NDArray[np.uint8]] = field(default_factory=list)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
     sizes: list[NDArray[np.int64]] = field(default_factory=list)
     documents: list[Document | None] = field(default_factory=list)
     failures: list[tuple[str, int, str]] = field(default_factory=list)
-    size: int = 0
 
     def add_block(self, block: TextBlock, start: int) -> None:
         self.ids += block.ids[start:] if start else block.ids
         self.files += [block.file] * (len(block) - start)
         self.places.append(block.rows[start:])
-        self.data.append(block.data[block.offsets[start] : block.offsets[-1]])
         self.lengths.append(np.diff(block.offsets[start:]))
         self.sizes.append(self.lengths[-1])
         self.documents += [None] * (len(block) - start)
-        self.size += len(self.data[-1])
+        self._add(block.data[block.offsets[start] : block.offsets[-1]])
 
     def add_documents(
         self, documents: list[Document], texts: list[str], files: list[str], rows: list[int]
@@ -81,24 +82,29 @@ class _Pending:
         self.ids += [document.id for document in documents]
         self.files += files
         self.places.append(np.array(rows, np.int64))
-        self.data.append(np.frombuffer(b"".join(encoded), np.uint8))
         self.lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
         # Of a page the size is that of the page, not of the text in it.
         raw = (_bytes(document.text) for document in documents)
         self.sizes.append(np.fromiter(raw, np.int64, len(documents)))
         self.documents += documents
-        self.size += len(self.data[-1])
+        self._add(np.frombuffer(b"".join(encoded), np.uint8))
 
-    def texts(self) -> _core.Texts:
-        """All texts, where they lie."""
-        texts = _core.Texts()
-        for data, lengths in zip(self.data, self.lengths, strict=True):
-            ends = np.cumsum(lengths)
-            texts.add_spans(data, ends - lengths, ends)
-        return texts
+    def _add(self, data: NDArray[np.uint8]) -> None:
+        end = self.used + len(data)
+        if end > len(self.buffer):
+            grown = np.empty(max(end, 2 * len(self.buffer)), np.uint8)
+            grown[: self.used] = self.buffer[: self.used]
+            self.buffer = grown
+        self.buffer[self.used : end] = data
+        self.used = end
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """All texts, one after another."""
+        return self.buffer[: self.used]
 
     def ends(self) -> NDArray[np.int64]:
-        """Where each text ends when all are put together."""
+        """Where each text ends."""
         return np.cumsum(np.concatenate([np.empty(0, np.int64), *self.lengths]))
 
 
@@ -123,6 +129,11 @@ class Sharder:
         self.folder, self.prefix, self.size = folder, prefix, size
         self.method = None if needs_corpus(config) else method_of(config)
         self.resumed = 0
+        self._buffers: deque[NDArray[np.uint8]] = deque()
+
+    def _pending(self) -> _Pending:
+        """A new one, with a buffer that a finished shard has left if there is one."""
+        return _Pending(self._buffers.pop() if self._buffers else np.empty(self.size + (1 << 22), np.uint8))
 
     def shards(
         self, batches: Iterable[Incoming | TextBlock], told: Callable[[int], None] | None = None
@@ -174,7 +185,7 @@ class Sharder:
         number = 0
         there = self._there(number)
         skip = there.count + len(there.failures) if there is not None else 0
-        pending = _Pending()
+        pending = self._pending()
         seen = 0
         for batch in batches:
             if told is not None:
@@ -202,9 +213,9 @@ class Sharder:
                         extract = stack.enter_context(HtmlExtractor(self.config.html, workers=self.threads))
                     _gather(pending, batch, start, extract if page else None)
                 start = len(batch)
-                if pending.size >= self.size or len(pending.ids) >= _MOST_DOCUMENTS:
+                if pending.used >= self.size or len(pending.ids) >= _MOST_DOCUMENTS:
                     yield pending
-                    pending, number = _Pending(), number + 1
+                    pending, number = self._pending(), number + 1
                     # Beyond the first one missing nothing is taken over: shards are made in order.
         if there is not None and seen:
             raise DataError(
@@ -251,37 +262,50 @@ class Sharder:
             if self.method is not None:
                 self._attach(number, pending, self.prepared, self.method)
             return pending
-        ends = pending.ends()
+        ends, data = pending.ends(), pending.data
+        texts = _core.Texts()
+        texts.add_spans(data, np.concatenate([[0], ends])[: len(ends)].astype(np.int64), ends)
         fingerprint = self.config.prints if self.method is not None else None
-        reading = read_texts(pending.texts(), self.prepared.features, fingerprint, threads=self.threads)
-        columns = self._columns(pending, reading)
+        reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
+        columns = self._columns(pending, reading, ends)
         prints: Prints | None = None
         if self.method is not None:
             assert reading.prints is not None
             prints = self.method.kept(reading.prints, self.threads)
+        shard: Shard
         if self.folder is None:
-            return MemoryShard(columns, np.concatenate([np.empty(0, np.uint8), *pending.data]), ends, prints)
+            shard = MemoryShard(columns, data.copy(), ends, prints)
+        else:
+            shard = self._written(number, columns, data, ends, prints)
+        self._buffers.append(pending.buffer)
+        return shard
+
+    def _written(
+        self,
+        number: int,
+        columns: ShardColumns,
+        data: NDArray[np.uint8],
+        ends: NDArray[np.int64],
+        prints: Prints | None,
+    ) -> FileShard:
         if prints is not None:
             assert self.method is not None
             scheme = f"{self.method.scheme} | {self.prepared.scheme}"
             write_prints(self._path(number, "prints"), prints, len(ends), scheme, self.threads)
         path = self._path(number, "shard")
-        write_shard(path, columns, pending.data, ends, SHARD_SCHEME, self.threads)
+        write_shard(path, columns, data, ends, SHARD_SCHEME, self.threads)
         shard = FileShard(path, SHARD_SCHEME)
         if prints is not None:
             shard.attach(self._path(number, "prints"), scheme)
         return shard
 
-    def _columns(self, pending: _Pending, reading: Reading) -> ShardColumns:
+    def _columns(self, pending: _Pending, reading: Reading, ends: NDArray[np.int64]) -> ShardColumns:
         documents, keep, filters = pending.documents, self.config.keep, self.config.filters
         sizes = np.concatenate([np.empty(0, np.int64), *pending.sizes])
         filtered = np.zeros(len(sizes), np.uint8)
         if filters.active:
-            taken = [
-                data[end - length : end].tobytes().decode("utf-8", "replace")
-                for data, lengths in zip(pending.data, pending.lengths, strict=True)
-                for end, length in zip(np.cumsum(lengths).tolist(), lengths.tolist(), strict=True)
-            ]
+            spans = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=False)  # none of no documents
+            taken = [pending.data[a:b].tobytes().decode("utf-8", "replace") for a, b in spans]
             raw = [t if d is None else d.text for d, t in zip(documents, taken, strict=True)]
             filtered = filters.check(raw, taken, reading.tokens, sizes)
         file_names, files = _numbered(pending.files)

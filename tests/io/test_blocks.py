@@ -152,6 +152,7 @@ def parsed(monkeypatch):
 def test_odd_lines(tmp_path, monkeypatch, parsed, name, usual):
     """Among good lines, at the beginning, and at the end; where the odd one is in the block of the good ones."""
     monkeypatch.setattr(blocks, "_BLOCK", 1000)
+    monkeypatch.setattr(blocks, "_SPARE", 1)
     path = tmp_path / "a.jsonl"
     for lines in (usual * 200 + ODD[name] + usual * 200, ODD[name] + usual * 100, usual * 100 + ODD[name]):
         path.write_bytes(lines)
@@ -163,6 +164,7 @@ def test_odd_lines(tmp_path, monkeypatch, parsed, name, usual):
 
 def test_good_lines_are_parsed_many_at_a_time(tmp_path, monkeypatch, parsed):
     monkeypatch.setattr(blocks, "_BLOCK", 10_000)
+    monkeypatch.setattr(blocks, "_SPARE", 1)
     line = '{"text": "ü 😀 \\"{[ \\\\", "id": "%d", "meta": {"a": [1, -2.5e-3, null, true, "}"]}}\r\n'
     (tmp_path / "a.jsonl").write_text("".join(line % i for i in range(2000)), newline="")
     found, rejects = agree(tmp_path / "a.jsonl")
@@ -175,6 +177,7 @@ def test_good_lines_are_parsed_many_at_a_time(tmp_path, monkeypatch, parsed):
 @pytest.mark.parametrize("limit", [1 << 20, 60, 17])
 def test_any_block_size(tmp_path, monkeypatch, size, limit):
     monkeypatch.setattr(blocks, "_BLOCK", size)
+    monkeypatch.setattr(blocks, "_SPARE", 1)
     long = b'{"text": "' + b"long " * 20 + b'"}\n'
     lines = [b"\xef\xbb\xbf", PLAIN, long, b"\n", b"bad\n", long, long, NAMED, PLAIN, b'{"text": "no end"}']
     limits = nd.Limits(line_bytes=limit)
@@ -195,6 +198,7 @@ def test_any_block_size(tmp_path, monkeypatch, size, limit):
 
 def test_limits_of_texts_and_of_what_is_not_text(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "_BLOCK", 2000)
+    monkeypatch.setattr(blocks, "_SPARE", 1)
     lines = (
         PLAIN * 100
         + b'{"text": "'
@@ -217,6 +221,7 @@ def test_limits_of_texts_and_of_what_is_not_text(tmp_path, monkeypatch):
 def test_a_column_that_shows_late(tmp_path, monkeypatch):
     """The layout is that of the first hundred lines, however many blocks they fill."""
     monkeypatch.setattr(blocks, "_BLOCK", 64)
+    monkeypatch.setattr(blocks, "_SPARE", 1)
     path = tmp_path / "a.jsonl"
     path.write_bytes(PLAIN * 50 + NAMED * 100)
     assert agree(path)[0][60][2] == "x"
@@ -250,6 +255,7 @@ def test_the_layout_of_the_file_before(tmp_path):
 )
 def test_columns_as_named(tmp_path, monkeypatch, text, id):
     monkeypatch.setattr(blocks, "_BLOCK", 100)
+    monkeypatch.setattr(blocks, "_SPARE", 1)
     (tmp_path / "a.jsonl").write_bytes(b'{"a": "1", "b": "2", "c.d": "3"}\n' * 20)
     agree(tmp_path / "a.jsonl", text=text, id=id)
     agree(tmp_path / "a.jsonl", text="c.d")
@@ -277,6 +283,7 @@ def test_compressed_and_damaged(tmp_path):
 
 def test_without_pyarrow_it_is_read_line_by_line(tmp_path, monkeypatch, parsed):
     monkeypatch.setattr(blocks, "_BLOCK", 200)
+    monkeypatch.setattr(blocks, "_SPARE", 1)
     monkeypatch.setitem(__import__("sys").modules, "pyarrow.json", None)
     (tmp_path / "a.jsonl").write_bytes(NAMED * 50)
     assert len(agree(tmp_path / "a.jsonl")[0]) == 50 and not parsed
@@ -308,6 +315,7 @@ lines = st.one_of(
 @given(st.lists(lines, max_size=12), st.sampled_from([b"\n", b"\r\n"]), st.integers(30, 400), st.booleans())
 def test_any_lines(tmp_path, monkeypatch, many, end, size, ended):
     monkeypatch.setattr(blocks, "_BLOCK", size)
+    monkeypatch.setattr(blocks, "_SPARE", 1)
     (tmp_path / "a.jsonl").write_bytes(end.join(many) + (end if ended else b""))
     agree(tmp_path / "a.jsonl", text="text")
 

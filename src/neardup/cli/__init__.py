@@ -24,6 +24,11 @@ COMMANDS = (
     "config",
     "fingerprint",
     "plan",
+    "evaluate",
+    "calibrate",
+    "curve",
+    "urls",
+    "mirrors",
     "completion",
 )
 

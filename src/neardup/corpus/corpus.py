@@ -111,11 +111,13 @@ class Corpus:
         yield from np.split(rows, np.flatnonzero(np.diff(part)) + 1)
 
     def by_shard(self, rows: Rows) -> Iterator[tuple[Shard, Rows]]:
-        """The shards that hold some ascending rows, each with the rows' places in it."""
+        """The shards that hold some ascending rows, each with the rows' places in it; its texts are good until the
+        next one."""
         cuts = np.searchsorted(rows, self.starts)
         for i, shard in enumerate(self.shards):
             if cuts[i] < cuts[i + 1]:
                 yield shard, rows[cuts[i] : cuts[i + 1]] - self.starts[i]
+                shard.release()
 
 
 def _together(parts: Sequence[Features]) -> Features:

@@ -103,6 +103,10 @@ class Shard(Protocol):
         """The texts of some documents as UTF-8; rows ascend."""
         ...
 
+    def release(self) -> None:
+        """Texts asked for are no longer in use; what they take of memory can go."""
+        ...
+
     def texts(self, rows: Rows) -> _core.Texts:
         """The texts of some documents, to be compared; rows ascend."""
         ...
@@ -141,6 +145,9 @@ class MemoryShard:
     def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
         return _joined([name.encode() for name in self._columns.ids])
 
+    def release(self) -> None:
+        pass
+
     def text_bytes(self, rows: Rows) -> list[bytes]:
         spans = zip(self._begins[rows].tolist(), self._ends[rows].tolist(), strict=True)
         return [self._data[a:b].tobytes() for a, b in spans]
@@ -154,7 +161,7 @@ class MemoryShard:
 def write_shard(
     path: str | PathLike[str],
     columns: ShardColumns,
-    data: Sequence[NDArray[np.uint8]],
+    data: NDArray[np.uint8],
     ends: Rows,
     scheme: str,
     threads: int = 1,
@@ -167,12 +174,12 @@ def write_shard(
         "sources": columns.source_names,
         "failures": columns.failures,
     }
-    parts: dict[str, Sequence[NDArray[Any]]] = {
-        name: [np.ascontiguousarray(getattr(columns, name), dtype)] for name, dtype in _DTYPES.items()
+    parts: dict[str, NDArray[Any]] = {
+        name: np.ascontiguousarray(getattr(columns, name), dtype) for name, dtype in _DTYPES.items()
     }
-    ids, id_ends = _joined(names)
-    parts |= {"ids": [ids], "idends": [id_ends], "texts": data, "ends": [ends.astype("<i8")]}
-    parts["meta"] = [np.frombuffer(json.dumps(meta).encode(), np.uint8)]
+    parts["ids"], parts["idends"] = _joined(names)
+    parts["texts"], parts["ends"] = data, ends.astype("<i8")
+    parts["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
     _write(path, _MAGIC, scheme, len(names), parts, threads)
 
 
@@ -180,11 +187,11 @@ def write_prints(
     path: str | PathLike[str], prints: Prints, count: int, scheme: str, threads: int = 1
 ) -> None:
     """Write the fingerprints of a shard's documents, in a file beside it."""
-    parts: dict[str, Sequence[NDArray[Any]]] = {
-        name: [np.ascontiguousarray(column, _PRINTS[name])] for name, column in prints.items()
+    parts: dict[str, NDArray[Any]] = {
+        name: np.ascontiguousarray(column, _PRINTS[name]) for name, column in prints.items()
     }
     shapes = json.dumps({name: list(column.shape) for name, column in prints.items()})
-    parts["meta"] = [np.frombuffer(shapes.encode(), np.uint8)]
+    parts["meta"] = np.frombuffer(shapes.encode(), np.uint8)
     _write(path, _PRINTS_MAGIC, scheme, count, parts, threads)
 
 
@@ -193,22 +200,21 @@ def _write(
     magic: bytes,
     scheme: str,
     count: int,
-    columns: Mapping[str, Sequence[NDArray[Any]]],
+    columns: Mapping[str, NDArray[Any]],
     threads: int,
 ) -> None:
-    """Write columns, each in the pieces it comes in."""
-    layout = [(name, BLOCK, sum(part.nbytes for part in parts)) for name, parts in columns.items()]
+    layout = [(name, BLOCK, column.nbytes) for name, column in columns.items()]
     with ColumnFileWriter(
         path, magic=magic, flags=0, bits=64, scheme=scheme, parameter=0, columns=layout, durable=False
     ) as writer:
-        for name, parts in columns.items():
-            for part in parts:
-                writer.append(name, part, threads)
+        for name, column in columns.items():
+            writer.append(name, column, threads)
         writer.finish(count)
 
 
 class FileShard:
-    """A shard in a file. Opening checks its header; columns are checked as they are read, and never mapped."""
+    """A shard in a file. Opening checks its header; columns are checked as they are read. Texts are mapped, and given
+    back by `release`; everything else is read."""
 
     def __init__(self, path: str | PathLike[str], scheme: str | None = None) -> None:
         self._file = file = ColumnFile(path, _MAGIC)
@@ -228,6 +234,7 @@ class FileShard:
         self.file_names: tuple[str, ...] = tuple(meta["files"])
         self.source_names: tuple[str, ...] = tuple(meta["sources"])
         self.failures = tuple((str(f), int(row), str(why)) for f, row, why in meta["failures"])
+        self._sound: set[str] = set()  # columns of ends that were found to ascend
         self._prints: ColumnFile | None = None
         self._shapes: dict[str, list[int]] = {}
 
@@ -266,8 +273,7 @@ class FileShard:
 
     def ids(self, rows: Rows) -> list[str]:
         data, begins, ends = self._spans("ids", "idends", rows)
-        whole = data.tobytes()
-        return [whole[a:b].decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+        return [data[a:b].tobytes().decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
     def texts(self, rows: Rows) -> _core.Texts:
         texts = _core.Texts()
@@ -283,26 +289,29 @@ class FileShard:
         return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
     def _spans(self, name: str, ends_name: str, rows: Rows) -> tuple[NDArray[np.uint8], Rows, Rows]:
-        """A buffer in which the texts of these rows lie, and where: what lies between the first and the last is read
-        with them where it is little, and row by row where it is much."""
-        ends = self._file.read(ends_name, 0, 8 * self.count).view("<i8").astype(np.int64)
-        if len(ends) and (ends[0] < 0 or np.any(np.diff(ends) < 0) or ends[-1] != self._file.length(name)):
-            raise self._file.damage(f"ascending ends of {name}", "others")
-        begins = np.concatenate([[0], ends[:-1]])[rows] if len(rows) else np.empty(0, np.int64)
+        """The mapped column in which the texts of these rows lie, and where, once their blocks are checked."""
+        file, ends = self._file, self._ends(ends_name, name)
+        begins = np.concatenate([[0], ends])[rows]
         wanted = ends[rows]
-        if not len(rows):
-            return np.empty(0, np.uint8), begins, wanted
-        gaps = begins[1:] - wanted[:-1] > BLOCK
-        starts = np.flatnonzero(np.concatenate([[True], gaps]))
-        stops = np.concatenate([starts[1:], [len(rows)]])
-        parts, moved = [], np.empty(len(rows), np.int64)
-        before = 0
-        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
-            low, high = int(begins[start]), int(wanted[stop - 1])
-            parts.append(self._file.read(name, low, high))
-            moved[start:stop] = before - low
-            before += high - low
-        return (parts[0] if len(parts) == 1 else np.concatenate(parts)), begins + moved, wanted + moved
+        blocks = np.zeros(-(-file.length(name) // BLOCK) + 1, np.int64)
+        # How many texts begin in or before each block, less those that ended before it: above 0, it is needed.
+        filled = wanted > begins
+        np.add.at(blocks, begins[filled] // BLOCK, 1)
+        np.add.at(blocks, (wanted[filled] - 1) // BLOCK + 1, -1)
+        file.check(name, np.flatnonzero(np.cumsum(blocks[:-1])))
+        return file.unchecked(name), begins, wanted
+
+    def _ends(self, name: str, of: str) -> Rows:
+        ends: Rows = self._file.column(name).view("<i8").astype(np.int64, copy=False)
+        if name in self._sound:
+            return ends
+        if len(ends) and (ends[0] < 0 or np.any(np.diff(ends) < 0) or ends[-1] != self._file.length(of)):
+            raise self._file.damage(f"ascending ends of {of}", "others")
+        self._sound.add(name)
+        return ends
+
+    def release(self) -> None:
+        self._file.release()
 
 
 def _joined(items: Sequence[bytes]) -> tuple[NDArray[np.uint8], Rows]:

@@ -18,7 +18,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from neardup import __version__
 from neardup.config import Config
 from neardup.corpus.corpus import Corpus
 from neardup.corpus.shard import FileShard, Shard
@@ -36,6 +35,7 @@ from neardup.progress import Progress
 from neardup.sharding import SHARD_SCHEME, Incoming, Sharder
 from neardup.sizes import parse_size
 from neardup.threads import check_threads
+from neardup.version import __version__
 
 __all__ = ["REJECTS", "scan"]
 
@@ -137,9 +137,11 @@ class _Run:
         self.inputs, self.folder, self.config = inputs, folder, config
         self.columns, self.limits, self.against = columns, limits, against
         self.memory, self.threads, self.progress = memory, threads, progress
-        self.size = shard_bytes or min(1 << 26, max(1 << 20, memory // 32))
-        self.work = folder / WORK
         self.reader = self._reader(inputs, None)
+        # Few shards of a large corpus, small ones of a small corpus: fresh memory is dear.
+        share = (self.reader.bytes_total or 0) // 64
+        self.size = shard_bytes or min(max(share, 1 << 23), 1 << 26, max(1 << 20, memory // 32))
+        self.work = folder / WORK
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
         columns = [name for name in (self.config.keep.source, self.config.keep.score) if name]

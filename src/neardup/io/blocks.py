@@ -25,7 +25,8 @@ from neardup.io.sources import Source
 
 __all__ = ["TextBlock", "jsonl_blocks"]
 
-_BLOCK = 1 << 22
+_BLOCK, _SPARE = 1 << 22, 1 << 18
+_SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 300  # fewer than Python may be told to refuse in an integer
 
@@ -72,7 +73,7 @@ def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator
         layout = shaping.layout
         if len(made):
             yield made
-        parser = _parser(layout, blocks.block) if layout is not None else None
+        parser = _parser(layout, bytes(blocks.block)) if layout is not None else None
         any_made = len(made) > 0
         for block in blocks:
             parsed = None
@@ -95,10 +96,11 @@ class _Blocks:
 
     def __init__(self, stream: Stream, limit: int) -> None:
         self._blocks, self._limit = _blocks(stream, limit), limit
-        self.block, self.whole, self.plain, self.lines = b"", True, False, 0
+        self.block: bytes | memoryview = b""
+        self.whole, self.plain, self.lines = True, False, 0
         self.row, self.next_row = 1, 1
 
-    def __iter__(self) -> Iterator[bytes]:
+    def __iter__(self) -> Iterator[memoryview]:
         for block, whole in self._blocks:
             self.block, self.whole, self.row = block, whole, self.next_row
             self.lines, self.plain = 1, False
@@ -120,55 +122,67 @@ class _Blocks:
 
     def _lines(self) -> Iterator[Line]:
         if not self.whole:
-            yield self.row, self.block, False
+            yield self.row, bytes(self.block), False
             return
-        for number, line in enumerate(self.block[:-1].split(b"\n"), self.row):
+        for number, line in enumerate(bytes(self.block[:-1]).split(b"\n"), self.row):
             yield number, line, len(line) <= self._limit
 
 
-def _chunks(stream: Stream) -> Iterator[bytes]:
-    """The stream in parts of about a block, without a byte order mark; a compressed one read in the steps that the
-    line reader takes, so that of a damaged file both get the same."""
-    parts: list[bytes] = []
-    size, least, mark = 0, max(_BLOCK, len(_BOM)), _BOM
-    step = _BLOCK if stream.compression is None else min(CHUNK, _BLOCK)
-    while piece := stream.read(step):
-        parts.append(piece)
-        size += len(piece)
-        if size >= least:
-            yield b"".join(parts).removeprefix(mark)
-            parts, size, least, mark = [], 0, _BLOCK, b""
-    if parts:
-        yield b"".join(parts).removeprefix(mark)
-
-
-def _blocks(stream: Stream, limit: int) -> Iterator[tuple[bytes, bool]]:
-    """Whole lines, many at a time, each with its line end; or, not whole, the beginning of one beyond the limit."""
-    held: list[bytes] = []
-    size, skipping = 0, False
-    for chunk in _chunks(stream):
-        if skipping:
-            end = chunk.find(b"\n")
-            if end < 0:
+def _blocks(stream: Stream, limit: int) -> Iterator[tuple[memoryview, bool]]:
+    """Whole lines, many at a time, each with its line end; or, not whole, the beginning of one beyond the limit. A
+    block is good until the next one is asked for: all lie in one buffer, in turn."""
+    room, used, first, skipping = bytearray(_BLOCK + _SPARE), 0, True, False
+    while True:
+        if len(room) - used < _BLOCK:
+            room = room[:used] + bytearray(max(_BLOCK + _SPARE, used))
+        if stream.compression is None:
+            got = stream.readinto(memoryview(room)[used:])
+        else:
+            # Decompressors give as much as they like: little at a time mostly, which is gathered, or a lot.
+            data = b"".join(_pieces(stream))
+            got = len(data)
+            room = room if used + got <= len(room) else room[:used] + bytearray(got)
+            room[used : used + got] = data
+        if not got:
+            break
+        begin, used = 0, used + got
+        if first:
+            if used < len(_BOM):
                 continue
-            chunk, skipping = chunk[end + 1 :], False
-        end = chunk.rfind(b"\n")
-        if end >= 0 and held and size + chunk.find(b"\n") > limit:
-            # The line that began earlier is too long; what follows it is not.
-            yield held[0][:400], False
-            chunk, held, size = chunk[chunk.find(b"\n") + 1 :], [], 0
-            end = chunk.rfind(b"\n")
+            begin, first = len(_BOM) if room.startswith(_BOM) else 0, False
+        if skipping:
+            end = room.find(b"\n", begin, used)
+            if end < 0:
+                used = 0
+                continue
+            begin, skipping = end + 1, False
+        end = room.find(b"\n", begin, used)
+        if end - begin > limit:
+            # The first line is too long; what follows it is not.
+            yield memoryview(room)[begin : begin + _SAMPLE], False
+            begin = end + 1
+        end = room.rfind(b"\n", begin, used)
         if end >= 0:
-            yield b"".join([*held, memoryview(chunk)[: end + 1]]), True
-            held, size, chunk = [], 0, chunk[end + 1 :]
-        if chunk:
-            held.append(chunk)
-            size += len(chunk)
-        if size > limit:
-            yield held[0][:400], False
-            held, size, skipping = [], 0, True
-    if held and stream.damage is None:
-        yield b"".join(held) + b"\n", True
+            yield memoryview(room)[begin : end + 1], True
+            begin = end + 1
+        room[: used - begin] = room[begin:used]
+        used -= begin
+        if used > limit:
+            yield memoryview(room)[:_SAMPLE], False
+            used, skipping = 0, True
+    if used and stream.damage is None:
+        begin = len(_BOM) if first and room.startswith(_BOM) else 0
+        if used > begin:
+            yield memoryview(room[begin:used] + b"\n"), True
+
+
+def _pieces(stream: Stream) -> Iterator[bytes]:
+    """About a block of a compressed stream, read in the steps that the line reader takes, so that of a damaged file
+    both get the same."""
+    size = 0
+    while (not size or size < _BLOCK // 2) and (piece := stream.read(CHUNK)):
+        size += len(piece)
+        yield piece
 
 
 def _shaping(rows: Iterator[Row], source: Source, terms: Terms, layout: Layout | None = None) -> Shaping:
@@ -202,12 +216,14 @@ def _parser(layout: Layout, block: bytes) -> Any:
         fields.append((layout.id, pa.int64() if type(first) is int else pa.string()))
     parse = arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
-    def run(block: bytes, name: str, row: int, lines: int, terms: Terms) -> TextBlock | None:
+    def run(block: memoryview, name: str, row: int, lines: int, terms: Terms) -> TextBlock | None:
         if len(block) > min(terms.limits.meta_bytes, terms.limits.line_bytes):
             return None
         options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
         try:
-            table = arrow_json.read_json(pa.BufferReader(block), read_options=options, parse_options=parse)
+            table = arrow_json.read_json(
+                pa.BufferReader(pa.py_buffer(block)), read_options=options, parse_options=parse
+            )
             table.validate(full=True)  # the parser takes any bytes for UTF-8, here and in what is ignored
             ends = pa.py_buffer(np.array([0, len(block)], np.int64))
             pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(block)).validate(full=True)

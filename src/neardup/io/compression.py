@@ -158,6 +158,18 @@ class Stream:
                 return out
         return b""
 
+    def readinto(self, room: memoryview) -> int:
+        """As many bytes as there are and fit, into `room`; 0 at the end. For files that are not compressed."""
+        assert self.compression is None
+        if self._pending or not hasattr(self._raw, "readinto"):
+            data = self.read(len(room))
+            room[: len(data)] = data
+            return len(data)
+        got = self._raw.readinto(room) or 0
+        self.taken += got
+        self.given += got
+        return got
+
     def _step(self, size: int) -> bytes:
         if self._codec is None and not self._next_member():
             return b""

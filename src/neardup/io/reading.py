@@ -176,6 +176,19 @@ class _Counted(RawIOBase):
             self._digest.update(data)
         return data
 
+    def readinto(self, room: Any) -> int:
+        view = memoryview(room)
+        if hasattr(self._file, "readinto"):
+            got = self._file.readinto(view)
+        else:
+            data = self._file.read(len(view))
+            got = len(data)
+            view[:got] = data
+        self._reader.bytes_read += got
+        if self._digest is not None:
+            self._digest.update(view[:got])
+        return int(got)
+
     def close(self) -> None:
         if self._digest is not None:
             # What a damaged file holds behind the damage was not read, but is a part of it.

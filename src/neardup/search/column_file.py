@@ -143,7 +143,8 @@ class ColumnFile:
         self.header = Header(magic, flags, bits, count, parameter, text, tuple(entries))
         self._index = {column.name: index for index, column in enumerate(entries)}
         # All sizes are known to fit the file, so the mapping holds every byte used from here on.
-        self._bytes: NDArray[np.uint8] = np.frombuffer(mmap.mmap(self._fd, 0, prot=mmap.PROT_READ), np.uint8)
+        self._map = mmap.mmap(self._fd, 0, prot=mmap.PROT_READ)
+        self._bytes: NDArray[np.uint8] = np.frombuffer(self._map, np.uint8)
         if xxh3(self._bytes[at:], _TABLE_SEED) != sums:
             raise self.damage("a checksum table that fits its checksum", "a damaged one")
         every = self._bytes[at:].view("<u8").astype(np.uint64, copy=False)
@@ -164,6 +165,10 @@ class ColumnFile:
     def close(self) -> None:
         """Give the file back; arrays taken from it stay valid while they are held."""
         self._close()
+
+    def release(self) -> None:
+        """Give back the memory of what was read through the mapping; the system has it still, or reads it again."""
+        self._map.madvise(mmap.MADV_DONTNEED)
 
     def length(self, name: str) -> int:
         """Bytes of a column."""

@@ -67,12 +67,11 @@ class ShortJoin:
         """
         check_threads(threads)
         found = runs if runs is not None else PairRuns()
-        counts = np.zeros(1 << _COUNTED_BITS, np.int64)
+        counts = np.zeros(1 << _COUNTED_BITS, np.uint32)
         entries = 0
         sizes = []
         for batch in features():
-            leading = (batch.hashes >> np.uint64(64 - _COUNTED_BITS)).astype(np.int64)
-            counts += np.bincount(leading, minlength=len(counts))
+            np.add.at(counts, batch.hashes >> np.uint64(64 - _COUNTED_BITS), np.uint32(1))
             sizes.append(batch.sizes)
             entries += int(self._prefix(batch.sizes).sum())
         size = np.concatenate([np.empty(0, np.int64), *sizes])
@@ -96,7 +95,7 @@ class ShortJoin:
         return np.where((sizes == 0) | (sizes > self.largest), 0, sizes - needed + 1)
 
     def _keys(
-        self, batches: Iterator[Features], counts: NDArray[np.int64], part: int, parts: int
+        self, batches: Iterator[Features], counts: NDArray[np.uint32], part: int, parts: int
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
         """The first features of every set, and the places of the sets they belong to."""
         keys, places = [], []

@@ -1,0 +1,190 @@
+"""Shares with 95% intervals, F1, and the measures of clusters: pairwise and B-cubed.
+
+Pairs of one cluster stand and fall together, so that a thousand pairs of three clusters prove less than a thousand
+pairs of as many. Counts are therefore kept by group (documents tied by true pairs), and an interval is as wide as the
+groups, not the pairs, allow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neardup.errors import ConfigError
+
+__all__ = [
+    "ClusterScores",
+    "Intervals",
+    "Measure",
+    "choose_2",
+    "cluster_scores",
+    "f1",
+    "f1_measure",
+    "share",
+    "wilson",
+]
+
+Rows = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Z = 1.959964
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A share with its 95% interval, of so many cases; NaN when there are none."""
+
+    value: float
+    low: float
+    high: float
+    of: float
+
+    def __str__(self) -> str:
+        return f"{self.value:.3f} ({self.low:.3f} to {self.high:.3f})"
+
+
+@dataclass(frozen=True)
+class Intervals:
+    """How 95% intervals are made.
+
+    "wilson": Wilson's, for the effective number of cases, which the spread between groups gives (all cases of a group
+    counting as one when the share is 0 or 1 and nothing spreads). "bootstrap": percentiles over `resamples` draws of
+    whole groups.
+    """
+
+    method: Literal["wilson", "bootstrap"] = "wilson"
+    resamples: int = 1000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.method not in ("wilson", "bootstrap"):
+            raise ConfigError(f'intervals are "wilson" or "bootstrap", not {self.method!r}')
+        if not 10 <= self.resamples <= 1_000_000:
+            raise ConfigError(f"resamples are 10 to 1,000,000, not {self.resamples}")
+
+
+def wilson(value: float, cases: float) -> tuple[float, float]:
+    """Wilson's 95% interval of a share seen in so many cases, which may be an effective number."""
+    if not cases > 0:
+        return 0.0, 1.0
+    z2 = Z * Z
+    middle = (value + z2 / (2 * cases)) / (1 + z2 / cases)
+    reach = Z * np.sqrt(value * (1 - value) / cases + z2 / (4 * cases * cases)) / (1 + z2 / cases)
+    # At a share of 0 or 1 the ends meet it but for rounding.
+    low = 0.0 if value == 0 else max(0.0, middle - reach)
+    high = 1.0 if value == 1 else min(1.0, middle + reach)
+    return float(low), float(high)
+
+
+def share(part: ArrayLike, whole: ArrayLike, how: Intervals | None = None) -> Measure:
+    """Sum of `part` over sum of `whole`, both by group."""
+    how = how or Intervals()
+    x, n = np.asarray(part, np.float64), np.asarray(whole, np.float64)
+    x, n = x[n > 0], n[n > 0]
+    total = float(n.sum())
+    if total == 0:
+        return Measure(np.nan, np.nan, np.nan, 0)
+    value = float(x.sum() / total)
+    low, high = _bootstrap(x, n, how) if how.method == "bootstrap" else wilson(value, _effective(x, n))
+    return Measure(value, min(low, value), max(high, value), total)
+
+
+def f1(precision: float, recall: float) -> float:
+    """The harmonic mean of the two; 0 when both are, NaN when either is."""
+    return 0.0 if precision + recall == 0 else 2 * precision * recall / (precision + recall)
+
+
+def f1_measure(
+    right: ArrayLike, wrong: ArrayLike, missed: ArrayLike, how: Intervals | None = None
+) -> Measure:
+    """F1 of counts by group. It is 2 q / (1 + q) of the share q of right pairs among the right, wrong and missed ones,
+    and so is its interval."""
+    x = np.asarray(right, np.float64)
+    q = share(x, x + np.asarray(wrong, np.float64) + np.asarray(missed, np.float64), how)
+    value, low, high = (2 * end / (1 + end) for end in (q.value, q.low, q.high))
+    return Measure(value, low, high, q.of)
+
+
+def _effective(x: Floats, n: Floats) -> float:
+    """How many independent cases say as much: cases over the design effect of the groups, never more than there are."""
+    total = n.sum()
+    value = x.sum() / total
+    worst = total * total / (n * n).sum()  # every group one case: Kish
+    if len(n) < 2 or value in (0.0, 1.0):
+        return float(worst)
+    spread = len(n) / (len(n) - 1) * ((x - value * n) ** 2).sum() / total**2
+    if spread <= 0:
+        return float(total)
+    return float(min(total, value * (1 - value) / spread))
+
+
+def _bootstrap(x: Floats, n: Floats, how: Intervals) -> tuple[float, float]:
+    draw = np.random.default_rng(how.seed)
+    shares = np.empty(how.resamples)
+    for i in range(how.resamples):
+        picked = draw.integers(0, len(x), len(x))
+        shares[i] = x[picked].sum() / n[picked].sum()
+    low, high = np.quantile(shares, [0.025, 0.975])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class ClusterScores:
+    """Clusters found beside true ones, over the labelled documents alone.
+
+    `right` pairs share a found and a true cluster, `wrong` ones a found one only, `missed` ones a true one only.
+    B-cubed averages over documents: the share of its found cluster that belongs there, and of its true one that is.
+    """
+
+    documents: int
+    found: int
+    true: int
+    right: int
+    wrong: int
+    missed: int
+    precision: Measure
+    recall: Measure
+    f1: Measure
+    bcubed_precision: Measure
+    bcubed_recall: Measure
+    bcubed_f1: float
+
+
+def choose_2(counts: Rows) -> Rows:
+    """Pairs among so many."""
+    return counts * (counts - 1) // 2
+
+
+def cluster_scores(found: Rows, true: Rows, how: Intervals | None = None) -> ClusterScores:
+    """Scores of documents by the labels of their found and true clusters; one alone has a label of its own."""
+    _, found = np.unique(found, return_inverse=True)
+    _, true = np.unique(true, return_inverse=True)
+    n_found, n_true = np.bincount(found), np.bincount(true)
+    cell, cell_of, together = np.unique(
+        true.astype(np.int64) * max(1, len(n_found)) + found, return_inverse=True, return_counts=True
+    )
+    cell_true, cell_found = cell // max(1, len(n_found)), cell % max(1, len(n_found))
+    groups = len(n_true)
+    right = np.bincount(cell_true, choose_2(together), groups)
+    missed = choose_2(n_true) - right
+    # A wrong pair stands between two true clusters: half of it counts for each.
+    wrong = np.bincount(cell_true, together * (n_found[cell_found] - together) / 2, groups)
+    precise = np.bincount(true, together[cell_of] / n_found[found], groups)
+    complete = np.bincount(true, together[cell_of] / n_true[true], groups)
+    bcubed = share(precise, n_true, how), share(complete, n_true, how)
+    return ClusterScores(
+        documents=len(true),
+        found=int((n_found > 1).sum()),
+        true=int((n_true > 1).sum()),
+        right=int(right.sum()),
+        wrong=round(wrong.sum()),
+        missed=int(missed.sum()),
+        precision=share(right, right + wrong, how),
+        recall=share(right, right + missed, how),
+        f1=f1_measure(right, wrong, missed, how),
+        bcubed_precision=bcubed[0],
+        bcubed_recall=bcubed[1],
+        bcubed_f1=f1(bcubed[0].value, bcubed[1].value),
+    )

@@ -1,0 +1,217 @@
+"""UrlRules: which rules make the canonical form of a URL, as one object that is saved and loaded."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from neardup.errors import ConfigError, DataError, FormatError
+from neardup.io.whole import WholeFile
+from neardup.web.urls.sites import SiteRule, site_step
+from neardup.web.urls.steps import RULES, Step, bare_end, session_drops, tracking_drops
+
+if TYPE_CHECKING:
+    from neardup.web.urls.redirects import Redirects
+
+__all__ = ["STANDARD", "UrlRules"]
+
+FORMAT = "neardup-url-rules/1"
+LARGEST = 64 << 20
+
+# What the URL standard itself does while it parses. Both spellings name the same page by definition, so these are
+# explained but cannot be switched off.
+STANDARD = {
+    "white-space": "white space around the URL, and tabs and line ends in it, are dropped",
+    "slashes": "backslashes are slashes, and two of them follow the scheme",
+    "scheme-case": "the scheme is written in lower case",
+    "host-case": "the host is written in lower case",
+    "host-encoding": "international hosts in punycode, addresses in their usual form",
+    "default-port": ":80 of http and :443 of https are dropped",
+    "dot-segments": "/./ and /../ are resolved",
+    "escapes": "what a URL cannot hold is percent-encoded",
+}
+
+
+@dataclass(frozen=True)
+class UrlRules:
+    """The rules of a canonical form: defaults but for `off` and `on`, lists extended, sites and redirects added.
+
+    `tracking` and `session` add parameter names (`promo_*` for all that begin so); `keep` names parameters that stay
+    whatever the lists say. `nd.UrlRules.known()` lists all rules.
+    """
+
+    off: tuple[str, ...] = ()
+    on: tuple[str, ...] = ()
+    tracking: tuple[str, ...] = ()
+    session: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    sites: tuple[SiteRule, ...] = ()
+    redirects: Redirects | None = None
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.name == "redirects":
+                continue
+            if isinstance(value, str) or not isinstance(value, Iterable):
+                raise ConfigError(f"{field.name} must be a list, not {value!r}")
+            object.__setattr__(self, field.name, tuple(value))
+        for name in (*self.off, *self.on):
+            if name in STANDARD:
+                raise ConfigError(
+                    f"{name!r} is part of the URL standard and cannot be switched: both spellings name the same page"
+                )
+            if name not in {rule.name for rule in RULES}:
+                raise ConfigError(f"no rule {name!r}; there are: {', '.join(rule.name for rule in RULES)}")
+        for name in (*self.tracking, *self.session, *self.keep):
+            if not isinstance(name, str) or name in ("", "*"):
+                raise ConfigError(
+                    f"a parameter name must be a text such as 'promo' or 'promo_*', not {name!r}"
+                )
+
+    @classmethod
+    def only(cls, *names: str) -> UrlRules:
+        """These rules and no others."""
+        return cls(off=tuple(rule.name for rule in RULES if rule.name not in names), on=names)
+
+    @staticmethod
+    def known() -> dict[str, str]:
+        """Every rule that can be switched and what it does, in the order of use."""
+        return {rule.name: rule.what for rule in RULES}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The rules that are on, in the order of use."""
+        return tuple(
+            rule.name
+            for rule in RULES
+            if rule.name in self.on or (rule.default and rule.name not in self.off)
+        )
+
+    def with_sites(self, sites: Iterable[SiteRule]) -> UrlRules:
+        """These rules with more site rules."""
+        return replace(self, sites=(*self.sites, *sites))
+
+    @cached_property
+    def steps(self) -> tuple[tuple[str, Step], ...]:
+        """The steps to take, each with the name of its rule."""
+        made = []
+        for rule in RULES:
+            if rule.name not in self.names:
+                continue
+            step = rule.step
+            if rule.name == "tracking":
+                step = tracking_drops(self.tracking, self.keep)
+            elif rule.name == "session":
+                step = session_drops(self.session, self.keep)
+            elif rule.name == "trailing-slash" and "index" in self.names:
+                step = bare_end
+            assert step is not None
+            made.append((rule.name, step))
+        if self.sites:
+            from neardup.web.urls.canonical import parts_of
+
+            plain = replace(self, sites=(), redirects=None)
+
+            def host_of(host: str) -> str:
+                parts = parts_of(f"https://{host}/", plain)
+                if parts is None or str(parts).count("/") != 3:
+                    raise ConfigError(f"{host!r} is no host")
+                return f"{parts.host}:{parts.port}" if parts.port else parts.host
+
+            def path_of(path: str) -> str:
+                parts = parts_of(f"https://host.example{path}", plain)
+                return parts.path.rstrip("/") if parts is not None else path
+
+            made.append(("site", site_step(self.sites, host_of, path_of)))
+        return tuple(made)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> UrlRules:
+        """Rules from a TOML or JSON file (docs/urls.md); redirects have files of their own."""
+        file = Path(path)
+        data = file.read_bytes()[: LARGEST + 1]
+        if len(data) > LARGEST:
+            raise DataError(f"{path}: a file of rules has at most {LARGEST >> 20} MiB")
+        try:
+            text = data.decode()
+            said = json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise FormatError(path, "a TOML or JSON file of URL rules", str(error)) from error
+        try:
+            return cls.from_dict(said)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from error
+
+    @classmethod
+    def from_dict(cls, said: dict[str, Any]) -> UrlRules:
+        """Rules from what `to_dict` gives."""
+        if said.get("format") != FORMAT:
+            raise ConfigError(f'expected format = "{FORMAT}", got {said.get("format")!r}')
+        lists = ("off", "on", "tracking", "session", "keep")
+        unknown = set(said) - {"format", "site", *lists}
+        if unknown:
+            raise ConfigError(
+                f"unknown: {', '.join(sorted(unknown))}; there are: {', '.join(lists)} and [[site]]"
+            )
+        sites = []
+        tables = said.get("site", [])
+        if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+            raise ConfigError("write each site rule as a table [[site]]")
+        for table in tables:
+            known = {field.name for field in fields(SiteRule)}
+            if not {"kind", "host"} <= set(table) <= known:
+                raise ConfigError(
+                    f"a site rule has kind and host, and may have names, to, support, counter: {table}"
+                )
+            names = table.get("names", ())
+            if isinstance(names, str) or not isinstance(names, Sequence):
+                raise ConfigError(f"names must be a list: {table}")
+            sites.append(SiteRule(**{**table, "names": tuple(names)}))
+        return cls(**{name: said[name] for name in lists if name in said}, sites=tuple(sites))
+
+    def to_dict(self) -> dict[str, Any]:
+        """What a file of rules holds."""
+        said: dict[str, Any] = {"format": FORMAT}
+        said |= {
+            n: list(getattr(self, n))
+            for n in ("off", "on", "tracking", "session", "keep")
+            if getattr(self, n)
+        }
+        tables = []
+        for site in self.sites:
+            table = {field.name: getattr(site, field.name) for field in fields(site)} | {
+                "names": list(site.names)
+            }
+            # An empty name is a name (of "nothing"), an empty list is none.
+            tables.append({name: value for name, value in table.items() if value not in ("", [], None)})
+        return said | ({"site": tables} if tables else {})
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write a file for `load`: JSON if its name ends so, else TOML. It appears whole or not at all."""
+        said = self.to_dict()
+        text = (
+            json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+            if str(path).endswith(".json")
+            else _toml(said)
+        )
+        with WholeFile(path) as file:
+            file.write(text.encode())
+
+
+def _toml(said: dict[str, Any]) -> str:
+    lines = [f"{name} = {_value(value)}" for name, value in said.items() if name != "site"]
+    for table in said.get("site", []):
+        lines += ["", "[[site]]", *(f"{name} = {_value(value)}" for name, value in table.items())]
+    return "\n".join(lines) + "\n"
+
+
+def _value(value: Any) -> str:
+    # JSON's numbers, lists and texts are TOML's, but for one control character.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

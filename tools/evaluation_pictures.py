@@ -1,0 +1,41 @@
+"""Make the pictures of docs/evaluation.md from the bundled sample, and the numbers behind them as JSON beside each:
+python tools/evaluation_pictures.py"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import neardup as nd
+from neardup import sample
+from neardup.evaluation.plot import plot_calibration, plot_curve
+
+IMAGES = Path(__file__).parents[1] / "docs" / "images"
+
+
+def main() -> None:
+    pages = list(nd.read(sample.path()).documents())
+    texts = [page.text for page in pages]
+    bands = [nd.LSH.for_threshold(0.8), nd.LSH.for_threshold(0.6, values=256)]
+    curves = {
+        "curve-sketch": nd.curve_sketch(100, 90),
+        "curve-bands": nd.curve_bands(*bands),
+        "curve-radius": nd.curve_radius(3, 8, corpus=texts),
+        "curve-edits": nd.curve_edits(texts, radii=(3, 8)),
+    }
+    for name, curve in curves.items():
+        plot_curve(curve, IMAGES / f"{name}.svg")
+        write(name, curve.to_json())
+    found = nd.calibrate(pages)
+    plot_calibration(found, IMAGES / "calibration.svg")
+    write("calibration", found.to_json())
+
+
+def write(name: str, said: dict[str, object]) -> None:
+    (IMAGES / f"{name}.json").write_text(
+        json.dumps(said, indent=1, ensure_ascii=False) + "\n", encoding="utf-8"
+    )
+
+
+if __name__ == "__main__":
+    main()
