@@ -78,7 +78,7 @@ class _Pending:
     def add_documents(
         self, documents: list[Document], texts: list[str], files: list[str], rows: list[int]
     ) -> None:
-        encoded = [text.encode() for text in texts]
+        encoded = [_utf8(text) for text in texts]
         self.ids += [document.id for document in documents]
         self.files += files
         self.places.append(np.array(rows, np.int64))
@@ -352,8 +352,16 @@ def _gather(pending: _Pending, batch: Incoming, start: int, extractor: Any) -> N
     )
 
 
+def _utf8(text: str) -> bytes:
+    """A text as UTF-8, its lone surrogates as U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
 def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())
+    return len(text) if text.isascii() else len(_utf8(text))
 
 
 def _numbered(names: list[str]) -> tuple[tuple[str, ...], Any]:

@@ -80,6 +80,7 @@ class Shard(Protocol):
     count: int
     file_names: tuple[str, ...]
     source_names: tuple[str, ...]
+    failures: tuple[tuple[str, int, str], ...]
 
     def column(self, name: str) -> NDArray[Any]:
         """A whole column."""
@@ -122,6 +123,7 @@ class MemoryShard:
         self._begins, self._ends = np.concatenate([[0], ends[:-1]])[: len(ends)], ends
         self.count = len(columns.ids)
         self.file_names, self.source_names = columns.file_names, columns.source_names
+        self.failures = columns.failures
 
     def column(self, name: str) -> NDArray[Any]:
         found: NDArray[Any] = getattr(self._columns, name)
