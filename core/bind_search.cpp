@@ -171,6 +171,25 @@ void bind_live(nb::module_& module) {
             "codes"_a.noconvert(), "empty"_a.noconvert() = nb::none(), "threads"_a = 1,
             "Adds codes; returns the row of the first. Empty ones take a row but are never found.")
         .def(
+            "load",
+            [](LiveTables& self, const Matrix<std::uint64_t>& codes, const std::optional<Column<bool>>& empty,
+               unsigned threads) {
+                const auto column = codes_of(codes, self.design().bits);
+                if (empty && empty->shape(0) != codes.shape(0)) throw nb::value_error("one flag per code");
+                const nb::gil_scoped_release release;
+                return self.load(column, empty ? view(*empty) : std::span<const bool>(), threads);
+            },
+            "codes"_a.noconvert(), "empty"_a.noconvert() = nb::none(), "threads"_a = 1,
+            "The first rows of an empty index, at once as one segment; returns how many rows there are.")
+        .def(
+            "hide",
+            [](LiveTables& self, const Column<std::int64_t>& rows, bool hidden) {
+                const nb::gil_scoped_release release;
+                self.hide(view(rows), hidden);
+            },
+            "rows"_a.noconvert(), "hidden"_a = true,
+            "Rows that a search finds only if it asks for hidden ones too; or, with False, always again.")
+        .def(
             "remove",
             [](LiveTables& self, const Column<std::int64_t>& rows) {
                 const nb::gil_scoped_release release;
@@ -181,17 +200,21 @@ void bind_live(nb::module_& module) {
              "Merges everything into one segment.")
         .def(
             "search",
-            [](const LiveTables& self, const Matrix<std::uint64_t>& queries, Mode mode, unsigned threads) {
+            [](const LiveTables& self, const Matrix<std::uint64_t>& queries, Mode mode, unsigned threads,
+               bool hidden, std::optional<std::size_t> most) {
                 const auto column = codes_of(queries, self.design().bits);
+                if (most && *most == 0) throw nb::value_error("at least one row of a group is listed");
                 Hits hits;
                 {
                     const nb::gil_scoped_release release;
-                    hits = self.search(column, {mode, true, threads});
+                    hits = self.search(column, {mode, true, threads, hidden, most.value_or(SIZE_MAX)});
                 }
                 return columns(std::move(hits));
             },
-            "queries"_a.noconvert(), "mode"_a = Mode::all, "threads"_a = 1,
-            "As HammingTables.search, over all segments and the tail.")
+            "queries"_a.noconvert(), "mode"_a = Mode::all, "threads"_a = 1, "hidden"_a = true,
+            "most"_a = nb::none(),
+            "As HammingTables.search, over all segments and the tail; with `most`, of rows with one code at "
+            "most so many of each segment, the lowest.")
         .def(
             "state",
             [](const LiveTables& self) {

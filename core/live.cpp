@@ -93,15 +93,63 @@ std::int64_t LiveTables::add(std::span<const std::uint64_t> codes, std::span<con
     return first;
 }
 
-std::size_t LiveTables::remove(std::span<const std::int64_t> rows) {
+std::int64_t LiveTables::load(std::span<const std::uint64_t> codes, std::span<const bool> empty,
+                              unsigned threads) {
     const std::lock_guard writer(writer_);
+    const unsigned words = design_.words();
+    const std::size_t count = codes.size() / words;
+    if (!segments_.empty() || tail_base_ != 0 || tail_->size() != 0)
+        throw std::invalid_argument("only an empty index can be loaded");
+    if (count >= 0xFFFFFFFFu) throw std::invalid_argument("too many rows for one segment");
+    std::vector<std::uint64_t> kept;
+    std::vector<std::uint32_t> rows;
+    if (!empty.empty())
+        for (std::size_t i = 0; i < count; ++i) {
+            if (empty[i]) continue;
+            rows.push_back(static_cast<std::uint32_t>(i));
+            const auto code = codes.subspan(i * words, words);
+            kept.insert(kept.end(), code.begin(), code.end());
+        }
+    const bool all = empty.empty() || rows.size() == count;
+    if (all) rows.clear();
+    auto tables = std::make_shared<const Tables>(design_, all ? codes : kept, rows, threads);
+    auto tail = std::make_unique<Tail>(design_, tail_capacity(static_cast<std::int64_t>(count)));
+    const auto lock = writing();
+    if (tables->rows() != 0) segments_.push_back({std::move(tables), 0});
+    std::swap(tail_, tail);
+    tail_base_ = static_cast<std::int64_t>(count);
+    return tail_base_;
+}
+
+void LiveTables::check_rows(std::span<const std::int64_t> rows) const {
     const std::int64_t end = tail_base_ + static_cast<std::int64_t>(tail_->size());
     for (const std::int64_t row : rows)
         if (row < 0 || row >= end) throw std::invalid_argument("there is no such row");
+}
+
+std::size_t LiveTables::remove(std::span<const std::int64_t> rows) {
+    const std::lock_guard writer(writer_);
+    check_rows(rows);
     const auto lock = writing();
     std::size_t removed = 0;
-    for (const std::int64_t row : rows) removed += dead_.add(static_cast<std::size_t>(row));
+    for (const std::int64_t row : rows) {
+        removed += dead_.add(static_cast<std::size_t>(row));
+        hidden_.add(static_cast<std::size_t>(row));
+    }
     return removed;
+}
+
+void LiveTables::hide(std::span<const std::int64_t> rows, bool hidden) {
+    const std::lock_guard writer(writer_);
+    check_rows(rows);
+    const auto lock = writing();
+    for (const std::int64_t row : rows) {
+        const auto at = static_cast<std::size_t>(row);
+        if (hidden)
+            hidden_.add(at);
+        else if (!dead_.has(at))
+            hidden_.drop(at);
+    }
 }
 
 void LiveTables::compact(unsigned threads) {
@@ -121,12 +169,13 @@ void LiveTables::compact(unsigned threads) {
 
 Hits LiveTables::search(std::span<const std::uint64_t> queries, const Request& request) const {
     const auto lock = reading();
+    const Tombstones& gone = request.hidden ? dead_ : hidden_;
     return search_batches(queries, design_.words(), request, [&](Batch& batch, std::size_t) {
         Prober prober;
         for (const Segment& segment : segments_)
             if (segment.tables->codes() != 0)
-                segment.tables->search(batch, request, prober, segment.base, &dead_);
-        tail_->search(batch, request, tail_base_, &dead_);
+                segment.tables->search(batch, request, prober, segment.base, &gone);
+        tail_->search(batch, request, tail_base_, &gone);
     });
 }
 

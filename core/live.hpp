@@ -28,8 +28,12 @@ class LiveTables {
     // Returns the row of the first; the others follow. Rows that are `empty` (none, if there are no flags) get a number
     // but no place. One writer at a time; others wait.
     std::int64_t add(std::span<const std::uint64_t> codes, std::span<const bool> empty, unsigned threads);
+    // The first rows of an index that has none, as one segment; returns how many rows that makes.
+    std::int64_t load(std::span<const std::uint64_t> codes, std::span<const bool> empty, unsigned threads);
     // Returns how many of these rows were alive. Rows that never were are an error.
     std::size_t remove(std::span<const std::int64_t> rows);
+    // Rows that only searches for hidden ones too may find, or find again. Removed rows stay removed.
+    void hide(std::span<const std::int64_t> rows, bool hidden);
     // Merges everything into one segment, without the removed rows.
     void compact(unsigned threads);
 
@@ -59,7 +63,10 @@ class LiveTables {
     std::vector<Segment> segments_;
     std::unique_ptr<Tail> tail_;
     std::int64_t tail_base_ = 0;
-    Tombstones dead_;
+    // Throws unless all of them have been added.
+    void check_rows(std::span<const std::int64_t> rows) const;
+
+    Tombstones dead_, hidden_;  // what is dead is hidden too
     std::mutex writer_;
     mutable std::mutex gate_;
     mutable std::shared_mutex lock_;

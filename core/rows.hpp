@@ -70,6 +70,11 @@ class Tombstones {
         ++count_;
         return true;
     }
+    void drop(std::size_t row) {
+        if (!has(row)) return;
+        words_[row / 64] &= ~(std::uint64_t{1} << (row % 64));
+        --count_;
+    }
 
   private:
     std::vector<std::uint64_t> words_;

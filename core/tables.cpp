@@ -46,7 +46,10 @@ void emit(Batch& batch, const Hit& hit, std::span<const std::uint32_t> rows, con
     for (const std::uint32_t local : rows) {
         const std::int64_t row = base + local;
         if (dead != nullptr && dead->has(static_cast<std::size_t>(row))) continue;
-        if (every) batch.found.push_back({hit.query, hit.distance, row, 1});
+        if (every) {
+            if (static_cast<std::size_t>(alive) == request.most) break;
+            batch.found.push_back({hit.query, hit.distance, row, 1});
+        }
         if (alive++ == 0) lowest = row;
     }
     if (!every && alive > 0) batch.found.push_back({hit.query, hit.distance, lowest, alive});

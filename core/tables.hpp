@@ -38,6 +38,8 @@ struct Request {
     Mode mode = Mode::all;
     bool expand = true;  // list every row of a group, or its lowest with the group's size
     unsigned threads = 1;
+    bool hidden = true;           // live tables: also find rows that are hidden
+    std::size_t most = SIZE_MAX;  // rows listed of one group in one segment, the lowest ones
 };
 
 // Lists the probes of one round of a batch; the default asks the flip sets of the table's shape.

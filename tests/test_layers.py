@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["evaluation"],
-    ["findings"],
+    ["findings", "index"],
     ["explanation", "planning", "deduplication", "repeats"],
     ["result"],
     ["pipeline", "sharding"],
@@ -24,7 +24,19 @@ LAYERS = [
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    ["filters", "keep", "plain", "progress", "sample", "frozen", "documents", "seeds", "sizes", "threads"],
+    [
+        "filters",
+        "keep",
+        "plain",
+        "printable",
+        "progress",
+        "sample",
+        "frozen",
+        "documents",
+        "seeds",
+        "sizes",
+        "threads",
+    ],
     ["_core", "errors", "version"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

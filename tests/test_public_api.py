@@ -37,6 +37,7 @@ PUBLIC = [
     "FormatError",
     "Hits",
     "Idf",
+    "Index",
     "Jaccard",
     "Join",
     "Keep",

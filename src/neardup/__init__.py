@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
     from neardup.findings import Findings, apply, scan, summarize
+    from neardup.index import Index
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
     from neardup.planning import Plan, plan
@@ -98,6 +99,7 @@ _LATER = {
     "Filters": "neardup.filters",
     "Findings": "neardup.findings",
     "Hits": "neardup.search.base",
+    "Index": "neardup.index",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
     "Keep": "neardup.keep",
@@ -179,6 +181,7 @@ __all__ = [
     "FormatError",
     "Hits",
     "Idf",
+    "Index",
     "Jaccard",
     "Join",
     "Keep",

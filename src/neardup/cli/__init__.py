@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ import click
 
 from neardup import __version__
 from neardup.errors import NeardupError
+from neardup.printable import printable
 
 __all__ = ["main"]
 
@@ -27,6 +29,7 @@ COMMANDS = (
     "evaluate",
     "calibrate",
     "curve",
+    "index",
     "urls",
     "mirrors",
     "completion",
@@ -55,6 +58,9 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command. Exit codes: 0 done, 1 something in the data or the files was wrong, 2 wrong usage."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
     try:
         cli.main(args=arguments, prog_name="neardup", standalone_mode=False)
         sys.stdout.flush()
@@ -73,9 +79,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except NeardupError as error:
-        click.echo(f"neardup: {error}", err=True)
+        _tell(str(error))
         sys.exit(1)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        click.echo(f"neardup: {name}{error.strerror or error}", err=True)
+        _tell(f"{name}{error.strerror or error}")
         sys.exit(1)
+
+
+def _tell(message: str) -> None:
+    """What went wrong; names in it may be hostile."""
+    click.echo("\n".join(printable(line, 2000) for line in f"neardup: {message}".split("\n")), err=True)

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.options import cut_options, keep_of
+from neardup.printable import printable
 
 __all__ = ["clusters"]
 
@@ -65,17 +66,17 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         click.echo(json.dumps({"clusters": len(sizes), "listed": rows, **written}, ensure_ascii=False))
         return
     if id_ is not None and not listed:
-        click.echo(f"{id_} has no duplicate at this threshold")
+        click.echo(f"{printable(id_)} has no duplicate at this threshold")
         return
     for cluster in listed:
         click.echo(click.style(f"{cluster.size:,} documents, least similar {cluster.least:.3f}", bold=True))
         for member in cluster.members:
             mark = click.style("keep", fg="green") if member.kept else click.style("drop", fg="red")
             score = "  via" if member.similarity is None else f"{member.similarity:.3f}"
-            click.echo(f"  {mark} {score}  {_shown(member.id)}")
+            click.echo(f"  {mark} {score}  {printable(member.id)}")
             if member.row == cluster.members[0].row and found.has_text(member.row):
-                words = " ".join(found.text(member.row)[:400].split())[:90]
-                click.echo(click.style(f"              {_shown(words)}", dim=True))
+                words = " ".join(found.text(member.row)[:400].split())
+                click.echo(click.style(f"              {printable(words, 90)}", dim=True))
         if cluster.size > len(cluster.members):
             click.echo(f"  ... and {cluster.size - len(cluster.members):,} more")
         click.echo()
@@ -84,8 +85,3 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     )
     for name, count in written.items():
         click.echo(f"{count:,} rows written to {given[name]}")
-
-
-def _shown(text: str) -> str:
-    """Text of a document, made safe for a terminal."""
-    return "".join(character if character.isprintable() else "�" for character in text)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import click
 
 import neardup as nd
 from neardup.cli.inputs import read_text
 from neardup.explanation import Explanation
+from neardup.printable import printable
 
 __all__ = ["explain"]
 
@@ -51,6 +53,7 @@ def explain(
 
     how = nd.Normalize(digits="fold" if fold_digits else "keep")
     verdict: list[str] = []
+    measured: tuple[str, float] | None = None
     if findings is None:
         texts: list[str | bytes] = [read_text(left), read_text(right)]
     else:
@@ -63,6 +66,7 @@ def explain(
         threshold = scanned.threshold if threshold is None else threshold
         width = compared.width if width is None else width
         how = compared.normalize
+        measured = pair.measure, pair.similarity
     found = compare(
         *texts,
         threshold=0.8 if threshold is None else threshold,
@@ -70,23 +74,29 @@ def explain(
         normalize=how,
         samples=samples,
     )
+    if measured is not None and found.verdict in ("near-duplicate", "different"):
+        # The scan may go by another measure than Jaccard.
+        alike = measured[1] >= found.threshold
+        found = replace(found, duplicate=alike, verdict="near-duplicate" if alike else "different")
     if as_json:
-        said = found.to_json() | ({"reasons": verdict} if findings else {})
+        said = found.to_json() | (
+            {"reasons": verdict, "measure": measured[0], "similarity": measured[1]} if measured else {}
+        )
         click.echo(json.dumps(said, ensure_ascii=False))
         return
-    _show(found, left, right)
+    _show(found, printable(left, 60), printable(right, 60), measured)
     for line in ["", *verdict] if verdict else []:
         click.echo(line)
 
 
-def _show(found: Explanation, left: str, right: str) -> None:
+def _show(found: Explanation, left: str, right: str, measured: tuple[str, float] | None) -> None:
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False)
     colour = {"different": "yellow", "empty": "red"}.get(found.verdict, "green")
-    console.print(Text.assemble((found.verdict, f"bold {colour}"), "  ", _reason(found)))
+    console.print(Text.assemble((found.verdict, f"bold {colour}"), "  ", _reason(found, measured)))
     console.print()
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim")
@@ -133,15 +143,16 @@ def _show(found: Explanation, left: str, right: str) -> None:
         )
 
 
-def _reason(found: Explanation) -> str:
+def _reason(found: Explanation, measured: tuple[str, float] | None) -> str:
     if found.verdict == "empty":
         return "a text without words has no fingerprint and equals nothing"
     if found.verdict == "identical":
-        return "the two files hold the same bytes"
+        return "the two texts are the same, byte for byte"
     if found.verdict == "same words":
         return "only case, white space, punctuation or the like differ"
     sign = ">=" if found.duplicate else "<"
-    return f"Jaccard {found.jaccard:.3f} {sign} threshold {found.threshold:g}"
+    name, value = measured or ("Jaccard", found.jaccard)
+    return f"{name} {value:.3f} {sign} threshold {found.threshold:g}"
 
 
 def _bits(bits: tuple[int, ...]) -> str:

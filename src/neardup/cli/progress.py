@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import sys
 import time
+from contextlib import suppress
 from typing import Any
 
 import click
@@ -79,10 +81,17 @@ class _Bars(Progress):
             console=Console(stderr=True),
             transient=True,
         )
+        atexit.register(self._leave)
         self._task: Any = None
         self._total: float | None = None
         self._unit = ""
         self._started = time.perf_counter()
+
+    def _leave(self) -> None:
+        """A bar that is cut short, even while it is being drawn, must not leave the terminal without a cursor."""
+        with suppress(Exception):
+            self._bars.stop()
+        self._bars.console.show_cursor(True)
 
     def stage(self, name: str, total: float | None = None, unit: str = "") -> None:
         super().stage(name, total, unit)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from glob import has_magic
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +38,7 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
     from neardup.findings import scan as run
     from neardup.findings import summarize
 
-    place = out or f"{Path(inputs[0].rstrip('/')).name}.findings"
+    place = out or _place(inputs[0])
     found = run(
         list(inputs),
         place,
@@ -71,3 +72,9 @@ def show_summary(lines: list[str]) -> None:
     for line in lines:
         heading = bool(line) and not line.startswith(" ")
         click.echo(click.style(line, bold=True) if heading else line)
+
+
+def _place(named: str) -> str:
+    """Findings beside the reader, named after the first input; a glob's after the folder it looks in."""
+    parts = [part for part in Path(named).absolute().parts if not has_magic(part)]
+    return f"{parts[-1].strip('/:') or 'corpus'}.findings"

@@ -20,7 +20,8 @@ from neardup.errors import ConfigError, DataError
 from neardup.findings.folder import Findings
 from neardup.findings.summary import alarms
 from neardup.io.columns import Layout
-from neardup.io.reading import read
+from neardup.io.limits import Limits
+from neardup.io.reading import read_again
 from neardup.io.writers import Writer, format_for, open_writer
 from neardup.keep import Keep
 from neardup.progress import Progress
@@ -67,20 +68,27 @@ def apply(
     if reasons and not allow_mass_removal:
         raise DataError("this looks like an accident:\n  " + "\n  ".join(reasons))
     check_output(out, format)
+    if write == "annotated" and not _is_folder(out) and format_for(out, format)[0] == "ids":
+        raise ConfigError(f"{os.fspath(out)}: a list of ids cannot carry notes; write kept or dropped there")
     told = progress or Progress()
     told.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
     _unchanged(found)
     place = os.fspath(out)
-    folder = place.endswith(("/", os.sep)) or os.path.isdir(place)
-    written = _Output(found, made, write, Path(place), format, told).run(folder)
+    written = _Output(found, made, write, Path(place), format, told).run(_is_folder(out))
     told.finish()
     return Applied(written, len(found) - found.reference, place)
+
+
+def _is_folder(out: str | PathLike[str]) -> bool:
+    return os.fspath(out).endswith(("/", os.sep)) or os.path.isdir(out)
 
 
 def check_output(out: str | PathLike[str], format: str | None = None) -> None:
     """Raise now what `apply` would raise about the place to write to, and not after an hour's scan."""
     place = os.fspath(out)
-    if place.endswith(("/", os.sep)) or os.path.isdir(place):
+    if _is_folder(place):
+        if format is not None:
+            raise ConfigError(f"{place}: in a folder every input keeps its format; leave --format out")
         if os.path.isdir(place) and os.listdir(place):
             raise ConfigError(f"{place}: is not empty; name a new folder, so that nothing there is lost")
         return
@@ -120,14 +128,13 @@ class _Output:
         self.format, self.progress = format, progress
         self.place = {name: i for i, name in enumerate(findings.file_names)}
         self.before = 0
+        self.layout: Layout | None = None
 
     def run(self, folder: bool) -> int:
         return self._to_folder() if folder else self._to_file()
 
     def _to_file(self) -> int:
-        inputs = {os.path.realpath(entry["path"]) for entry in self.findings.manifest["inputs"]}
-        if os.path.realpath(self.out) in inputs:
-            raise ConfigError(f"{self.out}: is an input; inputs are never changed, name another file")
+        self.findings.check_target(self.out)
         with ExitStack() as stack:
             writer: Writer | None = None
             for entry in self.findings.manifest["inputs"]:
@@ -141,13 +148,14 @@ class _Output:
             return writer.rows
 
     def _to_folder(self) -> int:
-        hidden = self.out.with_name(f".{self.out.name}.{secrets.token_hex(4)}.tmp")
+        out = Path(os.path.realpath(self.out))
+        hidden = out.with_name(f".{out.name}.{secrets.token_hex(4)}.tmp")
         hidden.mkdir(parents=True)
         try:
             written = sum(self._file_of(entry, hidden) for entry in self.findings.manifest["inputs"])
-            if self.out.exists():
-                self.out.rmdir()
-            hidden.rename(self.out)
+            if out.exists():
+                out.rmdir()
+            hidden.rename(out)
         finally:
             shutil.rmtree(hidden, ignore_errors=True)
         return written
@@ -185,19 +193,29 @@ class _Output:
 
     def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int]]:
         """The documents of one input to write, with their rows; raises if the input turns out to have changed."""
-        findings = self.findings
-        columns = findings.manifest["columns"]
-        reader = read(entry["path"], text=columns["text"], id=columns["id"], format=entry["format"])
+        findings, columns = self.findings, self.findings.manifest["columns"]
+        reader = read_again(
+            entry["path"],
+            entry["name"],
+            entry["format"],
+            text=columns["text"],
+            id=columns["id"],
+            limits=Limits(**findings.manifest["limits"]),
+            before=self.layout,
+        )
         reader.digesting = True
         mine = np.flatnonzero(findings.files == self.place.get(entry["name"], -1))
         mine = mine[mine >= findings.reference]
         places = findings.places[mine]
+        met = 0
         for batch in reader:
+            self.layout = batch.layout
             at = np.searchsorted(places, batch.rows)
             for document, number, i in zip(batch, batch.rows, at.tolist(), strict=True):
                 # What is not there gave no text when it was scanned, and is among the rejects.
                 if i == len(places) or places[i] != number:
                     continue
+                met += 1
                 row = int(mine[i])
                 stays = bool(self.cut.kept[row])
                 if self.write == "annotated" or stays == (self.write == "kept"):
@@ -206,14 +224,22 @@ class _Output:
         self.before += entry["bytes"] or 0
         if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
             raise _changed(entry["path"])
+        if met != len(mine):
+            raise DataError(
+                f"{entry['path']}: {len(mine) - met:,} documents that were scanned could not be read again; "
+                "nothing was written"
+            )
 
     def _row(self, layout: Layout, document: Document, row: int) -> Any:
         if self.write != "annotated":
             return document
         clusters = self.cut.clusters
-        label, keeper = self.findings.ids(np.array([clusters.labels[row], clusters.keeper[row]]))
-        similarity = float(clusters.similarity[row])
-        notes = (bool(self.cut.kept[row]), label, keeper, similarity if similarity == similarity else None)
+        notes: tuple[Any, ...] = (False, None, None, None)  # left out by a filter, so in no cluster
+        if not self.findings.filtered[row]:
+            label, keeper = self.findings.ids(np.array([clusters.labels[row], clusters.keeper[row]]))
+            similarity = float(clusters.similarity[row])
+            known = None if np.isnan(similarity) else similarity
+            notes = (bool(self.cut.kept[row]), label, keeper, known)
         return layout.record(document) | dict(zip(NOTES, notes, strict=True))
 
     def _noted(self, layout: Layout) -> Layout:
@@ -222,6 +248,9 @@ class _Output:
             import pyarrow as pa
 
             for name, kind in zip(NOTES, (pa.bool_(), pa.string(), pa.string(), pa.float64()), strict=True):
+                if name in schema.names:  # of an earlier time
+                    schema = schema.remove(schema.get_field_index(name))
                 schema = schema.append(pa.field(name, kind))
         columns = layout.columns if layout.text in layout.columns else (*layout.columns, layout.text)
+        columns = tuple(name for name in columns if name not in NOTES)
         return replace(layout, columns=(*columns, *NOTES), schema=schema)

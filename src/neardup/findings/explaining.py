@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,17 +11,25 @@ from neardup.cut import Cut
 from neardup.errors import DataError
 from neardup.findings.folder import Findings
 from neardup.io.columns import is_html
-from neardup.io.reading import read
+from neardup.io.limits import Limits
+from neardup.io.reading import read_again
+from neardup.printable import printable
+from neardup.search.base import Candidates
 
 __all__ = ["ExplainedPair", "explain_pair", "text_of"]
+
+_LEAST = 1e-9
 
 
 @dataclass(frozen=True)
 class ExplainedPair:
-    """The texts of two documents as they were compared, and what becomes of each, in sentences."""
+    """The texts of two documents as they were compared, what becomes of each, in sentences, and their similarity by the
+    scan's own measure."""
 
     texts: tuple[str, str]
     reasons: tuple[str, ...]
+    measure: str
+    similarity: float
 
 
 def explain_pair(findings: Findings, left: str, right: str, threshold: float | None = None) -> ExplainedPair:
@@ -29,23 +37,29 @@ def explain_pair(findings: Findings, left: str, right: str, threshold: float | N
     rows = findings.row_of(left), findings.row_of(right)
     cut = findings.cut(threshold)
     texts = text_of(findings, rows[0]), text_of(findings, rows[1])
-    return ExplainedPair(texts, tuple(_reasons(findings, cut, rows)))
+    config = findings.config
+    features = config.compared.extract(list(texts))
+    both = Candidates(np.array([0]), np.array([1]), np.zeros(1, np.uint8))
+    pairs = replace(config.verify, floor=_LEAST).check(both, features)
+    similarity = float(pairs.similarity[0]) if len(pairs) else 0.0
+    return ExplainedPair(texts, tuple(_reasons(findings, cut, rows)), config.verify.name, similarity)
 
 
 def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[str]:
     clusters = cut.clusters
-    names = findings.ids(np.array(rows))
+    names = [printable(name) for name in findings.ids(np.array(rows))]
     for row, name in zip(rows, names, strict=True):
         place = findings.place(row)
+        where = f"({printable(place.file)}, row {place.row:,})"
         keeper = int(clusters.keeper[row])
         if findings.filtered[row]:
-            yield f"{name} is left out by a filter ({place.file}, row {place.row})"
+            yield f"{name} is left out by a filter {where}"
         elif keeper == row:
             size = int((clusters.labels == clusters.labels[row]).sum())
             of = f" as the keeper of {size:,}: {_policy(findings)}" if size > 1 else ": it has no duplicate"
-            yield f"{name} stays{of} ({place.file}, row {place.row})"
+            yield f"{name} stays{of} {where}"
         else:
-            other = findings.ids(np.array([keeper]))[0]
+            other = printable(findings.ids(np.array([keeper]))[0])
             similarity = float(clusters.similarity[row])
             alike = (
                 "the same words"
@@ -53,7 +67,7 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[st
                 else f"{similarity:.3f} similar"
             )
             fate = "stays too" if cut.kept[row] else "goes"
-            yield f"{name} {fate}: {alike} to {other}, which stays ({place.file}, row {place.row})"
+            yield f"{name} {fate}: {alike} to {other}, which stays {where}"
     if clusters.labels[rows[0]] != clusters.labels[rows[1]]:
         yield "They are in different clusters."
 
@@ -78,7 +92,14 @@ def text_of(findings: Findings, row: int) -> str:
     if entry is None:
         raise DataError(f"{place.file}: is a reference's; its text was not kept")
     columns = findings.manifest["columns"]
-    reader = read(entry["path"], text=columns["text"], id=columns["id"], format=entry["format"])
+    reader = read_again(
+        entry["path"],
+        entry["name"],
+        entry["format"],
+        text=columns["text"],
+        id=columns["id"],
+        limits=Limits(**findings.manifest["limits"]),
+    )
     for batch in reader:
         for document, number in zip(batch, batch.rows, strict=True):
             if number == place.row:

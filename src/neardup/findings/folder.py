@@ -6,6 +6,7 @@ docs/format.md, "Findings folder", gives the files.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -29,6 +30,10 @@ VERSION = 1
 MANIFEST, DOCUMENTS, PAIRS, TEXTS = "manifest.json", "documents.nd", "pairs.nd", "texts.nd"
 MAGICS = {DOCUMENTS: b"NDDOCS\0\0", PAIRS: b"NDPAIRS\0", TEXTS: b"NDTEXTS\0"}
 _MOST_MANIFEST = 256 << 20
+_SHAPE = {
+    **dict.fromkeys(("inputs", "references", "file_names", "source_names"), list),
+    **dict.fromkeys(("columns", "limits", "config", "counts", "seconds"), dict),
+}
 Rows = NDArray[np.int64]
 
 
@@ -55,12 +60,15 @@ class Findings:
         try:
             self.manifest: dict[str, Any] = json.loads(manifest.read_text("utf-8"))
             version = self.manifest["format"]
-        except (ValueError, KeyError, TypeError, UnicodeDecodeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise FormatError(manifest, "a manifest of findings", "something else") from None
         if version != VERSION:
             raise FormatError(
                 manifest, f"findings of format {VERSION}", f"format {version}: scan again with this version"
             )
+        missing = [name for name, kind in _SHAPE.items() if not isinstance(self.manifest.get(name), kind)]
+        if missing:
+            raise FormatError(manifest, f"its {missing[0]!r}", "none, or something else in its place")
         self.config = Config.from_plain(self.manifest["config"], str(manifest))
         self._files: dict[str, ColumnFile] = {}
 
@@ -180,6 +188,13 @@ class Findings:
             self._column(PAIRS, "score", "<f8"),
         )
 
+    def check_target(self, path: str | PathLike[str]) -> None:
+        """ConfigError if writing to this file would change an input or a reference."""
+        target = os.path.realpath(path)
+        for entry in (*self.manifest["inputs"], *self.manifest["references"]):
+            if target == entry["path"]:
+                raise ConfigError(f"{path}: is an input; inputs are never changed, name another file")
+
     def check_threshold(self, threshold: float) -> float:
         """The threshold; ConfigError if the scan kept no pairs so low."""
         if not self.floor <= threshold <= 1:
@@ -194,7 +209,9 @@ class Findings:
         if keep.source != self.config.keep.source:
             raise ConfigError("sources were told apart by the scan; for others scan again with --source")
         if keep.score is not None and keep.score != self.config.keep.score:
-            raise ConfigError(f"the scan read no scores {keep.score!r}; scan again with --score {keep.score}")
+            raise ConfigError(
+                f"the scan read no scores {keep.score!r}; scan again with --keep score:{keep.score}"
+            )
         rank = keep.rank(self.sizes, self.sources, self.source_names, self.scores)
         rank[self.reference :] += len(rank)
         return rank

@@ -104,6 +104,7 @@ def _cluster(findings: Findings, cut: Cut, rows: NDArray[np.int64], most: int) -
 def write_clusters(findings: Findings, cut: Cut, path: str | PathLike[str], format: str | None = None) -> int:
     """Every document that is in a cluster: its id, the cluster, the keeper, the similarity to it and whether it stays.
     JSONL, CSV or Parquet by the name; returns how many rows."""
+    findings.check_target(path)
     clusters = cut.clusters
     labels, _ = clusters.sizes()
     rows = np.flatnonzero(np.isin(clusters.labels, labels))
@@ -142,6 +143,7 @@ def write_pairs(
     """Every verified pair from a threshold up, by default the scan's: ids and similarity. Documents of the same words
     stand for one another; with `implied` the pairs of all of them are written too, which may be very many."""
     at = findings.check_threshold(findings.threshold if threshold is None else threshold)
+    findings.check_target(path)
     with open_writer(path, format) as writer:
         for left, right, similarity in _all_pairs(findings, at, implied):
             for start in range(0, len(left), _BATCH):
@@ -159,6 +161,7 @@ def _all_pairs(
     first = findings.first
     if not implied:
         repeats = np.flatnonzero(first != np.arange(len(first)))
+        repeats = repeats[repeats >= findings.reference]  # two of a reference are no pair
         yield first[repeats], repeats, np.ones(len(repeats))
         yield near.left, near.right, near.similarity
         return
@@ -172,8 +175,12 @@ def _all_pairs(
     for row in names.tolist():
         rows = same(row)
         for i in range(len(rows) - 1):
-            yield np.full(len(rows) - 1 - i, rows[i]), rows[i + 1 :], np.ones(len(rows) - 1 - i)
+            others = rows[i + 1 :]
+            others = others[others >= findings.reference]
+            yield np.full(len(others), rows[i]), others, np.ones(len(others))
     for a, b, s in zip(near.left.tolist(), near.right.tolist(), near.similarity.tolist(), strict=True):
         mine, theirs = same(a), same(b)
-        left, right = np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))
-        yield np.minimum(left, right), np.maximum(left, right), np.full(len(left), s)
+        some, others = np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))
+        left, right = np.minimum(some, others), np.maximum(some, others)
+        counts = right >= findings.reference
+        yield left[counts], right[counts], np.full(int(counts.sum()), s)

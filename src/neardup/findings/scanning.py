@@ -10,7 +10,7 @@ import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
 from pathlib import Path
@@ -40,6 +40,7 @@ from neardup.version import __version__
 __all__ = ["REJECTS", "scan"]
 
 REJECTS, WORK, SHARDS = "documents.rejects.jsonl", "work", "shards"
+LOCK = ".neardup-lock"  # also tells a folder of ours from all others
 _SMALLEST_MEMORY = 64 << 20
 
 
@@ -91,23 +92,35 @@ def scan(
     )
     if not run.folder.parent.is_dir():
         raise DataError(f"{out}: the folder {run.folder.parent} does not exist; make it first")
-    made = not run.folder.exists()
-    run.folder.mkdir(exist_ok=True)
-    try:
-        with _alone(run.folder):
+    made = _make_folder(run.folder)
+    with _alone(run.folder):
+        try:
             run.begin(overwrite)
             return run.go(reusable)
-    except BaseException:
-        # A scan that failed before its first shard leaves nothing to go on from.
-        if made and not any(run.work.glob("*.shard")):
-            shutil.rmtree(run.folder, ignore_errors=True)
-        raise
+        except BaseException:
+            # A scan that failed before its first shard leaves nothing to go on from.
+            if made and not any(run.work.glob("*.shard")):
+                shutil.rmtree(run.folder, ignore_errors=True)
+            raise
+
+
+def _make_folder(folder: Path) -> bool:
+    """Whether it was made now; ConfigError if something else is there, of which nothing may be lost."""
+    try:
+        folder.mkdir()
+        return True
+    except FileExistsError:
+        if not folder.is_dir():
+            raise ConfigError(f"{folder}: is a file; name a folder for the findings") from None
+    if not (folder / LOCK).exists() and any(folder.iterdir()):
+        raise ConfigError(f"{folder}: holds other files; name a new folder for the findings")
+    return False
 
 
 @contextmanager
 def _alone(folder: Path) -> Iterator[None]:
     """No two scans in one folder at a time."""
-    handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -142,6 +155,15 @@ class _Run:
         share = (self.reader.bytes_total or 0) // 64
         self.size = shard_bytes or min(max(share, 1 << 23), 1 << 26, max(1 << 20, memory // 32))
         self.work = folder / WORK
+        self.references = [
+            list(self._reader(place, None).files or ())
+            for place in self.against
+            if not (Path(place) / MANIFEST).exists()
+        ]
+        inside = Path(os.path.realpath(folder))
+        for source in self.reader.files or ():
+            if Path(source.path).is_relative_to(inside):
+                raise ConfigError(f"{folder}: is a part of the inputs; name an --out that is not")
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
         columns = [name for name in (self.config.keep.source, self.config.keep.score) if name]
@@ -159,12 +181,17 @@ class _Run:
         identity = {
             "inputs": [_identity(source) for source in self.reader.files or ()],
             "against": self.against,
+            "references": [_identity(source) for files in self.references for source in files],
             "columns": self.columns,
+            "limits": asdict(self.limits),
             "config": self.config.to_plain(),
             "version": __version__,
         }
         marker = self.work / "run.json"
-        other = marker.exists() and json.loads(marker.read_text()) != identity
+        other = marker.exists() and _read_json(marker) != identity
+        if other and not any(self.work.glob("*.shard")):  # it did not get far: nothing is lost
+            shutil.rmtree(self.work)
+            other = False
         if overwrite is True or (overwrite and (other or (self.folder / MANIFEST).exists())):
             other = False
             for name in (WORK, SHARDS):
@@ -207,13 +234,20 @@ class _Run:
         write_texts(self.folder, corpus, found)
         names = write_documents(self.folder, corpus, found.first)
         progress.finish()
-        write_manifest(self.folder, self._manifest(corpus, found, prepared, told, names))
+        write_manifest(self.folder, self._manifest(corpus, found, prepared, told, names, len(shards)))
         if reusable:
-            (self.work / "run.json").unlink()
-            self.work.rename(self.folder / SHARDS)
+            self._keep_shards(len(shards))
         else:
             shutil.rmtree(self.work)
         return Findings(self.folder)
+
+    def _keep_shards(self, count: int) -> None:
+        """Shards and fingerprints of the corpus; not those of references, nor what a killed run left behind."""
+        names = {f"{number:05}.{kind}" for number in range(count) for kind in ("shard", "prints")}
+        for path in self.work.iterdir():
+            if path.name not in names:
+                path.unlink() if path.is_file() else shutil.rmtree(path)
+        self.work.rename(self.folder / SHARDS)
 
     def _sharder(self, prepared: Prepared, prefix: str) -> Sharder:
         return Sharder(
@@ -276,27 +310,39 @@ class _Run:
         from neardup.methods import method_of
 
         method = method_of(self.config)
+        scheme = f"{method.scheme if method is not None else ''} | {prepared.scheme}"
+        theirs = method_of(other.config)
+        if needs_corpus(other.config) or scheme != (
+            f"{theirs.scheme if theirs is not None else ''} | {other.manifest['scheme']}"
+        ):
+            raise ConfigError(
+                f"{place}: was scanned with other features or fingerprints; use its settings (method, width, floor, "
+                f"recall), or name the corpus itself\n  there: {other.manifest['scheme']}\n  here:  {prepared.scheme}"
+            )
         shards: list[Shard] = []
         for number in range(int(other.manifest["counts"]["shards"])):
             shard = FileShard(folder / f"{number:05}.shard", SHARD_SCHEME)
             shard.file_names = tuple(f"{place.name}/{name}" for name in shard.file_names)
             if method is not None:
-                shard.attach(folder / f"{number:05}.prints", f"{method.scheme} | {prepared.scheme}")
+                shard.attach(folder / f"{number:05}.prints", scheme)
             shards.append(shard)
         return shards
 
     def _manifest(
-        self, corpus: Corpus, found: Found, prepared: Prepared, told: _Told, names: list[str]
+        self, corpus: Corpus, found: Found, prepared: Prepared, told: _Told, names: list[str], shards: int
     ) -> dict[str, Any]:
         filtered = corpus.column("filtered")[corpus.reference :]
-        reference_shards = np.searchsorted(corpus.starts, corpus.reference, "left") if corpus.reference else 0
         return {
             "format": VERSION,
             "neardup": __version__,
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "inputs": told.inputs,
             "columns": self.columns,
+            "limits": asdict(self.limits),
             "against": self.against,
+            "references": [
+                {"path": source.path, "bytes": source.size} for files in self.references for source in files
+            ],
             "config": self.config.to_plain(),
             "scheme": prepared.scheme,
             "seed": f"{prepared.features.seed}",
@@ -310,7 +356,7 @@ class _Run:
             "counts": {
                 "documents": len(corpus) - corpus.reference,
                 "reference": corpus.reference,
-                "shards": len(corpus.shards) - int(reference_shards),
+                "shards": shards,
                 "empty": int((corpus.column("empty")[corpus.reference :] != 0).sum()),
                 "filtered": {
                     str(k): int(v) for k, v in sorted(Counter(filtered[filtered != 0].tolist()).items())
@@ -327,6 +373,13 @@ class _Run:
             "file_names": names,
             "source_names": corpus.source_names,
         }
+
+
+def _read_json(path: Path) -> Any:
+    try:
+        return json.loads(path.read_text("utf-8"))
+    except ValueError:
+        return None
 
 
 def _identity(source: Any) -> list[Any]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from neardup.cut import Cut
 from neardup.filters import REASONS
 from neardup.findings.folder import Findings
+from neardup.printable import printable
 
 __all__ = ["Alike", "Summary", "alarms", "summarize", "thresholds_of"]
 
@@ -98,10 +99,14 @@ class Summary:
             )
         if self.largest:
             lines += ["", "Largest clusters"]
-            lines += [f"  {alike.size:>7,}  {alike.keeper}  {alike.begins}" for alike in self.largest]
+            lines += [
+                f"  {alike.size:>7,}  {printable(alike.keeper, 60)}  {alike.begins}" for alike in self.largest
+            ]
         if self.spikes:
             lines += ["", "Spikes: the same words by the thousand, such as empty, error and login pages"]
-            lines += [f"  {alike.size:>7,}  {alike.keeper}  {alike.begins}" for alike in self.spikes]
+            lines += [
+                f"  {alike.size:>7,}  {printable(alike.keeper, 60)}  {alike.begins}" for alike in self.spikes
+            ]
         if len(self.table) > 1:
             lines += ["", "At another threshold", "  threshold   can go   clusters"]
             lines += [
@@ -202,10 +207,7 @@ def _spikes(findings: Findings, many: int = 5) -> tuple[Alike, ...]:
 def _alike(findings: Findings, row: int, size: int) -> Alike:
     begins = findings.text(row)[: 4 * _SNIPPET] if findings.has_text(row) else ""
     words = " ".join(begins.split())
-    snippet = words[:_SNIPPET] + ("…" if len(words) > _SNIPPET else "")
-    return Alike(
-        size, findings.ids(np.array([row]))[0], "".join(c if c.isprintable() else "�" for c in snippet)
-    )
+    return Alike(size, findings.ids(np.array([row]))[0], printable(words, _SNIPPET))
 
 
 def alarms(findings: Findings, cut: Cut) -> list[str]:
@@ -222,7 +224,14 @@ def alarms(findings: Findings, cut: Cut) -> list[str]:
         name, keeper = findings.ids(np.array([row, int(cut.clusters.keeper[row])]))
         found.append(
             f"{lost[source]:,} of the {have[source]:,} documents of {findings.source_names[source] or 'the corpus'} "
-            f"would go, such as {name}, like {keeper}"
+            f"would go, such as {printable(name)}, like {printable(keeper)}"
+        )
+    if not len(heavy) and documents >= SMALLEST_SOURCE and len(gone) > MOST_GONE * documents:
+        # Sources may be too small to tell, as with one page a file.
+        name, keeper = findings.ids(np.array([gone[0], cut.clusters.keeper[gone[0]]]))
+        found.append(
+            f"{len(gone):,} of all {documents:,} documents would go, "
+            f"such as {printable(name)}, like {printable(keeper)}"
         )
     if len(heavy) > 3:
         found.append(f"so would more than half of {len(heavy) - 3:,} other sources")
@@ -230,5 +239,5 @@ def alarms(findings: Findings, cut: Cut) -> list[str]:
     large = np.flatnonzero((sizes >= SMALLEST_CLUSTER) & (sizes > MOST_IN_CLUSTER * documents))
     for i in large[np.argsort(-sizes[large], kind="stable")][:3].tolist():
         alike = _alike(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i]))
-        found.append(f"one cluster holds {alike.size:,} documents: {alike.keeper}  {alike.begins}")
+        found.append(f"one cluster holds {alike.size:,} documents: {printable(alike.keeper)}  {alike.begins}")
     return found

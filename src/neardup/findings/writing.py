@@ -109,5 +109,7 @@ def _texts(corpus: Corpus, rows: Rows) -> Iterator[tuple[NDArray[np.uint8], Rows
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """The last file: with it the findings are whole."""
     with WholeFile(folder / MANIFEST) as file:
-        file.write(json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n")
+        # A name that is not Unicode holds lone surrogates; replaced by backslashes they are escapes that JSON knows.
+        told = json.dumps(manifest, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        file.write(told + b"\n")
         file.commit()

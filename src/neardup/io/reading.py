@@ -25,7 +25,7 @@ from neardup.io.rejects import Rejects
 from neardup.io.sources import Source, find_sources
 from neardup.io.warc import open_warc
 
-__all__ = ["Batch", "Reader", "read"]
+__all__ = ["Batch", "Reader", "read", "read_again"]
 
 _OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "jsonl": open_jsonl,
@@ -85,6 +85,7 @@ class Reader:
         self.digesting = False
         self.digests: dict[str, str] = {}
         self.bytes_total = sum(file.size or 0 for file in files or ())
+        self._before: Layout | None = None
 
     def documents(self) -> Iterator[Document]:
         """The documents one by one."""
@@ -115,7 +116,7 @@ class Reader:
             yield from self._batches(terms)
             return
         self.bytes_read = before = 0
-        layout: list[Layout] = []
+        layout = [self._before] if self._before is not None else []
         for file in self.files:
             counted = replace(file, open=partial(_counted, file, self))
             yield from jsonl_blocks(counted, terms, layout)
@@ -126,7 +127,7 @@ class Reader:
         documents: list[Document] = []
         files: list[str] = []
         rows: list[int] = []
-        layout: Layout | None = None
+        layout = self._before
         size = 0
         for shaping in self._shapings(terms):
             shaping.fallback = layout
@@ -245,6 +246,25 @@ def read(
     elif format is not None:
         raise ConfigError("format= is for files; this source is not a path")
     return Reader(source, terms, files, rejects)
+
+
+def read_again(
+    path: str,
+    name: str,
+    format: str,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    limits: Limits | None = None,
+    before: Layout | None = None,
+) -> Reader:
+    """One file of an earlier `read` once more, under the name it had there, so that made ids are the same. `before` is
+    the layout of the files read before it, which holds where its own rows do not tell one."""
+    terms = Terms(limits or Limits(), Rejects(), text, id, None, 1000)
+    (source,) = find_sources(path, format, terms.rejects.skip)
+    reader = Reader(None, terms, [replace(source, name=name)], None)
+    reader._before = before
+    return reader
 
 
 def _names_files(source: Any) -> bool:

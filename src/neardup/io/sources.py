@@ -116,8 +116,10 @@ def _local(path: Path, name: str, listed: bool) -> _Found:
 
 
 def _hidden(name: str) -> bool:
-    """Names that tools use for their own: .tmp files, _SUCCESS markers, and our own rejects."""
-    return any(part.startswith((".", "_")) for part in name.split("/")) or name.endswith(".rejects.jsonl")
+    """Names that tools use for their own: .tmp files, _SUCCESS markers, and our own rejects and findings."""
+    *folders, _ = parts = name.split("/")
+    ours = name.endswith(".rejects.jsonl") or any(folder.endswith(".findings") for folder in folders)
+    return ours or any(part.startswith((".", "_")) for part in parts)
 
 
 def _folder(root: Path) -> Iterator[_Found]:

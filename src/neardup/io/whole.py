@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from contextlib import suppress
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
@@ -48,7 +49,10 @@ class WholeFile:
         """Remove what was written; nothing happens after `commit`."""
         if self._open:
             self._open = False
-            self.file.close()
+            with suppress(
+                OSError
+            ):  # on a full disk what is still in the buffer cannot be written, nor need it be
+                self.file.close()
             self._hidden.unlink(missing_ok=True)
 
     def __enter__(self) -> WholeFile:

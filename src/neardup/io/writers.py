@@ -104,9 +104,20 @@ class Writer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if kind is None:
-            self.close()
+            try:
+                self.close()
+            except OSError as late:  # buffers may fill the disk only now
+                self._name(late)
+                raise
         else:
             self.discard()
+            if isinstance(error, OSError):
+                self._name(error)
+
+    def _name(self, error: OSError) -> None:
+        """A full disk tells no file of its own."""
+        if error.filename is None:
+            error.filename = str(self._file.path)
 
 
 def open_writer(
@@ -144,9 +155,8 @@ def format_for(
     format = format or _FORMATS.get(suffix)
     if format is None or format not in _FORMATS.values():
         known = ", ".join(sorted(set(_FORMATS.values())))
-        raise ConfigError(
-            f"{name}: {format or 'its name tells no format'!r}; name one with format=...: {known}"
-        )
+        what = f"there is no format {format!r}" if format else "its name tells no format"
+        raise ConfigError(f"{name}: {what}; name one with format=...: {known}")
     if format in ("parquet", "arrow"):
         if compression is not None:
             raise ConfigError(f"{name}: Parquet and Arrow compress inside; leave the compression out")

@@ -1,0 +1,217 @@
+"""The live index: `seen`, `search`, opening and memory at some sizes, beside datasketch and faiss in memory.
+
+    python benchmarks/index.py --sizes 1000000 10000000 --out benchmarks/results/index.json
+
+Ready 64-bit codes, uniform but for a fifth that are within radius 3 of a stored one; batches of 1,000; two threads;
+seconds on the clock. The index is on disk with `normal` durability. Rivals keep everything in memory and survive
+nothing: faiss answers and adds in two steps; datasketch has no Hamming search, so it does MinHash LSH.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import json
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks.machine import commit, describe, now
+
+import neardup as nd
+
+BATCH, THREADS, ASKED = 1000, 2, 200_000
+
+
+def workload(stored: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Codes to store, codes to be seen, and codes to search: every fifth is one to three bits from a stored one."""
+    rng = np.random.default_rng(stored)
+    words = rng.integers(0, 2**64, stored, dtype=np.uint64)
+    return words, asking(words, rng), asking(words, rng)
+
+
+def asking(words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    stored = len(words)
+    queries = rng.integers(0, 2**64, ASKED, dtype=np.uint64)
+    near = np.arange(0, ASKED, 5)
+    queries[near] = words[rng.integers(0, stored, len(near))]
+    for _ in range(3):
+        queries[near] ^= np.uint64(1) << rng.integers(0, 64, len(near), dtype=np.uint64)
+    return queries
+
+
+def codes(words: np.ndarray) -> nd.Codes:
+    return nd.Codes("bare64", np.zeros(len(words), bool), 64, np.ascontiguousarray(words).reshape(-1, 1))
+
+
+def batches(words: np.ndarray, name: str):
+    for start in range(0, len(words), BATCH):
+        part = words[start : start + BATCH]
+        yield [f"https://example.org/{name}/{start + n}" for n in range(len(part))], codes(part)
+
+
+def rate(count: int, start: float) -> int:
+    return round(count / (time.perf_counter() - start))
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
+
+
+def ours(words: np.ndarray, coming: np.ndarray, queries: np.ndarray, folder: Path) -> dict[str, Any]:
+    """Fill an index, ask it, open it again."""
+    config = nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3))
+    index = nd.Index(folder, config, scheme="bare64", threads=THREADS)
+    found: dict[str, Any] = {"engine": "neardup.Index", "stored": len(words)}
+    start = time.perf_counter()
+    for ids, part in batches(words, "old"):
+        index.add_prints(ids, part)
+    found["add_per_second"] = rate(len(words), start)
+    # Rounds of their own, so that a stall, when tables are merged or the log is folded in, shows in the slowest batch.
+    slowest, duplicates, start = 0.0, 0, time.perf_counter()
+    for ids, part in batches(coming, "new"):
+        before = time.perf_counter()
+        duplicates += int((~index.seen_prints(ids, part).new).sum())
+        slowest = max(slowest, time.perf_counter() - before)
+    found["seen_per_second"] = rate(len(coming), start)
+    found["seen_slowest_batch_ms"] = round(slowest * 1000, 1)
+    assert duplicates >= len(coming) // 5 * 0.99, duplicates
+    found["search_rows_per_second_as_grown"] = searching(index, queries)
+    stats = index.stats()
+    found["segments_as_grown"] = len(stats.segments)
+    found["database_bytes_per_document"] = round(stats.database_bytes / stats.documents, 1)
+    found["cache_bytes_per_document"] = round(stats.cache_bytes / stats.documents, 1)
+    found["table_bytes_per_document"] = round(stats.memory_bytes / stats.documents, 1)
+    start = time.perf_counter()
+    index.close()
+    found["close_seconds"] = round(time.perf_counter() - start, 2)
+    del index
+    gc.collect()
+    before, start = resident(), time.perf_counter()
+    index = nd.Index(folder, threads=THREADS)
+    found["open_seconds"] = round(time.perf_counter() - start, 2)
+    found["resident_bytes_per_document_opened"] = round((resident() - before) / len(index), 1)
+    found["search_rows_per_second"] = searching(index, queries)
+    start = time.perf_counter()
+    hits = sum(
+        len(h) for s in range(0, 50_000, BATCH) for h in index.search_prints(codes(queries[s : s + BATCH]))
+    )
+    found["search_ids_per_second"] = rate(50_000, start)
+    assert hits >= 50_000 // 5
+    start = time.perf_counter()
+    for at in range(2000):
+        index.seen_prints([f"one-{at}"], codes(queries[at : at + 1]))
+    found["seen_one_by_one_per_second"] = rate(2000, start)
+    index.close()
+    shutil.rmtree(folder / "cache")
+    start = time.perf_counter()
+    nd.Index(folder, mode="read", threads=THREADS).close()
+    found["open_seconds_without_cache"] = round(time.perf_counter() - start, 2)
+    return found
+
+
+def searching(index: nd.Index, queries: np.ndarray) -> int:
+    best = 0
+    for _ in range(3):
+        start = time.perf_counter()
+        for at in range(0, len(queries), BATCH):
+            index.search_rows(codes(queries[at : at + BATCH]))
+        best = max(best, rate(len(queries), start))
+    return best
+
+
+def bare(words: np.ndarray, queries: np.ndarray) -> dict[str, Any]:
+    """The Hamming search alone, in memory, in the same batches."""
+    tables = nd.Compact(3).index(codes(words), threads=THREADS)
+    best = 0
+    for _ in range(3):
+        start = time.perf_counter()
+        for at in range(0, len(queries), BATCH):
+            tables.search(codes(queries[at : at + BATCH]), threads=THREADS)
+        best = max(best, rate(len(queries), start))
+    return {"engine": "neardup.Compact", "stored": len(words), "search_rows_per_second": best}
+
+
+def faiss(words: np.ndarray, queries: np.ndarray) -> dict[str, Any]:
+    """IndexBinaryMultiHash at its best for this radius: range search, then add."""
+    try:
+        import faiss as rival
+    except ImportError:
+        return {"engine": "faiss", "not_run": "not installed"}
+    rival.omp_set_num_threads(THREADS)
+    index = rival.IndexBinaryMultiHash(64, 2, 32)
+    index.nflip = 1
+    start = time.perf_counter()
+    index.add(words.view(np.uint8).reshape(-1, 8))
+    found = {"engine": f"faiss {rival.__version__} MultiHash 2x32", "stored": len(words)}
+    found["add_per_second"] = rate(len(words), start)
+    asked = queries[:20_000].view(np.uint8).reshape(-1, 8)
+    start = time.perf_counter()
+    for at in range(0, len(asked), BATCH):
+        index.range_search(asked[at : at + BATCH], 4)  # strictly below
+        index.add(asked[at : at + BATCH])
+    found["seen_per_second"] = rate(len(asked), start)
+    return found
+
+
+def datasketch(stored: int) -> dict[str, Any]:
+    """MinHashLSH in memory with ready sketches of 128 values; 100,000 documents at most, for it takes 2 KB of each."""
+    try:
+        import datasketch as rival
+    except ImportError:
+        return {"engine": "datasketch", "not_run": "not installed"}
+    stored = min(stored, 100_000)
+    rng = np.random.default_rng(3)
+    values = rng.integers(0, 2**32, (stored + 10_000, 128), dtype=np.uint64)
+    index = rival.MinHashLSH(threshold=0.8, num_perm=128)
+    like = rival.MinHash(num_perm=128)
+    kind = {"scheme": like.scheme} if hasattr(like, "scheme") else {}  # from version 2 on
+    made = [rival.MinHash(num_perm=128, hashvalues=row, **kind) for row in values]
+    start = time.perf_counter()
+    for row in range(stored):
+        index.insert(str(row), made[row])
+    found = {"engine": f"datasketch {rival.__version__} MinHashLSH in memory", "stored": stored}
+    found["add_per_second"] = rate(stored, start)
+    start = time.perf_counter()
+    for row in range(stored, stored + 10_000):
+        if not index.query(made[row]):
+            index.insert(str(row), made[row])
+    found["seen_per_second"] = rate(10_000, start)
+    return found
+
+
+def told(result: dict[str, Any], case: dict[str, Any]) -> None:
+    print(json.dumps(case), flush=True)
+    result["cases"].append(case)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[1_000_000])
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--folder", type=Path, help="Where the index is made; its disk counts.")
+    parser.add_argument("--no-rivals", action="store_true")
+    arguments = parser.parse_args()
+    result: dict[str, Any] = {"made": now(), "commit": commit(), "machine": describe(), "cases": []}
+    for stored in arguments.sizes:
+        words, coming, queries = workload(stored)
+        with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+            told(result, ours(words, coming, queries, Path(folder) / "index"))
+        told(result, bare(words, queries))
+        if not arguments.no_rivals:
+            told(result, faiss(words, queries))
+            told(result, datasketch(stored))
+    if arguments.out:
+        arguments.out.write_text(json.dumps(result, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

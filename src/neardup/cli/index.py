@@ -1,0 +1,40 @@
+"""`neardup index`: a live index on the command line."""
+
+from __future__ import annotations
+
+import click
+
+from neardup.cli import index_documents as documents
+from neardup.cli import index_files as files
+
+__all__ = ["index"]
+
+
+@click.group()
+def index() -> None:
+    """Remember documents, and tell whether they, or near-duplicates of them, have been seen before.
+
+    An index is a folder. One process at a time may write to it, any number may read.
+    """
+
+
+for command in (
+    documents.create,
+    documents.add,
+    documents.seen,
+    documents.search,
+    documents.get,
+    documents.cluster,
+    documents.remove,
+    documents.forget,
+    files.stats,
+    files.compact,
+    files.verify,
+    files.backup,
+    files.export,
+    files.import_,
+    files.key,
+    files.reindex,
+    files.recover,
+):
+    index.add_command(command)

@@ -1,0 +1,230 @@
+"""`neardup index ...`: documents in and out of a live index."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import click
+
+import neardup as nd
+from neardup.cli.documents import stream
+from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, threads
+from neardup.cli.inputs import read_text
+
+__all__ = ["add", "cluster", "create", "forget", "get", "remove", "search", "seen"]
+
+
+@click.command()
+@folder
+@making
+@click.option("--sample", "samples", multiple=True, help="Files to fit document frequencies on (simhash).")
+@reading
+@threads
+@as_json
+def create(
+    path: str, config: str | None, method: str | None, threshold: float | None, radius: int | None, store: Any,
+    samples: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any, threads: int,
+    as_json: bool,
+) -> None:  # fmt: skip
+    """Make a new, empty index. `index add` does so too, with the usual settings."""
+    sample = None
+    if samples:
+        reader = nd.read(list(samples), text=text, id=id_, format=format_)
+        sample = (document.text for batch in stream(reader, html, {}, threads) for document in batch)
+    chosen = config_of(config, method, threshold, radius, store)
+    if (Path(path) / "index.sqlite").exists():
+        raise nd.DataError(f"{path}: there is an index already")
+    with nd.Index(path, chosen, store=store, sample=sample, threads=threads) as made:
+        facts = {"index": path, "scheme": made.scheme, "store": made.store}
+        click.echo(json.dumps(facts) if as_json else f"{path}: a new index\n  {made.scheme}")
+
+
+def _put(
+    path: str,
+    inputs: tuple[str, ...],
+    ttl: float | None,
+    durability: Any,
+    threads: int,
+    options: dict[str, Any],
+) -> Iterator[tuple[Any, dict[str, int]]]:
+    """Answers batch by batch, with what could not be read so far."""
+    failed: dict[str, int] = {}
+    html = options.pop("html")
+    reader = nd.read(list(inputs), **options)
+    with nd.Index(path, mode="write", durability=durability, ttl=ttl, threads=threads) as target:
+        for batch in stream(reader, html, failed, threads):
+            yield target.seen(batch), failed | dict(reader.rejects.counts)
+        yield (), failed | dict(reader.rejects.counts)
+
+
+@click.command()
+@folder
+@click.argument("inputs", nargs=-1, required=True)
+@reading
+@click.option("--ttl", type=float, help="Seconds after which these documents are forgotten.")
+@click.option("--durability", type=click.Choice(["normal", "full"]), default="normal", show_default=True)
+@threads
+@as_json
+def add(
+    path: str, inputs: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any,
+    ttl: float | None, durability: str, threads: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Add the documents in INPUTS (files, folders, globs) to an index; it is made if it is not there."""
+    start, count, new = time.perf_counter(), 0, 0
+    unread: dict[str, int] = {}
+    options = {"text": text, "id": id_, "format": format_, "html": html}
+    for answers, failed in _put(path, inputs, ttl, durability, threads, options):
+        count += len(answers)
+        new += sum(answer.new for answer in answers)
+        unread = failed
+    facts = {"documents": count, "new": new, "duplicates": count - new, "rejected": unread}
+    if as_json:
+        click.echo(json.dumps(facts | {"seconds": round(time.perf_counter() - start, 3)}))
+        return
+    click.echo(f"{count:,} documents added: {new:,} new, {count - new:,} duplicates")
+    for reason, many in sorted(unread.items()):
+        click.echo(f"  {many:,} could not be read: {reason}")
+
+
+@click.command()
+@folder
+@click.argument("inputs", nargs=-1, required=True)
+@reading
+@click.option("--ttl", type=float, help="Seconds after which these documents are forgotten.")
+@click.option("--durability", type=click.Choice(["normal", "full"]), default="normal", show_default=True)
+@threads
+@as_json
+def seen(
+    path: str, inputs: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any,
+    ttl: float | None, durability: str, threads: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Say of each document in INPUTS whether it is new, and remember it."""
+    options = {"text": text, "id": id_, "format": format_, "html": html}
+    for answers, _ in _put(path, inputs, ttl, durability, threads, options):
+        for answer in answers:
+            if as_json:
+                click.echo(json.dumps(answer._asdict(), ensure_ascii=False))
+            elif answer.new:
+                click.echo(f"new        {answer.id}")
+            else:
+                click.echo(f"duplicate  {answer.id}  of {answer.duplicate_of}  {_near(answer)}")
+
+
+def _near(found: Any) -> str:
+    said = [f"similarity {found.similarity:.3f}"] if found.similarity is not None else []
+    return ", ".join(said + ([f"distance {found.distance}"] if found.distance is not None else []))
+
+
+@click.command()
+@folder
+@click.argument("files", nargs=-1, required=True)
+@click.option("--first", is_flag=True, help="One hit at most for each.")
+@threads
+@as_json
+def search(path: str, files: tuple[str, ...], first: bool, threads: int, as_json: bool) -> None:
+    """Find the documents near each of the text FILES (- is standard input); nothing is remembered."""
+    texts = [read_text(name).decode("utf-8", "replace") for name in files]
+    with nd.Index(path, mode="read", threads=threads) as found:
+        for name, hits in zip(files, found.search(texts, mode="first" if first else "all"), strict=True):
+            if as_json:
+                click.echo(
+                    json.dumps({"query": name, "hits": [hit._asdict() for hit in hits]}, ensure_ascii=False)
+                )
+                continue
+            click.echo(f"{name}: {len(hits)} near" if hits else f"{name}: nothing near")
+            for hit in hits:
+                click.echo(f"  {hit.id}  {_near(hit)}")
+
+
+@click.command()
+@folder
+@click.argument("ids", nargs=-1, required=True)
+@as_json
+def get(path: str, ids: tuple[str, ...], as_json: bool) -> None:
+    """Print what is stored of documents. Exit code 1 if one of the IDS is not there."""
+    missing = 0
+    with nd.Index(path, mode="read") as found:
+        for id, entry in zip(ids, found.get_all(ids), strict=True):
+            if entry is None:
+                missing += 1
+                click.echo(f"neardup: {path}: there is no document {id}", err=True)
+            elif as_json:
+                print_ = None if entry.fingerprint is None else entry.fingerprint.hex()
+                click.echo(json.dumps(entry._asdict() | {"fingerprint": print_}, ensure_ascii=False))
+            else:
+                added = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.added))
+                click.echo(
+                    f"{entry.id}  added {added} UTC"
+                    + ("" if entry.keeper == id else f", follows {entry.keeper}")
+                )
+                for name, value in entry.meta.items():
+                    click.echo(f"  {name}: {value}")
+                if entry.text is not None:
+                    click.echo(f"  {entry.text[:300]}{'...' if len(entry.text) > 300 else ''}")
+    if missing:
+        sys.exit(1)
+
+
+@click.command()
+@folder
+@click.argument("id_", metavar="ID")
+@as_json
+def cluster(path: str, id_: str, as_json: bool) -> None:
+    """Print the cluster of a document, its keeper first."""
+    with nd.Index(path, mode="read") as found:
+        group = found.cluster(id_)
+    if group is None:
+        raise nd.DataError(f"{path}: there is no document {id_}")
+    if as_json:
+        members = [member._asdict() for member in group.members]
+        click.echo(json.dumps({"keeper": group.keeper, "members": members}, ensure_ascii=False))
+        return
+    for member in group.members:
+        click.echo(
+            f"{'keeper ' if member.id == group.keeper else 'follows'}  {member.id}  {_near(member)}".rstrip()
+        )
+
+
+@click.command()
+@folder
+@click.argument("ids", nargs=-1, required=True)
+@as_json
+def remove(path: str, ids: tuple[str, ...], as_json: bool) -> None:
+    """Forget documents."""
+    existing(path)
+    with nd.Index(path, mode="write") as found:
+        count = found.remove(ids)
+    click.echo(json.dumps({"removed": count}) if as_json else f"{count:,} of {len(ids):,} removed")
+
+
+@click.command()
+@folder
+@click.option(
+    "--before", help="Forget what was added before this time: 2026-01-31, or 2026-01-31T12:00:00+00:00."
+)
+@click.option("--expired", is_flag=True, help="Forget what has outlived its time to live.")
+@as_json
+def forget(path: str, before: str | None, expired: bool, as_json: bool) -> None:
+    """Forget old documents; clusters whose keepers go get new ones."""
+    from datetime import UTC, datetime
+
+    if (before is None) != expired:
+        raise click.UsageError("give either --before or --expired")
+    moment = None
+    if before is not None:
+        try:
+            moment = datetime.fromisoformat(before)
+        except ValueError:
+            raise click.BadParameter(
+                f"{before!r} is no time such as 2026-01-31", param_hint="--before"
+            ) from None
+        moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    existing(path)
+    with nd.Index(path, mode="write") as found:
+        count = found.expire() if moment is None else found.forget(moment.timestamp())
+    click.echo(json.dumps({"removed": count}) if as_json else f"{count:,} documents forgotten")

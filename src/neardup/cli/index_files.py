@@ -1,0 +1,169 @@
+"""`neardup index ...`: the index as a whole, its files and copies."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+import click
+
+import neardup as nd
+from neardup.cli.documents import stream
+from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, threads
+
+__all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "stats", "verify"]
+
+
+@click.command()
+@folder
+@as_json
+def stats(path: str, as_json: bool) -> None:
+    """Print the sizes of an index."""
+    with nd.Index(path, mode="read") as found:
+        facts = found.stats().to_json()
+    if as_json:
+        click.echo(json.dumps(facts))
+        return
+    for name, value in facts.items():
+        click.echo(f"{name.replace('_', ' '):>14}  {f'{value:,}' if isinstance(value, int) else value}")
+
+
+@click.command()
+@folder
+@as_json
+def compact(path: str, as_json: bool) -> None:
+    """Write the cache anew, without what was removed, so that the next opening is as quick as can be."""
+    existing(path)
+    with nd.Index(path, mode="write") as found:
+        found.compact()
+        count = len(found)
+    click.echo(json.dumps({"documents": count}) if as_json else f"{count:,} documents, compact")
+
+
+@click.command()
+@folder
+@as_json
+def verify(path: str, as_json: bool) -> None:
+    """Read everything and compare it. Exit code 1 if something is wrong; nothing is changed."""
+    with nd.Index(path, mode="read") as found:
+        problems = [*found.rebuilt, *found.verify().problems]
+        count = len(found)
+    problems = list(dict.fromkeys(problems))
+    if as_json:
+        click.echo(json.dumps({"documents": count, "sound": not problems, "problems": problems}))
+    else:
+        click.echo(
+            f"{count:,} documents: " + ("all is sound" if not problems else f"{len(problems)} problems")
+        )
+        for problem in problems:
+            click.echo(f"  {problem}")
+        if problems:
+            click.echo(
+                "Cache files are made anew when the index is next opened for writing: neardup index compact"
+            )
+    if problems:
+        sys.exit(1)
+
+
+@click.command()
+@folder
+@click.argument("target")
+@as_json
+def backup(path: str, target: str, as_json: bool) -> None:
+    """Copy an index to a new folder, while it is in use."""
+    with nd.Index(path, mode="read") as found:
+        found.backup(target)
+        count = len(found)
+    click.echo(
+        json.dumps({"documents": count, "target": target}) if as_json else f"{path} copied to {target}"
+    )
+
+
+@click.command()
+@folder
+@click.argument("file")
+@as_json
+def export(path: str, file: str, as_json: bool) -> None:
+    """Write all documents to a JSONL or Parquet FILE, and the key with the secret seed to FILE.key."""
+    with nd.Index(path, mode="read") as found:
+        count = found.export(file)
+    facts = {"documents": count, "file": file, "key": f"{file}.key"}
+    click.echo(
+        json.dumps(facts) if as_json else f"{count:,} documents written to {file}, the key to {file}.key"
+    )
+
+
+@click.command("import")
+@folder
+@click.argument("file")
+@click.option(
+    "--key", type=click.Path(exists=True, dir_okay=False), help="The key file.  [default: FILE.key]"
+)
+@as_json
+def import_(path: str, file: str, key: str | None, as_json: bool) -> None:
+    """Make a new index of what `export` wrote."""
+    from neardup.index.export import import_index
+
+    count = import_index(path, file, key)
+    click.echo(json.dumps({"documents": count}) if as_json else f"{count:,} documents in {path}")
+
+
+@click.command()
+@folder
+@click.argument("file")
+@as_json
+def key(path: str, file: str, as_json: bool) -> None:
+    """Write the key of an index, for others who make fingerprints for it; with it duplicates can be forged."""
+    with nd.Index(path, mode="read") as found:
+        found.write_key(file)
+    click.echo(json.dumps({"key": file}) if as_json else f"the key of {path} is in {file}")
+
+
+@click.command()
+@folder
+@click.argument("target")
+@making
+@click.option(
+    "--from", "sources", multiple=True, help="The original files, for an index that keeps no texts."
+)
+@reading
+@threads
+@as_json
+def reindex(
+    path: str, target: str, config: str | None, method: str | None, threshold: float | None, radius: int | None,
+    store: Any, sources: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any,
+    threads: int, as_json: bool,
+) -> None:  # fmt: skip
+    """Make a new index with other settings, TARGET, of the texts that INDEX keeps, or of the original files."""
+    from neardup.index.export import reindex as again
+
+    chosen = config_of(config, method, threshold, radius, store)
+    if sources:
+        reader = nd.read(list(sources), text=text, id=id_, format=format_)
+        fits = chosen is not None and chosen.idf is not None
+        sample = (d.text for batch in stream(reader, html, {}, threads) for d in batch) if fits else None
+        count = 0
+        with nd.Index(target, chosen, store=store, sample=sample, threads=threads) as made:
+            for batch in stream(reader, html, {}, threads):
+                count += len(made.seen(batch))
+    else:
+        with nd.Index(path, mode="read") as found:
+            count = again(found, target, chosen, store=store, threads=threads)
+    click.echo(json.dumps({"documents": count}) if as_json else f"{count:,} documents in {target}")
+
+
+@click.command()
+@folder
+@click.argument("target")
+@click.option(
+    "--key", type=click.Path(exists=True, dir_okay=False), help="The key file, if the settings are damaged."
+)
+@as_json
+def recover(path: str, target: str, key: str | None, as_json: bool) -> None:
+    """Save what can still be read of a damaged index into a new one, TARGET."""
+    from neardup.index.export import recover_index
+
+    count, lost = recover_index(path, target, key)
+    facts = {"documents": count, "lost": lost}
+    click.echo(json.dumps(facts) if as_json else f"{count:,} documents saved in {target}, {lost:,} rows lost")

@@ -1,0 +1,85 @@
+"""Options that the commands of `neardup index` share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+import neardup as nd
+
+__all__ = ["as_json", "config_of", "existing", "folder", "making", "reading", "threads"]
+
+METHODS = ("bits", "simhash", "minhash", "exact")
+Command = Callable[..., None]
+
+
+as_json = click.option("--json", "as_json", is_flag=True, help="JSON, one object a line.")
+threads = click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
+folder = click.argument("path", metavar="INDEX")
+
+
+def reading(command: Command) -> Command:
+    """The options of commands that read documents from files."""
+    for option in (
+        click.option("--text", help="The column with the text, if it is not obvious."),
+        click.option("--id", "id_", help="The column with the id, if it is not obvious."),
+        click.option("--format", "format_", help="Of the files; by default told by their names."),
+        click.option(
+            "--html",
+            type=click.Choice(["main", "whole", "none"]),
+            default="main",
+            show_default=True,
+            help="What of an HTML page counts.",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def making(command: Command) -> Command:
+    """The options of commands that make an index."""
+    for option in (
+        click.option(
+            "--config", type=click.Path(exists=True, dir_okay=False), help="A TOML file for a new index."
+        ),
+        click.option(
+            "--method", type=click.Choice(METHODS), help="For a new index; by default 1-bit MinHash codes."
+        ),
+        click.option(
+            "--threshold",
+            type=click.FloatRange(0, 1, min_open=True),
+            help="Least similarity.  [default: 0.8]",
+        ),
+        click.option("--radius", type=click.IntRange(0, 64), help="Of codes, in bits."),
+        click.option(
+            "--store", type=click.Choice(["text", "features", "none"]), help="What is kept.  [default: text]"
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def config_of(
+    config: str | None, method: Any, threshold: float | None, radius: int | None, store: Any
+) -> Any:
+    """The Config these options describe, or None if they leave it to the index."""
+    if config is not None:
+        if method or threshold or radius is not None:
+            raise click.UsageError("give either --config, or --method, --threshold and --radius")
+        return nd.Config.load(config)
+    if method is None and threshold is None and radius is None:
+        return None
+    chosen: dict[str, Any] = {"threshold": 0.8 if threshold is None else threshold}
+    if (method or "bits") in ("bits", "simhash"):
+        usual = (6, 10) if (method or "bits") == "bits" else (3, 8)
+        wide = radius if radius is not None else usual[0] if store == "none" else usual[1]
+        chosen["search"] = nd.Compact(wide)
+    return nd.Config.of(method or "bits", **chosen)
+
+
+def existing(path: str) -> None:
+    """A command that changes an index does not make one."""
+    with nd.Index(path, mode="read"):
+        pass

@@ -1,0 +1,149 @@
+"""What an index answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["Answers", "Cluster", "Health", "Hit", "Seen", "Stats", "Stored"]
+
+
+class Seen(NamedTuple):
+    """The answer for one document: is it `new`, or a `duplicate_of` which stored one, and how near are they.
+
+    `distance` is in bits (None for sketches), `similarity` is verified on the features where the index keeps them, an
+    estimate for bare sketches, and None for bare codes.
+    """
+
+    id: str
+    new: bool
+    duplicate_of: str | None
+    distance: int | None
+    similarity: float | None
+
+
+class Hit(NamedTuple):
+    """A stored document near a query; distance and similarity as in Seen."""
+
+    id: str
+    row: int
+    distance: int | None
+    similarity: float | None
+
+
+class Stored(NamedTuple):
+    """What is known of one document. Times are seconds since 1970; `keeper` is the id of its cluster's keeper."""
+
+    id: str
+    row: int
+    keeper: str
+    added: float
+    expires: float | None
+    meta: dict[str, Any]
+    text: str | None
+    fingerprint: bytes | None
+
+
+class Cluster(NamedTuple):
+    """The documents that are duplicates of one keeper, which comes first; then by row."""
+
+    keeper: str
+    members: list[Hit]
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Sizes of an index. `rows` have been given out, `documents` are alive, `keepers` lead clusters; bytes are those
+    of the database, of the cache files and of the tables in memory."""
+
+    documents: int
+    keepers: int
+    rows: int
+    watermark: int
+    database_bytes: int
+    cache_bytes: int
+    memory_bytes: int
+    segments: tuple[int, ...]
+    store: str
+    scheme: str
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Health:
+    """What `verify` found: problems in words, none if all is well."""
+
+    documents: int
+    problems: tuple[str, ...]
+
+    @property
+    def sound(self) -> bool:
+        return not self.problems
+
+
+@dataclass(frozen=True)
+class Answers(Sequence[Seen]):
+    """The answers for a batch, in order: columns, and a sequence of Seen.
+
+    `row` is each document's own; `keeper` the row it is a duplicate of, or its own if it is new. `distance` is -1 and
+    `similarity` NaN where there is none.
+    """
+
+    ids: Sequence[str]
+    row: NDArray[np.int64]
+    keeper: NDArray[np.int64]
+    distance: NDArray[np.int64]
+    similarity: NDArray[np.float64]
+    names: dict[int, str]
+
+    @property
+    def new(self) -> NDArray[np.bool_]:
+        """Which documents were new."""
+        return np.asarray(self.row == self.keeper)
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    @overload
+    def __getitem__(self, index: int) -> Seen: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Seen]: ...
+    def __getitem__(self, index: int | slice) -> Seen | list[Seen]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        keeper = int(self.keeper[index])
+        if keeper == self.row[index]:
+            return Seen(self.ids[index], True, None, None, None)
+        far, near = int(self.distance[index]), float(self.similarity[index])
+        return Seen(
+            self.ids[index],
+            False,
+            self.names[keeper],
+            far if far >= 0 else None,
+            near if near == near else None,
+        )
+
+    def __iter__(self) -> Iterator[Seen]:
+        return (self[i] for i in range(len(self)))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Answers]) -> Answers:
+        """Several batches as one."""
+        if len(parts) == 1:
+            return parts[0]
+        none = np.empty(0, np.int64)
+        columns = [
+            np.concatenate([none, *(getattr(p, name) for p in parts)])
+            for name in ("row", "keeper", "distance")
+        ]
+        similarity = np.concatenate([np.empty(0), *(part.similarity for part in parts)])
+        names = {row: name for part in parts for row, name in part.names.items()}
+        ids = [id for part in parts for id in part.ids]
+        return cls(ids, columns[0], columns[1], columns[2], similarity, names)

@@ -1,0 +1,72 @@
+"""Clusters kept up to date: each document, as it comes, follows the best keeper it matches, or becomes one itself.
+Of keepers equally near, the one of the lowest row is the best.
+
+So every document is a duplicate of its keeper, not merely of a chain that leads there; and when a keeper goes, its
+followers are looked at again in the order of their rows, as if they had just come.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.index.matching import Matches, best
+
+__all__ = ["Keepers", "settle"]
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Keepers:
+    """The keeper of each item, by row (its own row if it is a keeper), and how near the two are: -1 and NaN if that is
+    unknown or the item is a keeper."""
+
+    row: Rows
+    distance: Rows
+    similarity: NDArray[np.float64]
+
+    def part(self, first: int) -> Keepers:
+        return Keepers(self.row[first:], self.distance[first:], self.similarity[first:])
+
+
+def settle(
+    rows: Rows, stored: Matches, first: Rows, inner: Matches, same: tuple[int, float], fixed: int = 0
+) -> Keepers:
+    """Keepers of items that come one after the other, the first `fixed` of which are keepers already.
+
+    `stored` are the stored keepers that each matches; `first` names for each item the first one that is the same as it,
+    and `inner` are the matches among those. `same` is the distance and similarity of items that are the same.
+    """
+    count = len(rows)
+    keeper, distance, similarity = rows.copy(), np.full(count, -1), np.full(count, np.nan)
+    cost = np.full(count, np.inf)
+    top = best(stored)
+    cost[top.left], keeper[top.left] = top.cost, top.right
+    distance[top.left], similarity[top.left] = top.distance, top.similarity
+    keeper[:fixed], cost[:fixed] = rows[:fixed], np.inf
+
+    partners: dict[int, list[tuple[float, int, int, float]]] = {}
+    columns = (inner.left, inner.right, inner.cost, inner.distance, inner.similarity)
+    for left, right, price, bits, share in zip(*(column.tolist() for column in columns), strict=True):
+        partners.setdefault(left, []).append((price, right, bits, share))
+        partners.setdefault(right, []).append((price, left, bits, share))
+    repeats = np.flatnonzero(first != np.arange(count))
+    least = float(same[0]) if np.isnan(same[1]) else -same[1]
+    for item in np.union1d(np.array(list(partners), np.int64), repeats).tolist():
+        if item < fixed:
+            continue
+        alike = int(first[item])
+        # Of items that are the same only the first can be a keeper: what it matches, the others match too.
+        options = [option for option in partners.get(alike, ()) if option[1] < item and option[1] != alike]
+        if alike != item:
+            options.append((least, alike, *same))
+        for price, other, bits, share in sorted(options, key=lambda option: (option[0], rows[option[1]])):
+            if keeper[other] == rows[other] and (price, rows[other]) < (cost[item], keeper[item]):
+                keeper[item], cost[item], distance[item], similarity[item] = rows[other], price, bits, share
+                break
+    kept = keeper == rows
+    distance[kept], similarity[kept] = -1, np.nan
+    return Keepers(keeper, distance, similarity)

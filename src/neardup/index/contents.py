@@ -1,0 +1,78 @@
+"""What an index stores of a document beside its fingerprint, and how two documents are verified by it."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import DataError
+from neardup.features.base import Features
+from neardup.index.recipe import Recipe
+from neardup.verify import Cosine
+
+__all__ = ["pack_features", "pack_text", "pack_texts", "unpack_features", "unpack_text"]
+
+LARGEST_TEXT = 1 << 30
+_RAW, _ZLIB = b"\0", b"\1"
+_SHORTEST = 100  # shorter texts do not get smaller
+
+
+def pack_text(text: str) -> bytes:
+    """A text as stored: one byte that says how, and its UTF-8, compressed if that makes it smaller."""
+    data = text.encode("utf-8", "surrogatepass")
+    small = zlib.compress(data, 1) if len(data) >= _SHORTEST else data
+    return _ZLIB + small if len(small) < len(data) else _RAW + data
+
+
+def unpack_text(content: bytes) -> str:
+    """The text again; sizes are checked before anything is made by them."""
+    if content[:1] == _RAW:
+        return content[1:].decode("utf-8", "surrogatepass")
+    machine = zlib.decompressobj()
+    try:
+        data = machine.decompress(content[1:], LARGEST_TEXT)
+    except zlib.error as error:
+        raise DataError(f"a stored text is damaged: {error}") from None
+    if content[:1] != _ZLIB or not machine.eof:
+        raise DataError("a stored text is damaged")
+    return data.decode("utf-8", "surrogatepass")
+
+
+def _weighted(recipe: Recipe) -> bool:
+    return isinstance(recipe.config.verify, Cosine)
+
+
+def pack_features(recipe: Recipe, features: Features) -> list[bytes]:
+    """Each document's feature hashes, and behind them their weights where the measure needs them."""
+    hashes, weights = features.hashes.astype("<u8"), features.weights.astype("<f4")
+    weighted, ends = _weighted(recipe), features.offsets.tolist()
+    packed = []
+    for first, last in pairwise(ends):
+        packed.append(hashes[first:last].tobytes() + (weights[first:last].tobytes() if weighted else b""))
+    return packed
+
+
+def unpack_features(recipe: Recipe, contents: Sequence[bytes]) -> Features:
+    """Features of documents from what is stored of them."""
+    weighted = _weighted(recipe)
+    unit = 12 if weighted else 8
+    sizes = [len(content) // unit for content in contents]
+    hashes = np.frombuffer(b"".join(c[: 8 * n] for c, n in zip(contents, sizes, strict=True)), "<u8")
+    weights: NDArray[np.float32] = np.ones(len(hashes), np.float32)
+    if weighted:
+        weights = np.frombuffer(b"".join(c[8 * n :] for c, n in zip(contents, sizes, strict=True)), "<f4")
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return Features(hashes.astype(np.uint64), weights.astype(np.float32), offsets, recipe.compared.scheme)
+
+
+def pack_texts(recipe: Recipe, texts: Sequence[str], threads: int = 1) -> list[bytes] | list[None]:
+    """What is stored of each text."""
+    if recipe.contents == "none":
+        return [None] * len(texts)
+    if recipe.contents == "text":
+        return [pack_text(text) for text in texts]
+    return pack_features(recipe, recipe.compared.extract(texts, threads=threads))

@@ -1,0 +1,327 @@
+"""Out of an index and into another: exports that read like any table, reindexing, and what a damaged one still has."""
+
+from __future__ import annotations
+
+import base64
+import json
+import sqlite3
+from collections.abc import Iterable, Iterator
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from neardup.config import Config
+from neardup.documents import Document
+from neardup.errors import DataError, FormatError
+from neardup.index.contents import pack_text, unpack_text
+from neardup.index.index import Index
+from neardup.index.key import read_key, write_key
+from neardup.index.recipe import Contents, Recipe
+from neardup.index.session import DATABASE, create_database
+from neardup.index.store import Store
+from neardup.io import Limits, Reader, open_writer, read
+from neardup.io.arrow import pyarrow
+from neardup.io.columns import Layout
+
+__all__ = ["export_index", "import_index", "recover_index", "reindex"]
+
+AT_ONCE = 1000
+COLUMNS = {
+    "id": "string",
+    "keeper": "string",
+    "distance": "int64",
+    "similarity": "double",
+    "added": "int64",
+    "expires": "int64",
+    "fingerprint": "string",
+    "meta": "string",
+    "text": "large_string",
+    "features": "large_string",
+}
+
+
+class _Line(NamedTuple):
+    id: str
+    keeper: str
+    distance: int | None
+    similarity: float | None
+    added: int
+    expires: int | None
+    print: bytes | None
+    meta: str | None
+    content: bytes | None
+
+
+def export_index(index: Index, path: str | PathLike[str], key: str | PathLike[str] | None = None) -> int:
+    """Write all documents to a JSONL or Parquet file, by row, and the index's key to another (PATH.key); gives how many
+    documents there were. Together the two make the same index again."""
+    session = index._session
+    rows, contents = 0, session.recipe.contents
+    store = Store(session.store.path, readonly=True)  # a snapshot of its own: nobody has to wait
+    try:
+        store.begin(snapshot=True)
+        with open_writer(path, like=_layout(path, contents)) as writer:
+            for lines in _stored(store):
+                for line in lines:
+                    writer.write(_record(line, contents))
+                    rows += 1
+    finally:
+        store.close()
+    write_key(session.recipe, f"{path}.key" if key is None else key)
+    return rows
+
+
+def import_index(path: str | PathLike[str], source: str, key: str | PathLike[str] | None = None) -> int:
+    """A new index from what `export_index` wrote; gives how many documents it has."""
+    recipe = read_key(f"{source}.key" if key is None else key)
+    return _fill(Path(path), recipe, _read_export(source, recipe))
+
+
+def reindex(
+    source: Index,
+    path: str | PathLike[str],
+    config: Config | None = None,
+    *,
+    store: Contents | None = None,
+    threads: int = 1,
+) -> int:
+    """A new index of the same documents with another config, from their stored texts; document frequencies, if it asks
+    for them, are fitted on these. Gives how many documents it has. Clusters are made anew, in the order of rows."""
+    if source.store != "text":
+        raise DataError(
+            'this index keeps no texts: make a new one from the original files, with "neardup index add"'
+        )
+    texts = (entry.text or "" for entry in source.documents())
+    chosen = source.config if config is None else config
+    sample = texts if chosen.idf is not None else None
+    count = 0
+    with Index(path, config, store=store, sample=sample, threads=threads) as target:
+        batch = []
+        for entry in source.documents():
+            batch.append(entry)
+            if len(batch) == AT_ONCE:
+                count += _copy(target, batch)
+                batch = []
+        return count + _copy(target, batch)
+
+
+def recover_index(
+    path: str | PathLike[str], target: str | PathLike[str], key: str | None = None
+) -> tuple[int, int]:
+    """A new index of all that can still be read of a damaged one; gives how many documents that is, and how many row
+    numbers could not be read. The key file is needed if the settings are damaged, too."""
+    database = Path(path) / DATABASE
+    connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
+    try:
+        recipe = read_key(key) if key is not None else _settings(connection, database)
+        lost: list[int] = []
+        lines = {line.id: line for line in _salvaged(connection, recipe, lost)}  # of one id the last
+        names = lines.keys()
+        whole = (line if line.keeper in names else line._replace(keeper=line.id) for line in lines.values())
+        return _fill(Path(target), recipe, whole), len(lost)
+    finally:
+        connection.close()
+
+
+def _copy(target: Index, batch: list[Any]) -> int:
+    if not batch:
+        return 0
+    answers = target.seen([Document(entry.id, entry.text or "", entry.meta) for entry in batch])
+    times = [
+        (int(entry.added * 1000), None if entry.expires is None else int(entry.expires * 1000), row)
+        for entry, row in zip(batch, answers.row.tolist(), strict=True)
+    ]
+    store = target._session.store
+    with target._session.writer, store.transaction():
+        store.run_all("UPDATE documents SET added = ?, expires = ? WHERE row = ?", times)
+    return len(batch)
+
+
+def _stored(store: Store) -> Iterator[list[_Line]]:
+    names: dict[int, str] = {}
+    for part in store.chunks(
+        "row, id, keeper, distance, similarity, added, expires, print, meta, content",
+        0,
+        store.counters()["rows"],
+        AT_ONCE,
+    ):
+        own = {line[0]: line[1] for line in part}
+        others = np.array([line[2] for line in part if line[2] not in own], np.int64)
+        names = store.ids(others) if len(others) else {}
+        yield [_Line(line[1], own.get(line[2]) or names[line[2]], *line[3:]) for line in part]
+
+
+def _layout(path: str | PathLike[str], contents: Contents) -> Layout:
+    """The columns of an export; in Parquet with their types, which no first few documents could tell."""
+    names = [name for name in COLUMNS if name not in ("text", "features") or name == contents]
+    schema = None
+    if str(path).lower().endswith(".parquet"):
+        arrow = pyarrow("writing Parquet")
+        schema = arrow.schema([(name, arrow.type_for_alias(COLUMNS[name])) for name in names])
+    return Layout(_text_column(contents), "id", tuple(names), schema)
+
+
+def _text_column(contents: Contents) -> str:
+    return "keeper" if contents == "none" else contents
+
+
+def _record(line: _Line, contents: Contents) -> dict[str, Any]:
+    record: dict[str, Any] = {
+        "id": line.id,
+        "keeper": line.keeper,
+        "distance": line.distance,
+        "similarity": line.similarity,
+        "added": line.added,
+        "expires": line.expires,
+        "fingerprint": None if line.print is None else line.print.hex(),
+        "meta": line.meta,
+    }
+    if contents == "text":
+        record["text"] = "" if line.content is None else unpack_text(line.content)
+    elif contents == "features":
+        record["features"] = "" if line.content is None else base64.b64encode(line.content).decode()
+    return record
+
+
+def _read_export(source: str, recipe: Recipe) -> Iterator[_Line]:
+    reader = read(source, text=_text_column(recipe.contents), id="id", limits=Limits(document_bytes=1 << 30))
+    for batch in reader:
+        for record in batch.records():
+            try:
+                content: bytes | None = None
+                if recipe.contents == "text":
+                    content = pack_text(record["text"])
+                elif recipe.contents == "features":
+                    content = base64.b64decode(record["features"])
+                print = None if record["fingerprint"] is None else bytes.fromhex(record["fingerprint"])
+                if print is not None and len(print) != recipe.width:
+                    raise ValueError(f"a fingerprint of {len(print)} bytes, not {recipe.width}")
+                if record["meta"] is not None:
+                    json.loads(record["meta"])
+                yield _Line(
+                    record["id"], record["keeper"], record["distance"], record["similarity"], int(record["added"]),
+                    record["expires"], print, record["meta"], content,
+                )  # fmt: skip
+            except (KeyError, TypeError, ValueError) as error:
+                raise DataError(
+                    f"{source}: document {record.get('id')!r} is not from an export: {error}"
+                ) from None
+    _checked(reader, source)
+
+
+def _checked(reader: Reader, source: str) -> None:
+    if reader.rejects.counts:
+        raise DataError(f"{source}: some documents cannot be read: {dict(reader.rejects.counts)}")
+
+
+def _fill(folder: Path, recipe: Recipe, lines: Iterable[_Line]) -> int:
+    """A new index with these documents, under its name when it is whole."""
+    if folder.exists() and any(folder.iterdir()):
+        raise DataError(f"{folder}: a new index goes to a new folder")
+    folder.mkdir(parents=True, exist_ok=True)
+    half = folder / f"{DATABASE}.filling"
+    try:
+        create_database(half, recipe)
+        store = Store(half, durability="normal")
+        try:
+            count = _insert(store, lines)
+            store.run("PRAGMA journal_mode = DELETE")
+        finally:
+            store.close()
+        half.rename(folder / DATABASE)
+    finally:
+        for left in folder.glob(f"{half.name}*"):
+            left.unlink()
+    return count
+
+
+def _insert(store: Store, lines: Iterable[_Line]) -> int:
+    rows: dict[str, int] = {}
+    follows: list[tuple[int, str]] = []
+    with store.transaction():
+        for line in lines:
+            row = len(rows)
+            if rows.setdefault(line.id, row) != row:
+                raise DataError(f"two documents have the id {line.id!r}")
+            if line.keeper != line.id:
+                follows.append((row, line.keeper))
+            values = (row, line.id, row, *line[2:])
+            store.run(
+                "INSERT INTO documents (row, id, keeper, distance, similarity, added, expires, print, meta, content) "
+                "VALUES (?,?,?,?,?,?,?,?,?,?)",
+                values,
+            )
+        missing = [keeper for _, keeper in follows if keeper not in rows]
+        if missing:
+            raise DataError(f"the keeper {missing[0]!r} is not among the documents")
+        store.run_all(
+            "UPDATE documents SET keeper = ? WHERE row = ?", [(rows[keeper], row) for row, keeper in follows]
+        )
+        store.count(rows=len(rows), documents=len(rows), followers=len(follows))
+    return len(rows)
+
+
+def _settings(connection: sqlite3.Connection, database: Path) -> Recipe:
+    try:
+        return Recipe.from_settings(dict(connection.execute("SELECT name, value FROM settings")))
+    except (sqlite3.Error, KeyError, TypeError) as error:
+        raise FormatError(
+            database,
+            "readable settings",
+            f"{error}; give the key file that `neardup index export` wrote (--key)",
+        ) from None
+
+
+def _salvaged(connection: sqlite3.Connection, recipe: Recipe, lost: list[int]) -> Iterator[_Line]:
+    """Every document that can be read, by halving the stretches that cannot."""
+    try:
+        end = int(connection.execute("SELECT value FROM counters WHERE name = 'rows'").fetchone()[0])
+    except (sqlite3.Error, TypeError):
+        end = _last_row(connection) + 1
+    names: dict[int, str] = {}
+    found: list[tuple[Any, ...]] = []
+    stretches = [(start, min(start + AT_ONCE, end)) for start in range(0, end, AT_ONCE)][::-1]
+    while stretches:
+        first, last = stretches.pop()
+        try:
+            part = connection.execute(
+                "SELECT row, id, keeper, distance, similarity, added, expires, print, meta, content FROM documents "
+                "WHERE row >= ? AND row < ?",
+                (first, last),
+            ).fetchall()
+        except sqlite3.Error:
+            if last - first == 1:
+                lost.append(first)
+            else:
+                middle = (first + last) // 2
+                stretches += [(middle, last), (first, middle)]
+            continue
+        for line in part:
+            if _plausible(line, recipe):
+                names[line[0]] = line[1]
+                found.append(line)
+            else:
+                lost.append(line[0])
+    for line in found:
+        yield _Line(line[1], names.get(line[2], line[1]), *line[3:])
+
+
+def _last_row(connection: sqlite3.Connection) -> int:
+    try:
+        return int(connection.execute("SELECT max(row) FROM documents").fetchone()[0] or -1)
+    except sqlite3.Error:
+        return 1 << 24
+
+
+def _plausible(line: tuple[Any, ...], recipe: Recipe) -> bool:
+    _, id, keeper, _, _, added, _, print, meta, content = line
+    return (
+        isinstance(id, str)
+        and isinstance(keeper, int)
+        and isinstance(added, int)
+        and (print is None or (isinstance(print, bytes) and len(print) == recipe.width))
+        and isinstance(meta, str | None)
+        and (recipe.contents == "none" or isinstance(content, bytes))
+    )

@@ -1,0 +1,425 @@
+"""nd.Index: have I seen this document? Durable, batch-first, safe to use from many threads."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.config import Config
+from neardup.documents import Document
+from neardup.errors import ConfigError, DataError
+from neardup.explanation import Explanation, explain
+from neardup.features.texts import Texts
+from neardup.fingerprints.base import Fingerprints
+from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
+from neardup.index.health import backup, verify
+from neardup.index.inputs import check_ids, distinct_until, lasting, meta_text
+from neardup.index.key import write_key
+from neardup.index.matching import Items
+from neardup.index.reading import cluster_of, hits_of, stored_documents
+from neardup.index.recipe import Contents, Recipe, default_config
+from neardup.index.session import DATABASE, Session, check_new_folder
+from neardup.index.store import Durability
+from neardup.index.writing import Incoming
+from neardup.search.base import Hits, Mode, check_mode
+from neardup.seeds import Seed
+from neardup.threads import check_threads
+
+__all__ = ["Index"]
+
+AT_ONCE = 1024  # documents in one transaction
+REMOVED_AT_ONCE = 10_000
+Rows = NDArray[np.int64]
+
+
+class Index:
+    """Documents remembered in a folder, found again when they or their near-duplicates come back.
+
+    path         the folder; made if there is none and mode is "write"
+    config       how fingerprints are made and searched, for a new index; by default 1-bit MinHash codes
+    mode         "write" (one process at a time) or "read" (any number; sees the state of opening or `refresh`)
+    store        what is kept of a document, for a new index: "text" or "features", to verify hits by, or "none"
+    durability   "normal": what was acknowledged survives the death of the process; "full": of the machine, too
+    seed         of a new index; secret and drawn at random by default
+    sample       texts on which a new index fits the document frequencies that its config asks for, once and for all
+    scheme       for a new index that takes ready fingerprints of this scheme, made elsewhere, and no texts
+    ttl          seconds after which documents are forgotten, unless a call says otherwise
+
+    A document that comes again under its id replaces the older version and never matches it. Every document follows
+    the best keeper it matches, or is a keeper itself. All methods may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        config: Config | None = None,
+        *,
+        mode: Literal["write", "read"] = "write",
+        store: Contents | None = None,
+        durability: Durability = "normal",
+        seed: int | Seed | None = None,
+        sample: Texts | None = None,
+        scheme: str | None = None,
+        ttl: float | None = None,
+        threads: int = 1,
+    ) -> None:
+        self.path = Path(path)
+        self._ttl = lasting(ttl)
+        if mode not in ("write", "read"):
+            raise ConfigError(f'mode is "write" or "read", not {mode!r}')
+        recipe = None
+        if not (self.path / DATABASE).exists():
+            if mode == "read":
+                raise FileNotFoundError(2, "there is no index here", str(self.path))
+            check_new_folder(self.path)
+            contents: Contents = store or ("text" if scheme is None else "none")
+            own = None if seed is None else Seed.of(seed)
+            recipe = Recipe.make(config or default_config(contents), own, contents, scheme, sample, threads)
+        self._session = Session(
+            self.path,
+            recipe=recipe,
+            writes=mode == "write",
+            durability=durability,
+            threads=check_threads(threads),
+        )
+        self._recipe = self._session.recipe
+        try:
+            self._recipe.check_given(self.path, config, store, scheme)
+            self._next_expiry = self._first_expiry()
+        except BaseException:
+            self._session.close()
+            raise
+
+    def close(self) -> None:
+        """Save the cache and let go of the files; a second call does nothing."""
+        self._session.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """Documents in the index."""
+        with self._session.reading() as store:
+            return store.counters()["documents"]
+
+    def __contains__(self, id: str) -> bool:
+        with self._session.reading() as store:
+            return bool(self._session.rows_of([id], store))
+
+    @property
+    def config(self) -> Config:
+        """How fingerprints are made, with the index's own seed: for `fingerprint` and whoever may know it."""
+        return self._recipe.config
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of the fingerprints in it."""
+        return self._recipe.scheme_checked
+
+    @property
+    def store(self) -> Contents:
+        """What is kept of each document."""
+        return self._recipe.contents
+
+    @property
+    def rebuilt(self) -> tuple[str, ...]:
+        """What was wrong with the cache when the index was opened; the database has taken its place."""
+        return self._session.rebuilt
+
+    def fingerprint(self, texts: Sequence[str], *, threads: int = 1) -> Fingerprints:
+        """Fingerprints of this index's scheme, ready for `seen_prints`, `add_prints` and `search_prints`."""
+        return self._recipe.prints(texts, threads)
+
+    @overload
+    def seen(
+        self, documents: str, *, id: str, meta: Mapping[str, Any] | None = None, ttl: float | None = None
+    ) -> Seen: ...
+    @overload
+    def seen(self, documents: Document, *, ttl: float | None = None) -> Seen: ...
+    @overload
+    def seen(self, documents: Iterable[Document], *, ttl: float | None = None) -> Answers: ...
+    def seen(
+        self,
+        documents: str | Document | Iterable[Document],
+        *,
+        id: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        ttl: float | None = None,
+    ) -> Seen | Answers:
+        """Look documents up and remember them, in one step: of the same page given twice, at the same time or in one
+        batch, exactly one is new. When it returns, they are committed, 1,024 in a transaction."""
+        if isinstance(documents, str):
+            if id is None:
+                raise ConfigError("a text needs an id to be remembered by: seen(text, id=...)")
+            documents = Document(id, documents, meta or {})
+        if isinstance(documents, Document):
+            return self.seen([documents], ttl=ttl)[0]
+        parts, waiting = [], iter(documents)
+        while batch := list(islice(waiting, AT_ONCE)):
+            for document in batch:
+                if not isinstance(document, Document):
+                    raise DataError(f"expected Documents, got {type(document).__name__}")
+            items = self._session.matcher.of_texts([document.text for document in batch])
+            metas = [meta_text(document.meta) for document in batch]
+            parts.append(self._put([document.id for document in batch], items, metas, ttl))
+        return Answers.joined(parts)
+
+    def seen_prints(
+        self,
+        ids: Sequence[str],
+        prints: Fingerprints,
+        *,
+        metas: Sequence[Mapping[str, Any]] | None = None,
+        ttl: float | None = None,
+    ) -> Answers:
+        """`seen` for ready fingerprints. An index that verifies its hits needs texts."""
+        if self._recipe.contents != "none":
+            raise DataError(
+                'this index keeps texts to verify hits by: use `seen`, or make it with store="none"'
+            )
+        if len(ids) != len(prints) or (metas is not None and len(metas) != len(ids)):
+            raise DataError(f"{len(ids)} ids for {len(prints)} fingerprints")
+        items = self._session.matcher.of_prints(prints)
+        texts = [None] * len(ids) if metas is None else [meta_text(meta) for meta in metas]
+        parts = []
+        for start in range(0, len(ids), AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            columns = items.column[part], items.keys[part], items.empty[part]
+            parts.append(self._put(ids[part], Items(*columns), texts[part], ttl))
+        return Answers.joined(parts)
+
+    def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:
+        """Remember documents; gives how many of them were new. Each learns its keeper, as in `seen`."""
+        given = [documents] if isinstance(documents, Document) else documents
+        new, waiting = 0, iter(given)
+        while batch := list(islice(waiting, AT_ONCE)):
+            new += int(self.seen(batch, ttl=ttl).new.sum())
+        return new
+
+    def add_prints(self, ids: Sequence[str], prints: Fingerprints, *, ttl: float | None = None) -> int:
+        """`add` for ready fingerprints."""
+        return int(self.seen_prints(ids, prints, ttl=ttl).new.sum())
+
+    def _put(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers:
+        """Documents in transactions; one ends before an id that it has already."""
+        self._session.check_writable()
+        check_ids(ids)
+        life = self._ttl if ttl is None else lasting(ttl)
+        with self._session.writer:
+            now = int(time.time() * 1000)
+            self._sweep(now)
+            expires = None if life is None else now + life
+            if expires is not None:
+                self._next_expiry = min(self._next_expiry, expires)
+            parts, start = [], 0
+            while start < len(ids):
+                stop = distinct_until(ids, start)
+                part = items if stop - start == len(ids) else items.take(np.arange(start, stop))
+                seed = self._recipe.seed.value
+                incoming = Incoming.of(ids[start:stop], part, metas[start:stop], now, expires, seed)
+                old = self._session.rows_of(incoming.ids, self._session.store, incoming.hashes)
+                removed = np.array(sorted(old.values()), np.int64)
+                written = self._session.change(incoming, removed)
+                keepers = written.keepers
+                followed = keepers.row[keepers.row != written.rows]
+                names = self._session.store.ids(followed) if len(followed) else {}
+                parts.append(
+                    Answers(
+                        incoming.ids, written.rows, keepers.row, keepers.distance, keepers.similarity, names
+                    )
+                )
+                start = stop
+        return Answers.joined(parts)
+
+    def remove(self, ids: str | Iterable[str]) -> int:
+        """Forget documents; gives how many of them there were. A cluster whose keeper goes gets a new one."""
+        self._session.check_writable()
+        wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
+        with self._session.writer:
+            rows = self._session.rows_of(wanted, self._session.store)
+            return self._drop(np.array(sorted(rows.values()), np.int64))
+
+    def forget(self, before: float) -> int:
+        """Forget all documents added before a time, in seconds since 1970; gives how many there were."""
+        self._session.check_writable()
+        with self._session.writer:
+            lines = self._session.store.all(
+                "SELECT row FROM documents WHERE added < ? ORDER BY row", (int(before * 1000),)
+            )
+            return self._drop(np.array([line[0] for line in lines], np.int64))
+
+    def expire(self) -> int:
+        """Forget the documents whose time is over; adding does so too. Gives how many there were."""
+        self._session.check_writable()
+        with self._session.writer:
+            return self._sweep(int(time.time() * 1000))
+
+    def _sweep(self, now: int) -> int:
+        if now < self._next_expiry:
+            return 0
+        lines = self._session.store.all(
+            "SELECT row FROM documents WHERE expires IS NOT NULL AND expires <= ? ORDER BY row", (now,)
+        )
+        count = self._drop(np.array([line[0] for line in lines], np.int64))
+        self._next_expiry = self._first_expiry()
+        return count
+
+    def _first_expiry(self) -> int:
+        lines = self._session.store.all("SELECT min(expires) FROM documents WHERE expires IS NOT NULL")
+        return 2**62 if lines[0][0] is None else int(lines[0][0])
+
+    def _drop(self, rows: Rows) -> int:
+        """Rows out, in transactions that stay small however many they are."""
+        parts = (rows[start : start + REMOVED_AT_ONCE] for start in range(0, len(rows), REMOVED_AT_ONCE))
+        return sum(self._session.change(None, part).removed for part in parts)
+
+    def search(self, queries: str | Document | Iterable[str | Document], *, mode: Mode = "all") -> Any:
+        """The stored documents near a text: a list of Hit, the best first; for several texts a list of such lists.
+
+        A Document does not find itself: hits of its own id are left out. `first` gives one hit at most.
+        """
+        if isinstance(queries, str | Document):
+            return self.search([queries], mode=mode)[0]
+        asked = list(queries)
+        items = self._session.matcher.of_texts([q.text if isinstance(q, Document) else q for q in asked])
+        return self._search(items, [q.id if isinstance(q, Document) else None for q in asked], mode)
+
+    def search_prints(self, prints: Fingerprints, *, mode: Mode = "all") -> list[list[Hit]]:
+        """`search` for ready fingerprints."""
+        if self._recipe.verifies:
+            raise DataError('this index verifies hits by texts: use `search`, or make it with store="none"')
+        return self._search(self._session.matcher.of_prints(prints), [None] * len(prints), mode)
+
+    def search_rows(self, prints: Fingerprints, *, mode: Mode = "all", threads: int | None = None) -> Hits:
+        """The bare search: rows within reach of each fingerprint, not verified, expired ones too; `ids` names them."""
+        items = self._session.matcher.of_prints(prints)
+        with self._session.reading():
+            near = self._session.state.tables.search(
+                items.keys, items.empty, followers=True, mode=check_mode(mode), threads=threads
+            )
+        return Hits(near.query, near.row, near.distance.astype(np.uint8))
+
+    def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]:
+        """The ids of rows, for those that are there."""
+        with self._session.reading() as store:
+            return store.ids(np.asarray(list(rows), np.int64))
+
+    def _search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
+        check_mode(mode)
+        with self._session.reading() as store:
+            mine = self._session.rows_of([id for id in own if id is not None], store)
+            # A document's own row, or one that has expired, must not take the one place that `first` has.
+            wide: Mode = "all" if mine or time.time() * 1000 >= self._next_expiry else mode
+            found = self._session.matcher.stored(items, store, followers=True, mode=wide)
+            return hits_of(found, store, [mine.get(id or "", -1) for id in own], mode, time.time())
+
+    def get(self, id: str) -> Stored | None:
+        """What is stored of a document, or None."""
+        return self.get_all([id])[0]
+
+    def get_all(self, ids: Iterable[str]) -> list[Stored | None]:
+        """What is stored of each of several documents, or None."""
+        wanted = list(ids)
+        with self._session.reading() as store:
+            rows = self._session.rows_of(wanted, store)
+            found = {entry.row: entry for entry in stored_documents(store, self._recipe, rows.values())}
+        return [found.get(rows.get(id, -1)) for id in wanted]
+
+    def cluster(self, id: str) -> Cluster | None:
+        """The cluster of a document: its keeper and all that follow it, each with its distance and similarity to the
+        keeper. None if there is no such document."""
+        with self._session.reading() as store:
+            row = self._session.rows_of([id], store).get(id)
+            return None if row is None else cluster_of(store, row)
+
+    def documents(self) -> Iterator[Stored]:
+        """All documents by row; what is added or removed meanwhile may be missed or not."""
+        last = -1
+        while True:
+            with self._session.reading() as store:
+                lines = store.all("SELECT row FROM documents WHERE row > ? ORDER BY row LIMIT 1000", (last,))
+                found = stored_documents(store, self._recipe, [line[0] for line in lines])
+            if not lines:
+                return
+            yield from found
+            last = lines[-1][0]
+
+    def explain(self, id: str, other: str) -> Explanation:
+        """Why two stored documents are, or are not, duplicates; the index must keep texts."""
+        one, two = self.get_all([id, other])
+        for name, entry in ((id, one), (other, two)):
+            if entry is None:
+                raise DataError(f"there is no document {name!r}")
+            if entry.text is None:
+                raise DataError('this index keeps no texts; make it with store="text"')
+        assert one is not None and two is not None
+        how, least = self._recipe.compared, self._recipe.config.verify.threshold
+        return explain(
+            one.text or "", two.text or "", threshold=least, width=how.width, normalize=how.normalize
+        )
+
+    def stats(self) -> Stats:
+        """Sizes at this moment."""
+        session = self._session
+        with session.reading() as store:
+            counts = store.counters()
+            memory, segments = session.state.tables.size()
+            return Stats(
+                documents=counts["documents"],
+                keepers=counts["documents"] - counts["followers"],
+                rows=session.state.rows,
+                watermark=session.state.watermark,
+                database_bytes=store.size(),
+                cache_bytes=session.cache.size(),
+                memory_bytes=memory,
+                segments=segments,
+                store=self._recipe.contents,
+                scheme=self.scheme,
+            )
+
+    def refresh(self) -> bool:
+        """For an index opened for reading: see what has been written since; says whether that was anything."""
+        changed = self._session.refresh()
+        self._next_expiry = self._first_expiry()
+        return changed
+
+    def compact(self) -> None:
+        """Make the tables and the cache as small and fast as they can be, without what was removed."""
+        self._session.check_writable()
+        with self._session.writer:
+            self._session.compact()
+
+    def verify(self) -> Health:
+        """Read everything and compare: database, cache files, tables and clusters. Takes a while; changes nothing."""
+        with self._session.writer, self._session.reading() as store:
+            return verify(self._session, store)
+
+    def backup(self, target: str | PathLike[str]) -> None:
+        """A copy of the committed state in a new folder, made while the index is in use; open it like any other."""
+        backup(self._session, Path(target))
+
+    def export(self, path: str | PathLike[str]) -> int:
+        """Write all documents to a JSONL or Parquet file, and the key, with which they can be made an index again, to
+        PATH.key. Gives how many there were."""
+        from neardup.index.export import export_index
+
+        return export_index(self, path)
+
+    def write_key(self, path: str | PathLike[str]) -> None:
+        """Write the recipe and the seed to a file, for a client that is to make fingerprints for this index."""
+        write_key(self._recipe, path)

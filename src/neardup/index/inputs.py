@@ -1,0 +1,64 @@
+"""What comes in from outside, checked: ids, metas, times."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from neardup.errors import ConfigError, DataError
+
+__all__ = ["check_ids", "distinct_until", "lasting", "meta_text"]
+
+LONGEST_ID = 8192  # bytes
+
+
+def lasting(ttl: float | None) -> int | None:
+    """A time to live in milliseconds."""
+    if ttl is None:
+        return None
+    if not ttl > 0:
+        raise ConfigError(f"a time to live is a number of seconds above 0, not {ttl!r}")
+    return int(ttl * 1000)
+
+
+def meta_text(meta: Mapping[str, Any]) -> str | None:
+    if not meta:
+        return None
+    try:
+        return json.dumps(meta, ensure_ascii=False, allow_nan=False, default=_plain)
+    except ValueError as error:
+        raise DataError(f"this meta cannot be stored as JSON: {error}") from None
+
+
+def _plain(value: Any) -> Any:
+    """What JSON has no type for: times as ISO 8601, numpy's numbers as numbers."""
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise ValueError(f"{type(value).__name__} has no form in it")
+
+
+def check_ids(ids: Sequence[str]) -> None:
+    for id in ids:
+        if not isinstance(id, str) or not id:
+            raise DataError(f"an id is a text of one character or more, not {id!r:.100}")
+        if len(id) > LONGEST_ID // 4 and len(id.encode("utf-8", "replace")) > LONGEST_ID:
+            raise DataError(f"an id has at most {LONGEST_ID:,} bytes; {id[:50]!r}... has more")
+    try:
+        "".join(ids).encode()
+    except UnicodeEncodeError as error:
+        raise DataError(f"an id is not well-formed Unicode: {error.reason}") from None
+
+
+def distinct_until(ids: Sequence[str], start: int) -> int:
+    """How far ids go from `start` until one comes again."""
+    if len(set(ids[start:])) == len(ids) - start:
+        return len(ids)
+    known: set[str] = set()
+    for stop in range(start, len(ids)):
+        if ids[stop] in known:
+            return stop
+        known.add(ids[stop])
+    return len(ids)

@@ -1,0 +1,131 @@
+"""The native tables of an index: where an id is, and which rows are near. Derived from the database, never saved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.index.recipe import Recipe
+from neardup.search.base import Mode
+from neardup.search.hamming import Compact, design_arrays
+
+__all__ = ["Near", "Tables", "hash_ids"]
+
+Rows = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+
+class Near(NamedTuple):
+    """Stored rows near queries: query, row and distance, sorted by query and row."""
+
+    query: Rows
+    row: Rows
+    distance: Rows
+
+
+def hash_ids(ids: Sequence[str], seed: int) -> NDArray[np.uint64]:
+    """64 bits of each id, under the index's own seed."""
+    texts = _core.Texts()
+    texts.add(tuple(id if id.isascii() else id.encode() for id in ids))  # the core hashes UTF-8 as it is
+    return _core.hash_texts(texts, seed, _core.Hash.xxh3)
+
+
+class Tables:
+    """Rows are numbered as in the database; those that are gone, or have no fingerprint, take a number but no place.
+    Rows that follow a keeper can be left out of a search."""
+
+    def __init__(self, recipe: Recipe, threads: int = 1) -> None:
+        self._recipe, self._threads = recipe, threads
+        method = recipe.method()
+        self._near = [
+            _core.LiveTables(method.bits, method.radius, *design_arrays(method.design))
+            for _ in range(recipe.tables)
+        ]
+        self._ids = _core.LiveTables(64, 0, *design_arrays(Compact(0).design))
+        self._words = 1 if recipe.tables > 1 else method.bits // 64 or 1
+        self.rows = 0
+
+    def load(self, ids: NDArray[np.uint64], keys: NDArray[np.uint64], gone: Flags, empty: Flags) -> None:
+        """The first rows, all at once: hashed ids, keys, which rows are no more, and which have no fingerprint."""
+        self._ids.load(ids.reshape(-1, 1), _flags(gone), self._threads)
+        absent = _flags(gone | empty)
+        for table, column in zip(self._near, self._columns(keys), strict=True):
+            table.load(column, absent, self._threads)
+        self.rows = len(ids)
+
+    def add(self, ids: NDArray[np.uint64], keys: NDArray[np.uint64], gone: Flags, empty: Flags) -> None:
+        """The next rows."""
+        self._ids.add(ids.reshape(-1, 1), _flags(gone), self._threads)
+        absent = _flags(gone | empty)
+        for table, column in zip(self._near, self._columns(keys), strict=True):
+            table.add(column, absent, self._threads)
+        self.rows += len(ids)
+
+    def remove(self, rows: Rows) -> None:
+        for table in (self._ids, *self._near):
+            table.remove(rows)
+
+    def hide(self, rows: Rows, hidden: bool) -> None:
+        """Mark rows as followers, or as keepers again."""
+        for table in self._near:
+            table.hide(rows, hidden)
+
+    def find(self, ids: NDArray[np.uint64]) -> tuple[Rows, Rows]:
+        """Rows whose hashed id is one asked for, as columns of places in `ids` and rows. Nearly always the same id."""
+        query, row, _ = self._ids.search(ids.reshape(-1, 1), _core.Mode.all, self._threads)
+        return query, row
+
+    def search(
+        self,
+        keys: NDArray[np.uint64],
+        empty: Flags,
+        *,
+        followers: bool,
+        mode: Mode = "all",
+        most: int | None = None,
+        threads: int | None = None,
+    ) -> Near:
+        """The rows near each query; of rows with one and the same key at most so many of each segment."""
+        asked = np.flatnonzero(~empty) if empty.any() else None
+        if asked is not None:
+            keys = keys[asked]
+        threads = self._threads if threads is None else threads
+        parts = [
+            table.search(column, _core.Mode[mode], threads, followers, most)
+            for table, column in zip(self._near, self._columns(keys), strict=True)
+        ]
+        query, row, distance = parts[0]
+        if len(parts) > 1:
+            # A row met in several bands is one hit.
+            width = max(self.rows, 1)
+            pairs = np.unique(np.concatenate([query * width + row for query, row, _ in parts]))
+            query, row = np.divmod(pairs, width)
+            if mode == "first":
+                fresh = np.ones(len(query), bool)
+                fresh[1:] = query[1:] != query[:-1]
+                query, row = query[fresh], row[fresh]
+            distance = np.zeros(len(query), np.uint8)
+        return Near(query if asked is None else asked[query], row, distance.astype(np.int64))
+
+    def compact(self) -> None:
+        """One segment each, without what is gone."""
+        for table in (self._ids, *self._near):
+            table.compact(self._threads)
+
+    def size(self) -> tuple[int, tuple[int, ...]]:
+        """Bytes in memory, and the rows of each segment of keys."""
+        states = [table.state() for table in (self._ids, *self._near)]
+        return sum(state[4] + state[5] for state in states), tuple(states[1][3])
+
+    def _columns(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint64]]:
+        if len(self._near) == 1:
+            return [np.ascontiguousarray(keys)]
+        return [np.ascontiguousarray(keys[:, band : band + 1]) for band in range(len(self._near))]
+
+
+def _flags(absent: Flags) -> Flags | None:
+    return np.ascontiguousarray(absent) if absent.any() else None

@@ -1,0 +1,129 @@
+"""`neardup index`, as a user types it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from command import run
+
+from neardup.cli import main
+
+pytestmark = pytest.mark.process
+
+FERRY = (
+    "The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it stays in the "
+    "harbour all day long and the crew wait for the weather to turn"
+)
+
+
+@pytest.fixture
+def files(tmp_path):
+    lines = [
+        {"id": "a", "text": FERRY, "site": "one"},
+        {"id": "b", "text": FERRY + " soon", "site": "two"},
+        {"id": "c", "text": "Whisk the eggs with the sugar until pale, then fold in the flour"},
+    ]
+    (tmp_path / "d.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    (tmp_path / "q.txt").write_text(FERRY)
+    return tmp_path
+
+
+@pytest.fixture
+def told(capsys):
+    """Runs a command in this process, which spares the start of another, and gives its lines of JSON."""
+
+    def tell(*arguments, code=0):
+        try:
+            main(["index", *map(str, arguments), "--json"])
+            got = 0
+        except SystemExit as exit:
+            got = exit.code
+        out, err = capsys.readouterr()
+        assert got == code, err
+        return [json.loads(line) for line in out.splitlines()]
+
+    return tell
+
+
+def test_a_whole_life(files, told):
+    index, documents = files / "i.nd", files / "d.jsonl"
+    [added] = told("add", index, documents)
+    assert (added["documents"], added["new"], added["duplicates"]) == (3, 2, 1)
+    seen = told("seen", index, documents)
+    assert [(line["id"], line["new"], line["duplicate_of"]) for line in seen] == [
+        ("a", True, None),
+        ("b", False, "a"),
+        ("c", True, None),
+    ]
+    [found] = told("search", index, files / "q.txt")
+    assert [hit["id"] for hit in found["hits"]] == ["a", "b"]
+    assert len(told("search", index, files / "q.txt", "--first")[0]["hits"]) == 1
+    [stored] = told("get", index, "b")
+    assert stored["meta"]["site"] == "two" and stored["keeper"] == "a"
+    assert [member["id"] for member in told("cluster", index, "b")[0]["members"]] == ["a", "b"]
+    assert told("stats", index)[0]["documents"] == 3
+    assert told("verify", index)[0]["sound"]
+    told("backup", index, files / "copy.nd")
+    for name in ("e.jsonl", "e.parquet"):
+        assert told("export", index, files / name)[0]["documents"] == 3
+        assert told("import", files / f"{name}.nd", files / name)[0]["documents"] == 3
+    assert told("reindex", index, files / "sim.nd", "--method", "simhash")[0]["documents"] == 3
+    [again] = told(
+        "reindex", index, files / "min.nd", "--method", "minhash", "--from", documents, "--store", "none"
+    )
+    assert again["documents"] == 3
+    assert told("recover", index, files / "saved.nd")[0] == {"documents": 3, "lost": 0}
+    told("key", index, files / "key")
+    assert told("remove", index, "a", "nobody")[0] == {"removed": 1}
+    assert told("cluster", index, "b")[0]["keeper"] == "b"
+    told("compact", index)
+    assert told("forget", index, "--expired")[0] == {"removed": 0}
+    assert told("forget", index, "--before", "2100-01-01")[0] == {"removed": 2}
+    text = run("index", "stats", str(index)).stdout.decode()
+    assert "documents  0" in text
+
+
+def test_create_says_how(files, told):
+    told("create", files / "m.nd", "--method", "minhash", "--threshold", "0.7", "--store", "none")
+    assert told("add", files / "m.nd", files / "d.jsonl")[0]["duplicates"] == 1
+    config = files / "c.toml"
+    config.write_text('[fingerprint]\nkind = "simhash"\n[search]\nkind = "covering"\nradius = 3\n')
+    told("create", files / "s.nd", "--config", config)
+    [made] = told("create", files / "t.nd", "--method", "simhash", "--sample", files / "d.jsonl")
+    assert "tf-idf(count," in made["scheme"]
+    told("seen", files / "t.nd", files / "d.jsonl")
+    assert told("search", files / "t.nd", files / "q.txt")[0]["hits"][0]["id"] == "a"
+
+
+def test_mistakes_are_said_plainly(files, told):
+    for code, words, arguments in (
+        (1, "no index here", ["search", files / "no.nd", files / "q.txt"]),
+        (1, "no index here", ["remove", files / "no.nd", "a"]),
+        (1, "sample", ["create", files / "i.nd", "--method", "simhash"]),
+        (2, "--before", ["forget", files / "i.nd", "--before", "soon"]),
+        (2, "either", ["forget", files / "i.nd"]),
+        (1, "not empty", ["add", files, files / "d.jsonl"]),
+        (1, "no document", ["get", files / "j.nd", "zz"]),
+        (1, "already", ["create", files / "j.nd"]),
+        (1, "no document", ["cluster", files / "j.nd", "zz"]),
+    ):
+        if any(str(argument).endswith("j.nd") for argument in arguments) and not (files / "j.nd").exists():
+            told("create", files / "j.nd")
+        result = run("index", *map(str, arguments))
+        assert result.returncode == code, (arguments, result.stderr)
+        assert words in result.stderr.decode(), (arguments, result.stderr)
+
+
+def test_damage_is_reported(files, told):
+    told("add", files / "i.nd", files / "d.jsonl")
+    told("compact", files / "i.nd")
+    for file in (files / "i.nd" / "cache").iterdir():
+        file.write_bytes(b"junk")
+    [health] = told("verify", files / "i.nd", code=1)
+    assert not health["sound"]
+    told("compact", files / "i.nd")
+    assert told("verify", files / "i.nd")[0]["sound"]
+    (files / "i.nd" / "index.sqlite").write_bytes(b"junk" * 10_000)
+    result = run("index", "stats", str(files / "i.nd"))
+    assert result.returncode == 1 and b"neardup index recover" in result.stderr
