@@ -86,6 +86,13 @@ class Config:
             raise ConfigError("features are Words, Shingles, Characters or Sentences")
         if not isinstance(self.verify, Verify):
             raise ConfigError("candidates are verified by Jaccard, Containment or Cosine")
+        if not isinstance(self.fingerprint, Fingerprint | None):
+            raise ConfigError(f"a fingerprint is MinHash, Simhash or BitMinHash, not {self.fingerprint!r}")
+        if not isinstance(self.search, Search | None):
+            raise ConfigError(f"a search is LSH or a Hamming method, not {self.search!r}")
+        for name, kind in (("keep", Keep), ("filters", Filters), ("templates", Templates | None)):
+            if not isinstance(getattr(self, name), kind):
+                raise ConfigError(f"{name} is nd.{name.title()}(...), not {getattr(self, name)!r}")
         if not 0 < self.recall < 1:
             raise ConfigError(f"a recall is between 0 and 1, not {self.recall}")
         if self.short < 0:
@@ -199,6 +206,6 @@ class Config:
         """Read a TOML file. Unknown names are refused, with those there are."""
         try:
             plain = tomllib.loads(Path(path).read_text("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # bad TOML, bad UTF-8, a number without end, nesting
             raise ConfigError(f"{path}: {error}") from None
         return cls.from_plain(plain, str(path))

@@ -141,7 +141,7 @@ class _Search:
         self.progress.stage("candidates", 1.0)
         joined = method.candidates(
             corpus,
-            apart | short if short is not None else apart,
+            apart,
             self.best,
             folder=self.room.folder,
             most=self.room.pairs,
@@ -149,10 +149,19 @@ class _Search:
             told=self.progress.reached,
         )
         runs = None
+        joined_short = np.zeros(len(corpus), np.bool_)
         if short is not None and short.any():
-            runs = self._join_short(apart)
+            runs, rows = self._join_short(apart)
+            joined_short[rows] = True
         self.progress.stage("verify", 1.0)
-        parts = [self._verified(left, right) for left, right in joined.chunks(self.room.pairs // 4)]
+        parts = []
+        for left, right in joined.chunks(self.room.pairs // 4):
+            if runs is not None and short is not None:
+                # The exact join has looked at these. Short documents meet others here all the same, for a long one that
+                # repeats itself may have as few features.
+                fresh = ~(joined_short[left] & joined_short[right] & (short[left] | short[right]))
+                left, right = left[fresh], right[fresh]
+            parts.append(self._verified(left, right))
         self.implied = joined.implied
         self.capped += joined.capped
         self.skipped += joined.skipped
@@ -179,7 +188,8 @@ class _Search:
             return None
         return np.asarray((self.corpus.tokens < self.config.short) & ~apart)
 
-    def _join_short(self, apart: NDArray[np.bool_]) -> PairRuns:
+    def _join_short(self, apart: NDArray[np.bool_]) -> tuple[PairRuns, Rows]:
+        """Pairs of the exact join, and the rows it was of."""
         corpus, width = self.corpus, self.prepared.compared.width
         # A document has at most as many features as tokens; shingles are fewer, but for the shortest texts.
         most = max(1, self.config.short - 1)
@@ -191,10 +201,17 @@ class _Search:
                 yield self._sets(batch)
 
         runs = PairRuns(self.room.folder, self.room.pairs)
-        join.pairs(rows, features, self.best, runs=runs, memory=self.room.memory // 8, threads=self.threads)
+        join.pairs(
+            rows,
+            features,
+            self.best,
+            runs=runs,
+            memory=max(1 << 20, self.room.memory // 8),
+            threads=self.threads,
+        )
         self.capped += join.capped
         self.skipped += join.skipped
-        return runs
+        return runs, rows
 
     def _verified(self, left: Rows, right: Rows) -> Pairs:
         """The candidates that are similar enough, in as many steps as the room for their features asks for."""
