@@ -226,19 +226,27 @@ class _Search:
     def _steps(self, left: Rows, right: Rows) -> Iterator[Columns]:
         """Candidates in parts of few documents each. Documents that hang together stay together, so that none is made
         features of twice unless so many hang together that they do not fit."""
-        met, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+        met = self._met(left, right)
         tokens = self.corpus.tokens[met]
         if int(tokens.sum()) <= self.room.step:
             if len(left):
                 yield left, right
             return
-        ends = places.reshape(2, -1).astype(np.int64)
-        label = _core.labels_of_pairs(len(met), ends[0], ends[1])
+        place = np.empty(len(self.corpus), np.int64)
+        place[met] = np.arange(len(met))
+        label = _core.labels_of_pairs(len(met), place[left], place[right])
         whole = np.bincount(label, tokens, len(met)).astype(np.int64)
-        part = (np.cumsum(whole) // self.room.step)[label[ends[0]]]
+        part = (np.cumsum(whole) // self.room.step)[label[place[left]]]
         order = np.argsort(part, kind="stable")
         for some in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
             yield from self._halves(left[some], right[some])
+
+    def _met(self, left: Rows, right: Rows) -> Rows:
+        """The rows that many pairs name, ascending: marked, which is quicker than sorting them."""
+        marks = np.zeros(len(self.corpus), np.bool_)
+        marks[left] = True
+        marks[right] = True
+        return np.flatnonzero(marks)
 
     def _halves(self, left: Rows, right: Rows) -> Iterator[Columns]:
         met = np.unique(np.concatenate([left, right]))
