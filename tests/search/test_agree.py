@@ -84,8 +84,7 @@ def test_fixed_sketch_thresholds_follow_the_seeds_curve(many, least, expected):
     for share, known in expected.items():
         curve = sum(math.comb(many, k) * share**k * (1 - share) ** (many - k) for k in range(least, many + 1))
         assert curve == pytest.approx(known, abs=0.002)
-        shared = round(2000 * share / (1 + share) * 1)
-        hits = 0
+        shared = round(2000 * share / (1 + share))
         rng = np.random.default_rng(int(1000 * share))
         trials = 300
         rows = []
