@@ -75,14 +75,15 @@ def _bits(texts: list[str]) -> Any:
 
 
 _LSH = nd.LSH.for_threshold(THRESHOLD, 0.99)
+_TEN = nd.IMatch(lexicons=10, share=0.3)
 SCHEMES = (
     Scheme(f"MinHash, {_LSH.bands} bands of {_LSH.rows}", _minhash, 8 * _LSH.bands + 16),
     Scheme("sketch, 90 of 100", _sketch(100, 90), 400),
     Scheme("sketch, 160 of 200", _sketch(200, 160), 800),
     Scheme("super-fingerprints, 2 of 6", _keys(nd.SuperFingerprints(), nd.Shingles()), 48),
     Scheme("I-Match", _keys(nd.IMatch(), nd.Words()), 8),
-    Scheme("I-Match, 4 of 7 lexicons", _keys(nd.IMatch(lexicons=7), nd.Words()), 56),
-    Scheme("I-Match, 1 of 7 lexicons", _keys(nd.IMatch(lexicons=7), nd.Words(), nd.Agree(1)), 56),
+    Scheme("I-Match, 3 of 10 lexicons", _keys(_TEN, nd.Words(), nd.Agree(3)), 80),
+    Scheme("I-Match, most of 10 lexicons", _keys(_TEN, nd.Words()), 80),
     Scheme("bucket checksums, 33 of 64", _keys(nd.BucketChecksums(), nd.Words()), 512),
     Scheme("simhash TF-IDF words, radius 3", _simhash, 8),
     Scheme("1-bit MinHash, radius 8", _bits, 8),
@@ -114,7 +115,9 @@ def truths(name: str, ids: list[str]) -> tuple[Pairs, dict[int, str]]:
         column = next(field for field in table.fieldnames or () if field.startswith("j"))
         first, second = (table.fieldnames or [])[:2]
         similar = {
-            _ordered(place[row[first]], place[row[second]]) for row in table if float(row[column]) >= THRESHOLD
+            _ordered(place[row[first]], place[row[second]])
+            for row in table
+            if float(row[column]) >= THRESHOLD
         }
     with open(data() / name / "truth_clusters.tsv", encoding="utf-8") as file:
         clusters = {place[row["id"]]: row["cluster"] for row in csv.DictReader(file, delimiter="\t")}
@@ -132,7 +135,9 @@ def _every(found: Any) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts])
 
 
-def measure(scheme: Scheme, texts: dict[str, list[str]], similar: Pairs, clusters: dict[int, str]) -> dict[str, Any]:
+def measure(
+    scheme: Scheme, texts: dict[str, list[str]], similar: Pairs, clusters: dict[int, str]
+) -> dict[str, Any]:
     """One row of the table."""
     began = time.perf_counter()
     left, right = _every(scheme.propose(texts[scheme.source]))
@@ -198,10 +203,11 @@ def main() -> None:
     if set(named) != set(SETS):
         return
     facts = machine.describe()
-    RESULT.write_text(json.dumps({"machine": facts, "threshold": THRESHOLD, "sets": results}, indent=1) + "\n")
+    made = {"date": machine.now(), "commit": machine.commit(), "machine": facts, "threshold": THRESHOLD}
+    RESULT.write_text(json.dumps(made | {"sets": results}, indent=1) + "\n")
     page = PAGE.read_text(encoding="utf-8")
     before, rest = page.split(BEGIN)
-    where = f"at commit `{facts['commit']}`" if "commit" in facts else ""
+    where = f"at commit `{machine.commit()}`"
     PAGE.write_text(f"{before}{BEGIN}\n{table(results, where)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
 
 

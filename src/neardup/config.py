@@ -184,7 +184,7 @@ class Config:
         **others: Any,
     ) -> Config:
         """A named method: "minhash", "simhash" (TF-IDF words, a wide radius, verified), "bits" (1-bit MinHash) or
-        "exact"; "imatch" (seven lexicons), "supers" (2 of 6), "buckets" (most checksums) or "sketch" (90 of 100). All
+        "exact"; "imatch" (3 of 10 lexicons), "supers" (2 of 6), "buckets" (most checksums) or "sketch" (90 of 100). All
         are verified alike. Everything else is a field of Config."""
         verify = others.pop("verify", None) or Jaccard(threshold, floor)
         chosen: dict[str, Any] = {"verify": verify, **others}
@@ -207,7 +207,11 @@ class Config:
             shingles = chosen.pop("features", Shingles())
             words = Words(normalize=shingles.normalize)
             chosen = {"compare": shingles, "features": words, **chosen}
-            chosen.setdefault("fingerprint", IMatch(lexicons=7) if method == "imatch" else BucketChecksums())
+            if method == "imatch":
+                chosen.setdefault("fingerprint", IMatch(lexicons=10, share=0.3))
+                chosen.setdefault("search", Agree(3))
+            else:
+                chosen.setdefault("fingerprint", BucketChecksums())
         elif method == "supers":
             chosen.setdefault("fingerprint", SuperFingerprints())
         elif method == "sketch":

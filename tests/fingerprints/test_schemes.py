@@ -11,7 +11,7 @@ import neardup as nd
 from neardup.errors import ConfigError
 from neardup.features.weights import Frequencies
 
-SCHEMES = [nd.SuperFingerprints(), nd.BucketChecksums(16), nd.IMatch(), nd.IMatch(lexicons=5)]
+SCHEMES = [nd.SuperFingerprints(), nd.BucketChecksums(16), nd.IMatch(0, 1), nd.IMatch(0, 1, lexicons=5)]
 
 
 def fitted(scheme, texts, features):
@@ -46,7 +46,7 @@ def test_imatch_leaves_out_frequent_and_rare_words():
         " ".join(common + [f"topic{rng.randrange(30)}" for _ in range(12)] + [f"once{i}"]) for i in range(200)
     ]
     features = nd.Words()
-    scheme = nd.IMatch(0.1, 0.8).fit(Frequencies.count(texts, features))
+    scheme = nd.IMatch(0.1, 0.8, least=1).fit(Frequencies.count(texts, features))
     text = texts[7]
     word = next(w for w in text.split() if w.startswith("topic"))
     versions = [
@@ -82,7 +82,7 @@ def test_several_lexicons_forgive_what_one_does_not():
 def test_a_document_without_lexicon_words_has_no_digest():
     features = nd.Words()
     texts = ["a b c", "a b c", "a b d", "x y z"]
-    scheme = nd.IMatch(0.0, 0.5).fit(Frequencies.count(texts, features))
+    scheme = nd.IMatch(0.0, 0.5, least=1).fit(Frequencies.count(texts, features))
     keys = scheme.compute(features.extract(texts)).keys[:, 0]
     assert keys[3] == 0 and (keys[:3] != 0).all()
     few = nd.IMatch(0.0, 0.5, least=3).fit(Frequencies.count(texts, features))

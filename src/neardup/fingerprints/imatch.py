@@ -26,14 +26,15 @@ class IMatch:
     of every document, 1 a word of one alone.
 
     With more than one of `lexicons` each is a random part of it that holds the given `share`. A document with fewer
-    than `least` features in a lexicon has no digest of it.
+    than `least` features in a lexicon has no digest of it: a few words tell too little. Rare words go because each
+    edit brings some, and one is enough to change the digest.
     """
 
-    low: float = 0.1
-    high: float = 0.8
+    low: float = 0.2
+    high: float = 0.6
     lexicons: int = 1
     share: float = 0.7
-    least: int = 1
+    least: int = 5
     seed: int | Seed = DEFAULT_SEED
 
     def __post_init__(self) -> None:
