@@ -160,7 +160,10 @@ def test_wrong_types_in_code(field):
 
 
 def test_methods():
-    with pytest.raises(ConfigError, match="a method is one of minhash, simhash, bits, exact, not 'lsh'"):
+    with pytest.raises(
+        ConfigError,
+        match="a method is one of minhash, simhash, bits, exact, imatch, supers, buckets, sketch, not 'lsh'",
+    ):
         Config.of("lsh")
     assert Config.of().bands.curve(0.8) >= 0.99 and Config.of(threshold=0.5).bands.curve(0.5) >= 0.99
     assert Config.of(threshold=0.8, floor=0.6).bands.curve(0.6) >= 0.99

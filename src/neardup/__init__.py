@@ -23,13 +23,19 @@ from neardup.features import (
 )
 from neardup.fingerprints import (
     BitMinHash,
+    BucketChecksums,
     Codes,
     Digests,
     Exact,
+    Identical,
+    IMatch,
+    Keys,
     MinHash,
     Simhash,
     Sketches,
+    SuperFingerprints,
     expected_false_merges,
+    identical,
 )
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
@@ -57,9 +63,11 @@ if TYPE_CHECKING:
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
     from neardup.planning import Plan, plan
+    from neardup.presets import PRESETS, preset
     from neardup.repeats import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
     from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
+    from neardup.search.agree import Agree
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
     from neardup.search.join import Join
@@ -82,6 +90,7 @@ if TYPE_CHECKING:
 # Loaded on first use, so that importing neardup stays quick.
 _LATER = {
     "Adjacent": "neardup.search.adjacent",
+    "Agree": "neardup.search.agree",
     "BPHS": "neardup.search.hamming",
     "Batch": "neardup.io",
     "Candidates": "neardup.search.base",
@@ -109,6 +118,7 @@ _LATER = {
     "LiveSearcher": "neardup.search.live",
     "Mirrors": "neardup.web.mirrors",
     "Occurrence": "neardup.repeats",
+    "PRESETS": "neardup.presets",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
     "Paragraphs": "neardup.repeats",
@@ -142,6 +152,7 @@ _LATER = {
     "learn_url_rules": "neardup.web.urls",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
+    "preset": "neardup.presets",
     "read": "neardup.io",
     "scan": "neardup.findings",
     "summarize": "neardup.findings",
@@ -151,10 +162,13 @@ __all__ = [
     "BPHS",
     "DEFAULT_SEED",
     "LSH",
+    "PRESETS",
     "PSM",
     "Adjacent",
+    "Agree",
     "Batch",
     "BitMinHash",
+    "BucketChecksums",
     "Candidates",
     "Characters",
     "Clusters",
@@ -180,11 +194,14 @@ __all__ = [
     "Findings",
     "FormatError",
     "Hits",
+    "IMatch",
+    "Identical",
     "Idf",
     "Index",
     "Jaccard",
     "Join",
     "Keep",
+    "Keys",
     "Limits",
     "Lines",
     "LiveSearcher",
@@ -215,6 +232,7 @@ __all__ = [
     "SiteRule",
     "Sketches",
     "Smallest",
+    "SuperFingerprints",
     "Templates",
     "UrlRules",
     "Winnow",
@@ -238,10 +256,12 @@ __all__ = [
     "explain_url",
     "find_mirrors",
     "fingerprint",
+    "identical",
     "learn_url_rules",
     "normalize",
     "open_writer",
     "plan",
+    "preset",
     "read",
     "scan",
     "summarize",

@@ -1,6 +1,7 @@
 """From fingerprints to candidates: what a method keeps of every document, and how it then finds pairs.
 
-Both are configurations of one pipeline: MinHash bands meet on keys, codes meet within a radius.
+All are configurations of one pipeline: MinHash bands meet on keys, codes meet within a radius, and the older schemes
+where enough of their places agree.
 """
 
 from __future__ import annotations
@@ -18,13 +19,16 @@ from neardup.corpus.corpus import Corpus
 from neardup.corpus.shard import Prints
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes, Sketches
-from neardup.fingerprints.minhash import MinHash
+from neardup.fingerprints.keyed import Keys
+from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.simhash import Simhash
+from neardup.search.agree import Agree
 from neardup.search.collapse import collapse
 from neardup.search.joined import Joined, best_first
 from neardup.search.lsh import LSH
 from neardup.search.runs import PairRuns, pack_pairs
 
-__all__ = ["Bands", "Method", "Near", "method_of"]
+__all__ = ["Agreement", "Bands", "Method", "Near", "method_of"]
 
 Rows = NDArray[np.int64]
 
@@ -37,7 +41,7 @@ class Method(Protocol):
         """What decides the kept columns besides the fingerprints' own scheme."""
         ...
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         """The columns of fingerprints that the search needs later."""
         ...
 
@@ -61,8 +65,11 @@ def method_of(config: Config) -> Method | None:
     """The method a config names; None if it looks for equal words only."""
     if not config.near:
         return None
+    if config.agree is not None:
+        return Agreement(config.agree, config.places, isinstance(config.prints, MinHash))
     if isinstance(config.prints, MinHash):
         return Bands(config.bands)
+    assert isinstance(config.prints, Simhash | BitMinHash)
     return Near(config.hamming, config.prints.bits)
 
 
@@ -76,7 +83,7 @@ class Bands:
     def scheme(self) -> str:
         return f"bands {self.lsh.bands}x{self.lsh.rows}"
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         assert isinstance(prints, Sketches)
         keys = self.lsh.band_keys(prints, threads=threads)
         return {"keys": keys, "alike": self.lsh.alike(prints, threads=threads)}
@@ -120,7 +127,7 @@ class Near:
     def scheme(self) -> str:
         return f"codes {self.bits}"
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         assert isinstance(prints, Codes)
         columns: dict[str, NDArray[Any]] = {"codes": prints.codes}
         if prints.ranks is not None:
@@ -153,3 +160,42 @@ class Near:
         from neardup.search.psm import PSM
 
         return isinstance(self.search, PSM)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Sketches or keys that agree at enough places. All places are kept, 4 or 8 bytes each, and held in memory."""
+
+    rule: Agree
+    places: int
+    sketches: bool
+
+    @property
+    def scheme(self) -> str:
+        return f"places {self.places}"
+
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
+        if isinstance(prints, Keys):
+            return {"places": prints.keys}
+        assert isinstance(prints, Sketches)
+        return {"values": prints.values}
+
+    def candidates(
+        self,
+        corpus: Corpus,
+        skip: NDArray[np.bool_],
+        rank: Rows,
+        *,
+        folder: Path | None,
+        most: int,
+        threads: int,
+        told: Callable[[float], None],
+    ) -> Joined:
+        return self.rule.join(
+            corpus.prints("values" if self.sketches else "places"),
+            skip,
+            rank=rank,
+            runs=PairRuns(folder, most),
+            threads=threads,
+            told=told,
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.corpus.corpus import Corpus
 from neardup.cut import cut
+from neardup.errors import ConfigError
 from neardup.features.base import Features
+from neardup.features.extract import Words
+from neardup.filters import languages_of
+from neardup.fused import read_texts
 from neardup.methods import Method, method_of
 from neardup.preparing import Prepared
 from neardup.progress import Progress
+from neardup.pruning import never_duplicates
 from neardup.search.joined import Columns, behind
 from neardup.search.runs import PairRuns, unpack_pairs
 from neardup.search.short import ShortJoin
@@ -55,7 +60,9 @@ class Found:
 
     `first[i]` is the first row with the words of row i; `pairs` are the verified ones between first rows, down to the
     floor. `capped` counts buckets of alike documents too large to pair whole, `skipped` the pairs not looked at there
-    (an upper bound), `implied` those between documents of equal fingerprints that were not spelled out.
+    (an upper bound), `implied` those between documents of equal fingerprints that were not spelled out. `pruned` counts
+    the documents set aside because no other can be similar enough, `figures` those with the words of another that
+    differ from it in figures alone, which the config folds.
     """
 
     first: Rows
@@ -64,6 +71,8 @@ class Found:
     capped: int
     skipped: int
     implied: int
+    pruned: int = 0
+    figures: int = 0
 
 
 def first_rows(digests: NDArray[np.uint64], out: NDArray[np.bool_]) -> Rows:
@@ -119,13 +128,15 @@ class _Search:
             and (made.unit, made.normalize) == (measured.unit, measured.normalize)
         )
         self.buffer: NDArray[np.uint64] = np.empty(0, np.uint64)
-        self.candidates = self.capped = self.skipped = self.implied = 0
+        self.candidates = self.capped = self.skipped = self.implied = self.pruned = 0
+        self.languages: dict[int, str] = {}
 
     def run(self) -> Found:
         corpus, config = self.corpus, self.config
         self.progress.stage("exact")
         first = first_rows(corpus.digests, corpus.out)
         apart = corpus.out | (first != np.arange(len(corpus)))
+        figures = self._figures(first)
         # Documents of the same words are as good as the best of them.
         self.best = self.rank.copy()
         np.minimum.at(self.best, first, self.rank)
@@ -133,10 +144,14 @@ class _Search:
         method = method_of(config)
         if method is not None and len(corpus):
             pairs = self._near(method, first, apart)
-        return Found(first, pairs, self.candidates, self.capped, self.skipped, self.implied)
+        return Found(
+            first, pairs, self.candidates, self.capped, self.skipped, self.implied, self.pruned, figures
+        )
 
     def _near(self, method: Method, first: Rows, apart: NDArray[np.bool_]) -> Pairs:
         corpus, config = self.corpus, self.config
+        if config.filters.prune:
+            apart = apart | self._never(apart)
         short = self._short(apart)
         self.progress.stage("candidates", 1.0)
         joined = method.candidates(
@@ -179,6 +194,64 @@ class _Search:
             pairs = _together([pairs, self._verified(*behind(joined.groups, keeper))])
         return pairs
 
+    def _figures(self, first: Rows) -> int:
+        """How many rows have the words of an earlier one only because digits are folded."""
+        features = self.config.features
+        if features.normalize.digits == "keep":
+            return 0
+        plain = Words(
+            normalize=replace(features.normalize.without_words(), digits="keep"), seed=features.seed
+        )
+        later = np.flatnonzero(first != np.arange(len(first)))
+        met = np.unique(np.concatenate([later, first[later]]))
+        digests = np.empty((len(met), 2), np.uint64)
+        at = 0
+        for batch in self.corpus.batches(met, self.room.tokens):
+            for shard, local in self.corpus.by_shard(batch):
+                found = read_texts(shard.texts(local), plain, None, threads=self.threads).digests
+                digests[at : (at := at + len(local))] = found
+        same = digests[np.searchsorted(met, later)] == digests[np.searchsorted(met, first[later])]
+        return int((~same.all(axis=1)).sum())
+
+    def _never(self, apart: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Rows of which too few features occur in any other."""
+        if not self.plain:
+            raise ConfigError(
+                "prune is for Jaccard on features without templates, fingerprinted and compared alike"
+            )
+        rows = np.flatnonzero(~apart)
+
+        def features() -> Iterator[Features]:
+            for batch in self.corpus.batches(rows, self.room.tokens // 4):
+                yield self._sets(batch)
+
+        memory = min(1 << 28, self.room.memory // 8, 64 * int(self.corpus.tokens[rows].sum()))
+        found = never_duplicates(features, len(rows), self.config.verify.least, memory=memory)
+        self.pruned = int(found.sum())
+        never = np.zeros(len(apart), np.bool_)
+        never[rows[found]] = True
+        return never
+
+    def _may_meet(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+        """Whether the filters let these documents meet at all."""
+        filters, tokens = self.config.filters, self.corpus.tokens
+        fits = filters.lengths_fit(tokens[left], tokens[right])
+        if filters.same_language:
+            # Languages are told of documents that met a candidate, each once.
+            met = np.unique(np.concatenate([left[fits], right[fits]]))
+            fresh = np.array([row for row in met.tolist() if row not in self.languages], np.int64)
+            for batch in self.corpus.batches(fresh, self.room.tokens):
+                names = [
+                    n
+                    for shard, local in self.corpus.by_shard(batch)
+                    for n in languages_of(shard.text_bytes(local))
+                ]
+                self.languages.update(zip(batch.tolist(), names, strict=True))
+            place = np.flatnonzero(fits)
+            ends = zip(left[place].tolist(), right[place].tolist(), strict=True)
+            fits[place] = [self.languages[a] == self.languages[b] for a, b in ends]
+        return fits
+
     def _short(self, apart: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Rows that take the path of short documents."""
         config, measured = self.config, self.config.compared
@@ -219,6 +292,9 @@ class _Search:
         if reference:
             counts = right >= reference  # left < right: then both are reference documents
             left, right = left[counts], right[counts]
+        if self.config.filters.length or self.config.filters.same_language:
+            fits = self._may_meet(left, right)
+            left, right = left[fits], right[fits]
         self.candidates += len(left)
         parts = [self._measured(*step) for step in self._steps(left, right)]
         return _together(parts)

@@ -118,6 +118,8 @@ class Result:
             lines.append(f"  {self.failed:,} gave no text and were left out")
         if self.empty:
             lines.append(f"  {self.empty:,} have no words and were left alone")
+        if self.found.figures:
+            lines.append(f"  {self.found.figures:,} differ from another in figures alone, which are folded")
         if self.capped:
             lines.append(
                 f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"

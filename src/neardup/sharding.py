@@ -265,7 +265,7 @@ class Sharder:
         ends, data = pending.ends(), pending.data
         texts = _core.Texts()
         texts.add_spans(data, np.concatenate([[0], ends])[: len(ends)].astype(np.int64), ends)
-        fingerprint = self.config.prints if self.method is not None else None
+        fingerprint = self.prepared.printer if self.method is not None else None
         reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
         columns = self._columns(pending, reading, ends)
         prints: Prints | None = None

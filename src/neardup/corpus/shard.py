@@ -27,7 +27,7 @@ _VERIFIED = 16 << 20  # bytes read at a time to check them
 Rows = NDArray[np.int64]
 
 # The fingerprints of a shard's documents under names of their method's: `keys` [bands, n] and `alike` [n, 2], or
-# `codes` [n, words] and `ranks` [n, many].
+# `codes` [n, words] and `ranks` [n, many], or `places` or `values` [n, many].
 Prints = Mapping[str, NDArray[Any]]
 
 # What every document has, whatever the method.
@@ -47,6 +47,8 @@ _PRINTS: dict[str, Any] = {
     "alike": np.dtype("<u8"),
     "codes": np.dtype("<u8"),
     "ranks": np.dtype("u1"),
+    "places": np.dtype("<u8"),
+    "values": np.dtype("<u4"),
 }
 
 

@@ -335,6 +335,8 @@ class _Run:
                 "capped": found.capped,
                 "skipped": found.skipped,
                 "implied": found.implied,
+                "pruned": found.pruned,
+                "figures": found.figures,
                 "rejected": told.rejected,
                 "passed_over": told.skipped,
             },
