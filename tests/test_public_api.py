@@ -38,6 +38,7 @@ PUBLIC = [
     "Hits",
     "Idf",
     "Index",
+    "Inverted",
     "Jaccard",
     "Join",
     "Keep",

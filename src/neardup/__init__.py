@@ -62,6 +62,7 @@ if TYPE_CHECKING:
     from neardup.search.adjacent import Adjacent
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
+    from neardup.search.inverted import Inverted
     from neardup.search.join import Join
     from neardup.search.live import LiveSearcher
     from neardup.search.lsh import LSH
@@ -100,6 +101,7 @@ _LATER = {
     "Findings": "neardup.findings",
     "Hits": "neardup.search.base",
     "Index": "neardup.index",
+    "Inverted": "neardup.search.inverted",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
     "Keep": "neardup.keep",
@@ -182,6 +184,7 @@ __all__ = [
     "Hits",
     "Idf",
     "Index",
+    "Inverted",
     "Jaccard",
     "Join",
     "Keep",

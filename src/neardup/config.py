@@ -18,6 +18,7 @@ from neardup.keep import Keep
 from neardup.plain import from_plain, to_plain, to_toml
 from neardup.search.adjacent import Adjacent
 from neardup.search.hamming import BPHS, Compact, Covering
+from neardup.search.inverted import Inverted
 from neardup.search.join import Join
 from neardup.search.lsh import LSH
 from neardup.search.psm import PSM
@@ -28,7 +29,7 @@ __all__ = ["Config", "Templates"]
 
 Fingerprint = MinHash | Simhash | BitMinHash
 Hamming = Join | Compact | Covering | BPHS | PSM | Scan | Adjacent
-Search = LSH | Hamming
+Search = LSH | Inverted | Hamming
 Verify = Jaccard | Containment | Cosine
 Html = Literal["main", "whole", "trafilatura", "none"]
 MethodName = Literal["minhash", "simhash", "bits", "exact"]
@@ -61,7 +62,8 @@ class Config:
     `features` are fingerprinted; `compare`, by default the same, are what `verify` measures every candidate on. With
     `idf` the features' weights are multiplied by an inverse document frequency learnt from the corpus beforehand; its
     value is how occurrences count. `fingerprint` and `search` are a pair: MinHash with LSH, or Simhash or BitMinHash
-    with a Hamming method; left out, LSH bands are chosen for the least similarity asked for and the `recall`.
+    with a Hamming method; left out, LSH bands are chosen for the least similarity asked for and the `recall`, or for
+    Containment the probes of Inverted, which needs no fingerprint.
     `near=False` looks for equal words only. Documents of fewer than `short` tokens are compared by an exact join of
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
     """
@@ -94,8 +96,12 @@ class Config:
             raise ConfigError(f'clusters are made of "keepers" or "components", not {self.clusters!r}')
         if self.html not in get_args(Html):
             raise ConfigError(f"html is one of {', '.join(get_args(Html))}, not {self.html!r}")
+        if isinstance(self.search, Inverted) and not (
+            isinstance(self.verify, Containment) and self.fingerprint is None
+        ):
+            raise ConfigError("Inverted finds containment: verify by Containment, and name no fingerprint")
         sketch = isinstance(self.prints, MinHash)
-        if self.search is not None and sketch != isinstance(self.search, LSH):
+        if self.search is not None and sketch != isinstance(self.search, LSH | Inverted):
             kinds = f"{type(self.prints).__name__} with {type(self.search).__name__}"
             raise ConfigError(
                 f"{kinds}: MinHash is searched by LSH, Simhash and BitMinHash by a Hamming method"
@@ -124,10 +130,23 @@ class Config:
         )
 
     @property
+    def inverted(self) -> Inverted | None:
+        """The search for containment in force, its probes chosen; None if fingerprints are searched."""
+        named = isinstance(self.search, Inverted)
+        if not named and not (
+            isinstance(self.verify, Containment) and self.search is None and self.fingerprint is None
+        ):
+            return None
+        search = self.search if isinstance(self.search, Inverted) else Inverted()
+        return search.for_threshold(self.verify.least, self.recall)
+
+    @property
     def prints(self) -> Fingerprint:
         """The fingerprint in force."""
         if self.fingerprint is not None:
             return self.fingerprint
+        if self.inverted is not None:
+            return MinHash(1)  # the search keeps none; the least one costs nothing
         if self.search is None or isinstance(self.search, LSH):
             return MinHash(self.bands.values)
         return Simhash(margins="ranks" if isinstance(self.search, PSM) else "none")
@@ -135,7 +154,7 @@ class Config:
     @property
     def hamming(self) -> Hamming:
         """The Hamming method in force for codes."""
-        if self.search is not None and not isinstance(self.search, LSH):
+        if self.search is not None and not isinstance(self.search, LSH | Inverted):
             return self.search
         prints = self.prints
         assert not isinstance(prints, MinHash)

@@ -147,6 +147,7 @@ class _Search:
             most=self.room.pairs,
             threads=self.threads,
             told=self.progress.reached,
+            sets=self._batches,
         )
         runs = None
         if short is not None and short.any():
@@ -195,6 +196,10 @@ class _Search:
         self.capped += join.capped
         self.skipped += join.skipped
         return runs
+
+    def _batches(self, rows: Rows) -> Iterator[Features]:
+        for batch in self.corpus.batches(rows, self.room.tokens // 4):
+            yield self.corpus.features(batch, self.prepared.extract)
 
     def _verified(self, left: Rows, right: Rows) -> Pairs:
         """The candidates that are similar enough, in as many steps as the room for their features asks for."""

@@ -28,6 +28,7 @@ _KINDS = {
     "bits": "neardup.fingerprints.minhash:BitMinHash",
     "simhash": "neardup.fingerprints.simhash:Simhash",
     "lsh": "neardup.search.lsh:LSH",
+    "inverted": "neardup.search.inverted:Inverted",
     "join": "neardup.search.join:Join",
     "compact": "neardup.search.hamming:Compact",
     "covering": "neardup.search.hamming:Covering",
