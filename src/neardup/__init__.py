@@ -38,6 +38,7 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.config import Config, Templates
+    from neardup.copying import Copied, Copies, find_copies
     from neardup.deduplication import dedup
     from neardup.evaluation import (
         CorpusCalibration,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     from neardup.search.lsh import LSH
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
+    from neardup.spans import Span
     from neardup.verify import Containment, Cosine, Jaccard, Pairs
     from neardup.web.mirrors import Mirrors, find_mirrors
     from neardup.web.urls import (
@@ -90,6 +92,8 @@ _LATER = {
     "Compact": "neardup.search.hamming",
     "Config": "neardup.config",
     "Containment": "neardup.verify",
+    "Copied": "neardup.copying",
+    "Copies": "neardup.copying",
     "CorpusCalibration": "neardup.evaluation",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
@@ -124,6 +128,7 @@ _LATER = {
     "Result": "neardup.result",
     "Scan": "neardup.search.scan",
     "SiteRule": "neardup.web.urls",
+    "Span": "neardup.spans",
     "Templates": "neardup.config",
     "UrlRules": "neardup.web.urls",
     "Writer": "neardup.io",
@@ -140,6 +145,7 @@ _LATER = {
     "evaluate": "neardup.evaluation",
     "explain": "neardup.explanation",
     "explain_url": "neardup.web.urls",
+    "find_copies": "neardup.copying",
     "find_mirrors": "neardup.web.mirrors",
     "learn_url_rules": "neardup.web.urls",
     "open_writer": "neardup.io",
@@ -166,6 +172,8 @@ __all__ = [
     "Config",
     "ConfigError",
     "Containment",
+    "Copied",
+    "Copies",
     "CorpusCalibration",
     "Cosine",
     "Covering",
@@ -218,6 +226,7 @@ __all__ = [
     "SiteRule",
     "Sketches",
     "Smallest",
+    "Span",
     "Templates",
     "UrlRules",
     "Winnow",
@@ -239,6 +248,7 @@ __all__ = [
     "expected_false_merges",
     "explain",
     "explain_url",
+    "find_copies",
     "find_mirrors",
     "fingerprint",
     "learn_url_rules",

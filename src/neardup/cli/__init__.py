@@ -23,6 +23,7 @@ COMMANDS = (
     "apply",
     "dedup",
     "repeats",
+    "copies",
     "config",
     "fingerprint",
     "plan",
