@@ -19,7 +19,9 @@ def longest_common(left, right):
     for a in range(len(left)):
         for b in range(len(right)):
             length = 0
-            while a + length < len(left) and b + length < len(right) and left[a + length] == right[b + length]:
+            while (
+                a + length < len(left) and b + length < len(right) and left[a + length] == right[b + length]
+            ):
                 length += 1
             best = max(best, length)
     return best
@@ -39,9 +41,9 @@ def test_spans_are_what_stands_in_both(left, right, width):
         end = span.left + span.words
         covered |= set(range(span.left, end))
         # The longest that begins there.
-        assert not any(left[span.left : end + 1] == right[b : b + span.words + 1] for b in range(len(right))) or (
-            end == len(left)
-        )
+        assert not any(
+            left[span.left : end + 1] == right[b : b + span.words + 1] for b in range(len(right))
+        ) or (end == len(left))
     # Every run of the width that begins outside of the passages is not in the right text.
     runs = {tuple(right[b : b + used]) for b in range(len(right) - used + 1)}
     for start in range(len(left) - used + 1):
@@ -60,10 +62,7 @@ def test_every_pair_with_a_passage_is_found(texts, width, more):
     words = width + more
     found = nd.find_copies([" ".join(text) for text in texts], words=words, width=width, threads=2)
     expected = {
-        (a, b)
-        for b in range(len(texts))
-        for a in range(b)
-        if longest_common(texts[a], texts[b]) >= words
+        (a, b) for b in range(len(texts)) for a in range(b) if longest_common(texts[a], texts[b]) >= words
     }
     # Passages are taken from left to right, and one that overlaps a longer one can hide it: none is invented.
     pairs = {tuple(sorted((int(pair.part), int(pair.whole)))) for pair in found}

@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["evaluation"],
-    ["findings", "index"],
+    ["findings", "index", "templating"],
     ["explanation", "planning", "deduplication", "repeats", "copying"],
     ["result"],
     ["pipeline", "sharding"],

@@ -70,6 +70,7 @@ if TYPE_CHECKING:
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
     from neardup.spans import Span
+    from neardup.templating import LearntTemplates, SourceTemplate, learn_templates
     from neardup.verify import Containment, Cosine, Jaccard, Pairs
     from neardup.web.mirrors import Mirrors, find_mirrors
     from neardup.web.urls import (
@@ -111,6 +112,7 @@ _LATER = {
     "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
+    "LearntTemplates": "neardup.templating",
     "Lines": "neardup.repeats",
     "LiveSearcher": "neardup.search.live",
     "Mirrors": "neardup.web.mirrors",
@@ -128,6 +130,7 @@ _LATER = {
     "Result": "neardup.result",
     "Scan": "neardup.search.scan",
     "SiteRule": "neardup.web.urls",
+    "SourceTemplate": "neardup.templating",
     "Span": "neardup.spans",
     "Templates": "neardup.config",
     "UrlRules": "neardup.web.urls",
@@ -147,6 +150,7 @@ _LATER = {
     "explain_url": "neardup.web.urls",
     "find_copies": "neardup.copying",
     "find_mirrors": "neardup.web.mirrors",
+    "learn_templates": "neardup.templating",
     "learn_url_rules": "neardup.web.urls",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
@@ -196,6 +200,7 @@ __all__ = [
     "Jaccard",
     "Join",
     "Keep",
+    "LearntTemplates",
     "Limits",
     "Lines",
     "LiveSearcher",
@@ -226,6 +231,7 @@ __all__ = [
     "SiteRule",
     "Sketches",
     "Smallest",
+    "SourceTemplate",
     "Span",
     "Templates",
     "UrlRules",
@@ -251,6 +257,7 @@ __all__ = [
     "find_copies",
     "find_mirrors",
     "fingerprint",
+    "learn_templates",
     "learn_url_rules",
     "normalize",
     "open_writer",

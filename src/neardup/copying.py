@@ -20,6 +20,7 @@ from neardup.features.extract import Shingles
 from neardup.features.normalize import Normalize, tokens
 from neardup.features.select import Winnow
 from neardup.search.runs import unpack_pairs
+from neardup.similarity import containment
 from neardup.spans import Span, matched_spans
 from neardup.threads import check_threads
 
@@ -45,7 +46,8 @@ class Copied:
 class Copies:
     """Pairs that share a passage of at least `words` words, most shared words first, and what the search met:
     `candidates` shared a fingerprint; `capped` fingerprints were in more than `cap` documents, which were then paired
-    with a few of them only, so that `skipped` pairs (an upper bound) were not looked at."""
+    with a few of them only, so that `skipped` pairs (an upper bound) were not looked at. `left_out` candidates shared
+    fewer runs of words than those looked into."""
 
     pairs: tuple[Copied, ...]
     documents: int
@@ -54,6 +56,7 @@ class Copies:
     candidates: int
     capped: int
     skipped: int
+    left_out: int
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -73,15 +76,19 @@ def find_copies(
     width: int = 5,
     normalize: Normalize | None = None,
     cap: int = 1000,
+    most: int = 1000,
     threads: int = 1,
 ) -> Copies:
     """The pairs of documents that have `words` successive words in common, ranked by all they have in common.
 
-    Passages are made of runs of `width` words. Documents are held in memory. Exactly repeated documents are pairs too.
+    Passages are made of runs of `width` words. Documents are held in memory. Exactly repeated documents are pairs
+    too. Passages are looked up in the `most` candidates that share most runs of words.
     """
     check_threads(threads)
     if not 1 <= width <= words:
-        raise ConfigError(f"a passage of {words} words cannot be made of runs of {width}: use 1 <= width <= words")
+        raise ConfigError(
+            f"a passage of {words} words cannot be made of runs of {width}: use 1 <= width <= words"
+        )
     if cap < 2:
         raise ConfigError("cap must be at least 2")
     how = normalize or Normalize()
@@ -95,9 +102,14 @@ def find_copies(
     met, capped, skipped = _core.key_pairs(chosen.hashes, None, None, cap, threads)
     left, right = (rows[side] for side in unpack_pairs(met))
     packed = np.unique(left.astype(np.uint64) << np.uint64(32) | right.astype(np.uint64))
+    left, right = unpack_pairs(packed)
+    every = Shingles(width, normalize=how).extract(texts, threads=threads)
+    smaller = np.minimum(every.sizes[left], every.sizes[right])
+    shared = np.rint(containment(every, left, right, of="smaller", threads=threads) * smaller)
+    first = np.sort(np.argsort(-shared, kind="stable")[:most])
     pairs = []
     split: dict[int, list[str]] = {}
-    for a, b in zip(*(side.tolist() for side in unpack_pairs(packed)), strict=True):
+    for a, b in zip(left[first].tolist(), right[first].tolist(), strict=True):
         for row in {a, b} - split.keys():
             split[row] = tokens([texts[row]], how)[0]
         part, whole = (a, b) if len(split[a]) <= len(split[b]) else (b, a)
@@ -109,5 +121,12 @@ def find_copies(
             pairs.append(Copied(made[part].id, made[whole].id, count, longest, share, spans))
     pairs.sort(key=lambda pair: (-pair.words, -pair.longest, pair.part, pair.whole))
     return Copies(
-        tuple(pairs), len(made), words, len(chosen.hashes), len(packed), capped, skipped
+        tuple(pairs),
+        len(made),
+        words,
+        len(chosen.hashes),
+        len(packed),
+        capped,
+        skipped,
+        len(packed) - len(first),
     )

@@ -305,7 +305,7 @@ class Sharder:
         file_names, files = _numbered(pending.files)
         sources = pending.files
         if keep.source is not None:
-            sources = [str(document.meta.get(keep.source, "")) for document in documents]
+            sources = [keep.source_of(document.meta) for document in documents]
         source_names, source = _numbered(sources)
         scores = np.full(len(sizes), np.nan)
         if keep.score is not None:

@@ -9,7 +9,9 @@ from neardup.errors import ConfigError
 
 __all__ = ["Span", "matched_spans"]
 
-_MOST_PLACES = 64  # of one run of words in the right text: what occurs everywhere is tried at its first places
+_MOST_PLACES = (
+    64  # of one run of words in the right text: what occurs everywhere is tried at its first places
+)
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,9 @@ def matched_spans(left: Sequence[str], right: Sequence[str], width: int = 5) -> 
     while at + width <= len(left):
         best, where = 0, -1
         for start in places.get(tuple(left[at : at + width]), ()):
-            if best and left[at + best - 1] != (right[start + best - 1] if start + best <= len(right) else None):
+            if best and left[at + best - 1] != (
+                right[start + best - 1] if start + best <= len(right) else None
+            ):
                 continue  # it ends before the longest so far
             length = width
             while (

@@ -48,7 +48,11 @@ SETS = st.lists(st.sets(st.integers(0, 40), max_size=12), max_size=12)
 
 
 @given(
-    SETS, st.integers(1, 4), st.sampled_from(["smaller", "left", "right"]), st.integers(1, 5), st.integers(1, 3)
+    SETS,
+    st.integers(1, 4),
+    st.sampled_from(["smaller", "left", "right"]),
+    st.integers(1, 5),
+    st.integers(1, 3),
 )
 def test_equals_every_pair(sets, probes, of, batch, threads):
     # Hashes of the core spread over 64 bits; a few small numbers and a few large ones stand in for them.
@@ -122,7 +126,9 @@ def test_probes_are_as_few_as_the_recall_lets_them_be():
 def test_dedup_by_containment_finds_what_brute_force_finds(data):
     """Documents so short that as many probes as recall asks for leave no room to miss."""
     words = [f"w{i}" for i in range(8)]
-    texts = data.draw(st.lists(st.lists(st.sampled_from(words), min_size=1, max_size=9).map(" ".join), max_size=8))
+    texts = data.draw(
+        st.lists(st.lists(st.sampled_from(words), min_size=1, max_size=9).map(" ".join), max_size=8)
+    )
     config = nd.Config(
         features=nd.Shingles(2), verify=nd.Containment(0.6), search=nd.Inverted(20), recall=0.99
     )
@@ -187,7 +193,8 @@ def test_excerpts_of_real_text_are_found(data, name, words, every):
     lsh = nd.dedup(everything, nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)), threads=2)
     old = set(zip(lsh.pairs.left.tolist(), lsh.pairs.right.tolist(), strict=True))
     by_lsh = sum(
-        tuple(sorted((int(first[origin]), int(first[len(texts) + n])))) in old for n, origin in enumerate(origins)
+        tuple(sorted((int(first[origin]), int(first[len(texts) + n])))) in old
+        for n, origin in enumerate(origins)
     )
     assert by_lsh < met / 2  # why there is this search: sketches of Jaccard similarity miss what is small
 

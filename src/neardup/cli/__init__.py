@@ -31,6 +31,7 @@ COMMANDS = (
     "calibrate",
     "curve",
     "index",
+    "templates",
     "urls",
     "mirrors",
     "completion",

@@ -31,8 +31,17 @@ __all__ = ["copies"]
     help="Shorter runs of words do not count.",
 )
 @click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
-@click.option("--cap", type=click.IntRange(2), default=1000, show_default=True, help="See the note on templates.")
+@click.option(
+    "--cap", type=click.IntRange(2), default=1000, show_default=True, help="See the note on templates."
+)
 @click.option("--top", type=click.IntRange(0), default=20, show_default=True, help="Pairs to show.")
+@click.option(
+    "--most",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Candidates to look into, the likeliest.",
+)
 @click.option(
     "--html",
     type=click.Choice(["main", "whole", "none"]),
@@ -44,7 +53,9 @@ __all__ = ["copies"]
 @click.option("--id", "id_", help="The column with the id, if it is not obvious.")
 @click.option("--format", "format_", help="By default told by the name.")
 @click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
-@click.option("--json", "as_json", is_flag=True, help="The pairs shown as one JSON object, passages included.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="The pairs shown as one JSON object, passages included."
+)
 def copies(
     inputs: tuple[str, ...],
     words: int,
@@ -52,6 +63,7 @@ def copies(
     fold_digits: bool,
     cap: int,
     top: int,
+    most: int,
     html: Any,
     text: str | None,
     id_: str | None,
@@ -75,6 +87,7 @@ def copies(
         width=width,
         normalize=nd.Normalize(digits="fold" if fold_digits else "keep"),
         cap=cap,
+        most=most,
         threads=threads,
     )
     if as_json:
@@ -92,6 +105,8 @@ def copies(
             f"  {found.capped:,} passages stand in more than {cap:,} documents; up to {found.skipped:,} pairs of "
             "them were not looked at"
         )
+    if found.left_out:
+        click.echo(f"  {found.left_out:,} candidates that share fewer runs of words were not looked into")
     if not found.pairs or not top:
         return
     click.echo(f"\n{'words':>7} {'of it':>6} {'longest':>7}  the longest passage, and where it stands")

@@ -53,7 +53,7 @@ class Inverted:
     cap: int = 1000
 
     def __post_init__(self) -> None:
-        if self.probes is not None and self.probes < 1 or self.cap < 2:
+        if (self.probes is not None and self.probes < 1) or self.cap < 2:
             raise ConfigError("Inverted: probes must be at least 1 and cap at least 2")
 
     def for_threshold(self, threshold: float, recall: float) -> Inverted:
