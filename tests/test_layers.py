@@ -11,8 +11,8 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["evaluation"],
-    ["findings", "index"],
-    ["explanation", "planning", "deduplication", "repeats", "presets"],
+    ["findings", "index", "templating"],
+    ["explanation", "planning", "deduplication", "repeats", "presets", "copying"],
     ["result"],
     ["pipeline", "sharding"],
     ["preparing", "pruning"],
@@ -24,7 +24,7 @@ LAYERS = [
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    ["filters", "keep", "plain", "printable", "progress", "sample"],
+    ["filters", "keep", "plain", "printable", "progress", "sample", "spans"],
     ["frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors", "version"],
 ]

@@ -44,6 +44,7 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.config import Config, Templates
+    from neardup.copying import Copied, Copies, find_copies
     from neardup.deduplication import dedup
     from neardup.evaluation import (
         CorpusCalibration,
@@ -70,11 +71,14 @@ if TYPE_CHECKING:
     from neardup.search.agree import Agree
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
+    from neardup.search.inverted import Inverted
     from neardup.search.join import Join
     from neardup.search.live import LiveSearcher
     from neardup.search.lsh import LSH
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
+    from neardup.spans import Span
+    from neardup.templating import LearntTemplates, SourceTemplate, learn_templates
     from neardup.verify import Containment, Cosine, Jaccard, Pairs
     from neardup.web.mirrors import Mirrors, find_mirrors
     from neardup.web.urls import (
@@ -98,6 +102,8 @@ _LATER = {
     "Compact": "neardup.search.hamming",
     "Config": "neardup.config",
     "Containment": "neardup.verify",
+    "Copied": "neardup.copying",
+    "Copies": "neardup.copying",
     "CorpusCalibration": "neardup.evaluation",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
@@ -109,11 +115,13 @@ _LATER = {
     "Findings": "neardup.findings",
     "Hits": "neardup.search.base",
     "Index": "neardup.index",
+    "Inverted": "neardup.search.inverted",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
     "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
+    "LearntTemplates": "neardup.templating",
     "Lines": "neardup.repeats",
     "LiveSearcher": "neardup.search.live",
     "Mirrors": "neardup.web.mirrors",
@@ -132,6 +140,8 @@ _LATER = {
     "Result": "neardup.result",
     "Scan": "neardup.search.scan",
     "SiteRule": "neardup.web.urls",
+    "SourceTemplate": "neardup.templating",
+    "Span": "neardup.spans",
     "Templates": "neardup.config",
     "UrlRules": "neardup.web.urls",
     "Writer": "neardup.io",
@@ -148,7 +158,9 @@ _LATER = {
     "evaluate": "neardup.evaluation",
     "explain": "neardup.explanation",
     "explain_url": "neardup.web.urls",
+    "find_copies": "neardup.copying",
     "find_mirrors": "neardup.web.mirrors",
+    "learn_templates": "neardup.templating",
     "learn_url_rules": "neardup.web.urls",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
@@ -178,6 +190,8 @@ __all__ = [
     "Config",
     "ConfigError",
     "Containment",
+    "Copied",
+    "Copies",
     "CorpusCalibration",
     "Cosine",
     "Covering",
@@ -198,10 +212,12 @@ __all__ = [
     "Identical",
     "Idf",
     "Index",
+    "Inverted",
     "Jaccard",
     "Join",
     "Keep",
     "Keys",
+    "LearntTemplates",
     "Limits",
     "Lines",
     "LiveSearcher",
@@ -232,6 +248,8 @@ __all__ = [
     "SiteRule",
     "Sketches",
     "Smallest",
+    "SourceTemplate",
+    "Span",
     "SuperFingerprints",
     "Templates",
     "UrlRules",
@@ -254,9 +272,11 @@ __all__ = [
     "expected_false_merges",
     "explain",
     "explain_url",
+    "find_copies",
     "find_mirrors",
     "fingerprint",
     "identical",
+    "learn_templates",
     "learn_url_rules",
     "normalize",
     "open_writer",

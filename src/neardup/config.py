@@ -22,6 +22,7 @@ from neardup.plain import from_plain, to_plain, to_toml
 from neardup.search.adjacent import Adjacent
 from neardup.search.agree import Agree
 from neardup.search.hamming import BPHS, Compact, Covering
+from neardup.search.inverted import Inverted
 from neardup.search.join import Join
 from neardup.search.lsh import LSH
 from neardup.search.psm import PSM
@@ -33,7 +34,7 @@ __all__ = ["Config", "Templates"]
 Keyed = IMatch | SuperFingerprints | BucketChecksums
 Fingerprint = MinHash | Simhash | BitMinHash | Keyed
 Hamming = Join | Compact | Covering | BPHS | PSM | Scan | Adjacent
-Search = LSH | Agree | Hamming
+Search = LSH | Agree | Inverted | Hamming
 Verify = Jaccard | Containment | Cosine
 Html = Literal["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]
 MethodName = Literal["minhash", "simhash", "bits", "exact", "imatch", "supers", "buckets", "sketch"]
@@ -67,7 +68,8 @@ class Config:
     `idf` the features' weights are multiplied by an inverse document frequency learnt from the corpus beforehand; its
     value is how occurrences count. `fingerprint` and `search` are a pair: MinHash with LSH or Agree; Simhash or
     BitMinHash with a Hamming method; IMatch, SuperFingerprints or BucketChecksums with Agree. Left out, LSH bands are
-    chosen for the least similarity asked for and the `recall`.
+    chosen for the least similarity asked for and the `recall`, or for Containment the probes of Inverted, which needs
+    no fingerprint.
     `near=False` looks for equal words only. Documents of fewer than `short` tokens are compared by an exact join of
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
     """
@@ -107,6 +109,10 @@ class Config:
             raise ConfigError(f'clusters are made of "keepers" or "components", not {self.clusters!r}')
         if self.html not in get_args(Html):
             raise ConfigError(f"html is one of {', '.join(get_args(Html))}, not {self.html!r}")
+        if isinstance(self.search, Inverted) and not (
+            isinstance(self.verify, Containment) and self.fingerprint is None
+        ):
+            raise ConfigError("Inverted finds containment: verify by Containment, and name no fingerprint")
         if self.search is not None and not isinstance(self.search, _searches(self.prints)):
             kinds = f"{type(self.prints).__name__} with {type(self.search).__name__}"
             raise ConfigError(
@@ -139,10 +145,23 @@ class Config:
         )
 
     @property
+    def inverted(self) -> Inverted | None:
+        """The search for containment in force, its probes chosen; None if fingerprints are searched."""
+        named = isinstance(self.search, Inverted)
+        if not named and not (
+            isinstance(self.verify, Containment) and self.search is None and self.fingerprint is None
+        ):
+            return None
+        search = self.search if isinstance(self.search, Inverted) else Inverted()
+        return search.for_threshold(self.verify.least, self.recall)
+
+    @property
     def prints(self) -> Fingerprint:
         """The fingerprint in force."""
         if self.fingerprint is not None:
             return self.fingerprint
+        if self.inverted is not None:
+            return MinHash(1)  # the search keeps none; the least one costs nothing
         if self.search is None or isinstance(self.search, LSH):
             return MinHash(self.bands.values)
         if isinstance(self.search, Agree):
@@ -152,7 +171,7 @@ class Config:
     @property
     def hamming(self) -> Hamming:
         """The Hamming method in force for codes."""
-        if self.search is not None and not isinstance(self.search, LSH | Agree):
+        if self.search is not None and not isinstance(self.search, LSH | Agree | Inverted):
             return self.search
         prints = self.prints
         assert isinstance(prints, Simhash | BitMinHash)
@@ -254,5 +273,5 @@ class Config:
 def _searches(prints: Fingerprint) -> Any:
     """The searches that a fingerprint can be found by."""
     if isinstance(prints, MinHash):
-        return LSH | Agree
+        return LSH | Agree | Inverted
     return Agree if isinstance(prints, Keyed) else Hamming

@@ -162,6 +162,7 @@ class _Search:
             most=self.room.pairs,
             threads=self.threads,
             told=self.progress.reached,
+            sets=self._batches,
         )
         runs = None
         joined_short = np.zeros(len(corpus), np.bool_)
@@ -285,6 +286,10 @@ class _Search:
         self.capped += join.capped
         self.skipped += join.skipped
         return runs, rows
+
+    def _batches(self, rows: Rows) -> Iterator[Features]:
+        for batch in self.corpus.batches(rows, self.room.tokens // 4):
+            yield self.corpus.features(batch, self.prepared.extract)
 
     def _verified(self, left: Rows, right: Rows) -> Pairs:
         """The candidates that are similar enough, in as many steps as the room for their features asks for."""

@@ -32,6 +32,7 @@ _KINDS = {
     "buckets": "neardup.fingerprints.buckets:BucketChecksums",
     "agree": "neardup.search.agree:Agree",
     "lsh": "neardup.search.lsh:LSH",
+    "inverted": "neardup.search.inverted:Inverted",
     "join": "neardup.search.join:Join",
     "compact": "neardup.search.hamming:Compact",
     "covering": "neardup.search.hamming:Covering",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -311,7 +311,7 @@ class Sharder:
         file_names, files = _numbered(pending.files)
         sources = pending.files
         if keep.source is not None:
-            sources = [str(_meta(document, keep.source, "")) for document in documents]
+            sources = [keep.source_of(_fields(document)) for document in documents]
         source_names, source = _numbered(sources)
         scores = np.full(len(sizes), np.nan)
         if keep.score is not None:
@@ -369,13 +369,13 @@ def _numbered(names: list[str]) -> tuple[tuple[str, ...], Any]:
     return tuple(place), np.fromiter((place[name] for name in names), np.int32, len(names))
 
 
-def _meta(document: Document | None, name: str, usual: Any = None) -> Any:
+def _fields(document: Document | None) -> Mapping[str, Any]:
     assert document is not None, "documents whose fields are asked for come with them"
-    return document.meta.get(name, usual)
+    return document.meta
 
 
 def _score(document: Document | None, field_: str) -> float:
-    value = _meta(document, field_)
+    value = _fields(document).get(field_)
     if value is None or isinstance(value, bool):
         return math.nan
     try:

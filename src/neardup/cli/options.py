@@ -101,7 +101,10 @@ _READING = (
     click.option("--text", help="The column with the text, if it is not obvious."),
     click.option("--id", "id_", help="The column with the id, if it is not obvious."),
     click.option("--format", "format_", help=f"{FORMATS}; by default told by the name."),
-    click.option("--source", help="The field that names a document's source; by default the file."),
+    click.option(
+        "--source",
+        help="The field that names a document's source, or host:FIELD for the host of its URL; by default the file.",
+    ),
 )
 _RUNNING = (
     click.option(

@@ -135,7 +135,7 @@ class _Run:
                 raise ConfigError(f"{folder}: is a part of the inputs; name an --out that is not")
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
-        columns = [name for name in (self.config.keep.source, self.config.keep.score) if name]
+        columns = [name for name in (self.config.keep.field, self.config.keep.score) if name]
         return read(
             place,
             rejects=rejects,

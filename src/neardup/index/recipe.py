@@ -73,6 +73,9 @@ class Recipe:
             raise ConfigError("templates are learnt from a whole corpus; an index cannot have them")
         if foreign is not None and contents != "none":
             raise ConfigError('an index of foreign fingerprints stores no texts: give store="none"')
+        if config.inverted is not None:
+            # That search reads a whole corpus; an index asks its sketches, which miss the small in the large.
+            config = replace(config, search=config.bands)
         features = config.features
         prints = config.fingerprint
         given = [features.seed, config.compared.seed]
