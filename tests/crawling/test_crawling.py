@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from crawling_site import GOODS, PAGES, build, served
+from crawling_site import GOODS, PAGES, build, prose, served
+from scrapy.settings import Settings
 
 import neardup as nd
+from neardup.crawling.judge import Judge, Page
+from neardup.crawling.memory import Verdict, open_memory
+from neardup.crawling.options import Options
 
-pytest.importorskip("scrapy")
 pytestmark = pytest.mark.process
 
 HERE = Path(__file__).parent
@@ -33,14 +40,18 @@ def site() -> Iterator[tuple[str, list[str]]]:
         yield address, asked
 
 
-def crawl(start: str, **settings: Any) -> tuple[dict[str, Any], str]:
-    """What a crawl kept, dropped and counted; and its log."""
-    done = subprocess.run(
+def run(start: str, **settings: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
         [sys.executable, HERE / "crawl.py", json.dumps([start]), json.dumps(settings)],
         capture_output=True,
         text=True,
         timeout=120,
     )
+
+
+def crawl(start: str, **settings: Any) -> tuple[dict[str, Any], str]:
+    """What a crawl kept, dropped and counted; and its log."""
+    done = run(start, **settings)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout), done.stderr
 
@@ -54,6 +65,7 @@ def paths(items: list[dict[str, Any]], address: str) -> list[str]:
     return sorted(item["url"].removeprefix(address) for item in items)
 
 
+@pytest.mark.slow
 def test_mirrors_are_dropped_with_their_links_and_templates_kept(site, tmp_path):
     address, asked = site
     asked.clear()
@@ -105,6 +117,28 @@ def test_mirrors_are_dropped_with_their_links_and_templates_kept(site, tmp_path)
         "items_dropped": count,
         "links_lowered": count - 1,
     }
+
+
+def test_the_spider_of_the_documentation(site, tmp_path):
+    """The one in docs/scrapy.md, run by Scrapy's command: of each pair one page is kept, and what it leads to."""
+    address, _ = site
+    page = (HERE.parents[1] / "docs" / "scrapy.md").read_text()
+    spider = page.partition("```python\n")[2].partition("```")[0]
+    assert "https://example.org/" in spider
+    (tmp_path / "pages.py").write_text(spider.replace("https://example.org/", f"{address}/"))
+    done = subprocess.run(
+        [sys.executable, "-m", "scrapy", "runspider", "pages.py", "-O", "pages.jsonl"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    kept = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]
+    pages = [item["url"].removeprefix(address).replace("mirror/", "site/", 1) for item in kept]
+    assert sorted(pages) == sorted(path.replace("mirror/", "site/", 1) for path in ORIGINALS)
+    assert re.search(r"WARNING: Dropped: near-duplicate of http://\S+, similarity 0\.9\d\d\n", done.stderr)
+    assert "'neardup/duplicates': 8" in done.stderr
 
 
 def test_items_alone_marked(site, tmp_path):
@@ -182,25 +216,60 @@ def test_what_cannot_be_judged_is_kept(site, tmp_path):
 
 def test_settings_that_make_no_sense_stop_the_crawl(site, tmp_path):
     address, asked = site
-    asked.clear()
     told, log = crawl(f"{address}/shop/1", **ITEMS, **LINKS)
     assert "NEARDUP_INDEX" in log and counts(told) == {}  # switched off, with a warning, as Scrapy does
     asked.clear()
-    for wrong, message in (
-        ({"NEARDUP_ACTION": "burn"}, '"drop" or "mark"'),
-        ({"NEARDUP_SERVICE": "http://127.0.0.1:1"}, "not both"),
-        ({"NEARDUP_HTML": "best"}, "NEARDUP_HTML is one of"),
-    ):
-        done = subprocess.run(
-            [
-                sys.executable,
-                HERE / "crawl.py",
-                json.dumps([f"{address}/"]),
-                json.dumps({**ITEMS, "NEARDUP_INDEX": str(tmp_path / "i"), **wrong}),
-            ],
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-        assert message in done.stderr
-    assert asked == []
+    with nd.Index(tmp_path / "i"):
+        log = run(f"{address}/", **ITEMS, NEARDUP_INDEX=str(tmp_path / "i")).stderr
+    assert f"process {os.getpid()} has this index open" in log and asked == []
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"NEARDUP_INDEX": "i", "NEARDUP_ACTION": "burn"}, '"drop" or "mark"'),
+        ({"NEARDUP_INDEX": "i", "NEARDUP_SERVICE": "http://127.0.0.1:1"}, "not both"),
+        ({"NEARDUP_INDEX": "i", "NEARDUP_HTML": "best"}, "NEARDUP_HTML is one of main"),
+        (
+            {"NEARDUP_SERVICE": "http://127.0.0.1:1", "NEARDUP_INDEX_OPTIONS": {"ttl": 5}},
+            "a service has its own",
+        ),
+    ],
+)
+def test_settings_are_checked(settings, message):
+    with pytest.raises(nd.ConfigError, match=message):
+        Options.from_settings(Settings(settings))
+
+
+class Counters(Counter):
+    """Statistics, as far as a judge uses them."""
+
+    def inc_value(self, name: str) -> None:
+        self[name.removeprefix("neardup/")] += 1
+
+
+def test_pages_that_wait_together(tmp_path):
+    """Of copies asked about at the same time one is new; a page that cannot be judged does not stop the others."""
+    options, stats = Options(index=str(tmp_path / "i")), Counters()
+    judge = Judge(options, open_memory(options), stats)
+    texts = [prose(f"text {number}") for number in range(40)]
+    pages = [Page(f"{copy}/{number}", text=text) for copy in "ab" for number, text in enumerate(texts)]
+    pages.insert(7, Page("x" * 9000, text="an id too long"))
+    pages.insert(50, Page("html", html=b"<p>" + prose("html").encode() + b"</p>"))
+
+    async def ask() -> list[Verdict | None]:
+        try:
+            return await asyncio.gather(*map(judge.judge, pages))
+        finally:
+            await judge.close()
+
+    verdicts = asyncio.run(ask())
+    assert [place for place, verdict in enumerate(verdicts) if verdict is None] == [7]
+    for number in range(40):
+        pair = [verdict for verdict in verdicts if verdict and verdict.id in (f"a/{number}", f"b/{number}")]
+        assert sorted(verdict.new for verdict in pair) == [False, True]
+        copy, original = sorted(pair, key=lambda verdict: verdict.new)
+        assert copy.duplicate_of == original.id and copy.similarity == 1
+    assert stats == {"seen": 81, "new": 41, "duplicates": 40, "errors": 1}
+    with nd.Index(tmp_path / "i") as index:
+        assert len(index) == 81
