@@ -191,6 +191,7 @@ def test_urls_of_one_form_are_one_page(tmp_path):
             assert sorted(entry.id for entry in index.documents()) == [home, page]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_judged_is_kept(site, tmp_path):
     """An id that no index takes, pages the parser has no time for: the crawl goes on with them and says so."""
     long = "/" + "x" * 9000
@@ -273,3 +274,27 @@ def test_pages_that_wait_together(tmp_path):
     assert stats == {"seen": 81, "new": 41, "duplicates": 40, "errors": 1}
     with nd.Index(tmp_path / "i") as index:
         assert len(index) == 81
+
+
+@pytest.mark.slow
+def test_crawlers_that_share_a_service(site, tmp_path):
+    pytest.importorskip("neardup.client", reason="this version has no client of a service")
+    pytest.importorskip("granian", reason="the extra `service` is not installed")
+    address, asked = site
+    other = address.replace("127.0.0.1", "localhost")
+    command = [sys.executable, "-m", "neardup", "serve", str(tmp_path / "i"), "--port", "0", "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as service:
+        try:
+            settings = {**ITEMS, **LINKS, "NEARDUP_SERVICE": json.loads(service.stdout.readline())["url"]}
+            asked.clear()
+            told, log = crawl(f"{address}/", **settings)
+            assert paths(told["kept"], address) == sorted(ORIGINALS), log
+            assert sorted(asked) == sorted(ORIGINALS | MIRRORED)
+            again, _ = crawl(f"{other}/", **settings)
+            assert again["dropped"] == [[f"{other}/", f"{address}/", 1.0]]
+        finally:
+            service.terminate()
+    assert service.returncode == 0
+    # The service is gone: the crawl goes on, and says that it knows nothing.
+    told, log = crawl(f"{address}/shop/1", **LINKS, NEARDUP_SERVICE=settings["NEARDUP_SERVICE"])
+    assert counts(told) == {"errors": 2} and "may have been seen before" in log

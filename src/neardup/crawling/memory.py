@@ -60,8 +60,8 @@ class Service:
         self._client: Any = made(options.service, token=options.token)
 
     def seen(self, ids: Sequence[str], texts: Sequence[str]) -> list[Verdict]:
-        answers = [self._client.seen(id=id, text=text) for id, text in zip(ids, texts, strict=True)]
-        return [Verdict(id, a.new, a.duplicate_of, a.score) for id, a in zip(ids, answers, strict=True)]
+        documents = [Document(id, text) for id, text in zip(ids, texts, strict=True)]
+        return [Verdict(a.id, a.new, a.duplicate_of, a.similarity) for a in self._client.seen_all(documents)]
 
     def close(self) -> None:
         self._client.close()
