@@ -78,8 +78,15 @@ class Judge:
             crawler.signals.connect(judge.close, signal=signals.spider_closed)
         return judge
 
-    def known(self, url: str) -> Verdict | None:
-        """What was said lately of the page of this URL."""
+    def tell(self, url: str, verdict: Verdict) -> None:
+        """The items of this page are to share its verdict."""
+        self._recent[url] = verdict
+        self._recent.move_to_end(url)
+        if len(self._recent) > REMEMBERED:
+            self._recent.popitem(last=False)
+
+    def told(self, url: str) -> Verdict | None:
+        """What was said lately of the page of this URL, for its items."""
         return self._recent.get(url)
 
     def count(self, name: str) -> None:
@@ -101,10 +108,6 @@ class Judge:
             return None
         self.count("seen")
         self.count("new" if verdict.new else "duplicates")
-        self._recent[page.url] = verdict
-        self._recent.move_to_end(page.url)
-        if len(self._recent) > REMEMBERED:
-            self._recent.popitem(last=False)
         return verdict
 
     async def _asked(self, case: _Case) -> Verdict | None:

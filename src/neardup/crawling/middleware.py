@@ -53,4 +53,7 @@ class NearDuplicateLinks:
         if response.request is not None and response.meta.get("neardup", True) is False:
             return False
         verdict = await self._judge.judge(Page(response.url, html=response.body, charset=response.encoding))
-        return verdict is not None and not verdict.new
+        if verdict is None:
+            return False
+        self._judge.tell(response.url, verdict)
+        return not verdict.new

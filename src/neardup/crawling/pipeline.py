@@ -62,9 +62,8 @@ class NearDuplicateItems:
         if not isinstance(url, str) or not url:
             self._judge.count("unreadable")
             return None
-        known = self._judge.known(url)
-        if known is not None:
-            return known
+        if (told := self._judge.told(url)) is not None:
+            return told
         text, html = fields.get(self._options.text_field), fields.get(self._options.html_field)
         if isinstance(text, str):
             return await self._judge.judge(Page(url, text=text))
