@@ -20,6 +20,7 @@ TELLING = {
     "compare_two_texts.py": r"^near-duplicate: Jaccard 0\.72 of word 3-shingles$",
     "containment_winnowing.py": r"^the quoted page page-004 was found$",
     "demo.py": r"^287 documents: 155 stay, 132 can go",
+    "crawl_without_mirrors.py": r"^neardup/links_dropped 2\nneardup/new           4$",
     "exact_duplicates.py": r"^raw: 0 copies; same words: 15 copies$",
     "fingerprint_a_folder.py": r"^  1\.000  0 bits  page-001\.txt  page-017\.txt$",
     "hamming_search.py": r"^Scan      (\d+) hits\nBPHS      \1 hits\nCovering  \1 hits\nCompact   \1 hits$",

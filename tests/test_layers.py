@@ -10,6 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 # From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
 LAYERS = [
     ["cli"],
+    ["crawling"],
     ["evaluation"],
     ["findings", "index", "templating"],
     ["explanation", "planning", "deduplication", "repeats", "presets", "copying"],
