@@ -10,9 +10,10 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 # From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
 LAYERS = [
     ["cli"],
+    ["service", "client"],
     ["evaluation"],
     ["findings", "index"],
-    ["explanation", "planning", "deduplication", "repeats"],
+    ["explanation", "folding", "planning", "deduplication", "repeats"],
     ["result"],
     ["pipeline", "sharding"],
     ["preparing"],

@@ -30,6 +30,7 @@ COMMANDS = (
     "calibrate",
     "curve",
     "index",
+    "serve",
     "urls",
     "mirrors",
     "completion",
