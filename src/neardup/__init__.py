@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
     from neardup.findings import Findings, apply, scan, summarize
+    from neardup.folding import Collapsed, Fold, collapse
     from neardup.index import Index
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
@@ -86,6 +87,7 @@ _LATER = {
     "Batch": "neardup.io",
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
+    "Collapsed": "neardup.folding",
     "Compact": "neardup.search.hamming",
     "Config": "neardup.config",
     "Containment": "neardup.verify",
@@ -98,6 +100,7 @@ _LATER = {
     "Explanation": "neardup.explanation",
     "Filters": "neardup.filters",
     "Findings": "neardup.findings",
+    "Fold": "neardup.folding",
     "Hits": "neardup.search.base",
     "Index": "neardup.index",
     "Jaccard": "neardup.verify",
@@ -130,6 +133,7 @@ _LATER = {
     "canonical_url": "neardup.web.urls",
     "canonical_urls": "neardup.web.urls",
     "cluster": "neardup.clusters",
+    "collapse": "neardup.folding",
     "curve_bands": "neardup.evaluation",
     "curve_edits": "neardup.evaluation",
     "curve_radius": "neardup.evaluation",
@@ -159,6 +163,7 @@ __all__ = [
     "Characters",
     "Clusters",
     "Codes",
+    "Collapsed",
     "Common",
     "Compact",
     "Config",
@@ -178,6 +183,7 @@ __all__ = [
     "Features",
     "Filters",
     "Findings",
+    "Fold",
     "FormatError",
     "Hits",
     "Idf",
@@ -226,6 +232,7 @@ __all__ = [
     "canonical_url",
     "canonical_urls",
     "cluster",
+    "collapse",
     "curve_bands",
     "curve_edits",
     "curve_radius",

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 import neardup.similarity as measure
 from neardup.documents import Document
 from neardup.errors import ConfigError
-from neardup.features.extract import TextFeatures
-from neardup.features.extract import Shingles
+from neardup.features.extract import Shingles, TextFeatures
 from neardup.fingerprints.base import Codes
 
 __all__ = ["Collapsed", "Fold", "collapse", "collapse_codes"]

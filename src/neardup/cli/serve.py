@@ -23,7 +23,9 @@ TOKEN = "NEARDUP_TOKEN"
 @click.command()
 @click.argument("path", metavar="INDEX")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Anything but loopback needs a token.")
-@click.option("--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free one.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free one."
+)
 @click.option(
     "--token-file",
     type=click.Path(exists=True, dir_okay=False),
@@ -33,8 +35,12 @@ TOKEN = "NEARDUP_TOKEN"
 @click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
 @click.option("--ttl", type=float, help="Seconds after which documents are forgotten.")
 @click.option("--max-body", default="32MB", show_default=True, help="Largest body of a request.")
-@click.option("--max-requests", type=click.IntRange(1), default=1024, show_default=True, help="In work at once.")
-@click.option("--log-requests", is_flag=True, help="Log all requests, not only those that fail or take over 1 s.")
+@click.option(
+    "--max-requests", type=click.IntRange(1), default=1024, show_default=True, help="In work at once."
+)
+@click.option(
+    "--log-requests", is_flag=True, help="Log all requests, not only those that fail or take over 1 s."
+)
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as a JSON object.")
 def serve(
     path: str, host: str, port: int, token_file: str | None, durability: Any, threads: int, ttl: float | None,

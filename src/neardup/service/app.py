@@ -90,7 +90,11 @@ async def search(data: SearchRequest, state: State) -> SearchAnswer:
     return await _opening(state).engine().search(data)
 
 
-@post("/v1/documents", status_code=201, responses={**_problems(), 200: ResponseSpec(Bulk, generate_examples=False)})
+@post(
+    "/v1/documents",
+    status_code=201,
+    responses={**_problems(), 200: ResponseSpec(Bulk, generate_examples=False)},
+)
 async def add(data: DocumentRequest, state: State, answers: bool = False) -> SeenAnswer:
     """Remember a document; it learns its keeper. Many at once come as `application/x-ndjson`, one document a line: the
     answer is then 200 with counts, or with `?answers=true` one answer a line."""
@@ -192,7 +196,11 @@ def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[Probl
 
 def _why(error: HTTPException) -> str:
     extra = error.extra if isinstance(error.extra, list) else []
-    parts = [f"{one.get('key', '')}: {one.get('message', '')}".lstrip(": ") for one in extra if isinstance(one, dict)]
+    parts = [
+        f"{one.get('key', '')}: {one.get('message', '')}".lstrip(": ")
+        for one in extra
+        if isinstance(one, dict)
+    ]
     cause = error.__cause__ or error.__context__
     if isinstance(cause, RecursionError):
         return "this JSON is nested too deep"

@@ -75,7 +75,9 @@ class Engine:
         self.form = PrintForm(index.config, index.scheme)
         self._writer = ThreadPoolExecutor(1, "write")
         self._reader = ThreadPoolExecutor(2, "read")
-        self._slow = ThreadPoolExecutor(1, "slow")  # compare and collapse: seconds of work must not hold up searches
+        self._slow = ThreadPoolExecutor(
+            1, "slow"
+        )  # compare and collapse: seconds of work must not hold up searches
         self._pages = ThreadPoolExecutor(1, "html")
         self._html: HtmlExtractor | None = None
         said = observe or (lambda name, size: None)
@@ -309,7 +311,9 @@ class Engine:
             return self._collapse_codes(ids, [entry for entry in stored.values() if entry is not None])
         for at, entry in stored.items():
             if entry is None or entry.text is None:
-                raise DataError("this index keeps no texts: send them with the results, with all or with none")
+                raise DataError(
+                    "this index keeps no texts: send them with the results, with all or with none"
+                )
             texts[at] = entry.text
         if sum(len(text or "") for text in texts) > self.limits.body:
             raise Refused(413, f"texts to be collapsed have at most {self.limits.body:,} characters together")

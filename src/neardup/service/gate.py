@@ -27,7 +27,8 @@ Quick = Callable[[Call], Awaitable[Reply | None]]
 OPEN = frozenset({"/v1/health", "/v1/ready"})  # for whoever watches over the process: no token, no queue
 NAMED = ("/v1/documents/", "/v1/clusters/")
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
-SLOW = 1.0
+SLOW = 1.0  # seconds
+ALWAYS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 
 
 class Gate:
@@ -150,7 +151,11 @@ class _Sender:
 
     def __init__(self, send: Send, name: bytes, last: bool) -> None:
         self._send, self._name, self.status = send, name, 0
-        self._extra = [(b"x-request-id", name), (b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
+        self._extra = [
+            (b"x-request-id", name),
+            (b"cache-control", b"no-store"),
+            (b"x-content-type-options", b"nosniff"),
+        ]
         if last:
             self._extra.append((b"connection", b"close"))
 
@@ -232,5 +237,13 @@ def _route(path: str) -> str:
 
 
 KNOWN = frozenset(
-    {"/v1/search", "/v1/documents", "/v1/compare", "/v1/collapse", "/v1/stats", "/metrics", "/v1/openapi.json"}
+    {
+        "/v1/search",
+        "/v1/documents",
+        "/v1/compare",
+        "/v1/collapse",
+        "/v1/stats",
+        "/metrics",
+        "/v1/openapi.json",
+    }
 )

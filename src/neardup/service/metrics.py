@@ -18,15 +18,19 @@ class Metrics:
 
     def __init__(self) -> None:
         self.registry = CollectorRegistry()
-        kept = {"registry": self.registry}
-        self._requests = Counter("neardup_requests", "Requests served", ["route", "status"], **kept)
-        self._seconds = Histogram("neardup_request_seconds", "Time of a request", ["route"], buckets=SECONDS, **kept)
-        self._batches = Histogram("neardup_batch_size", "Requests in one call", ["kind"], buckets=SIZES, **kept)
-        self._answers = Counter("neardup_documents", "Documents remembered", ["answer"], **kept)
-        self.in_work = Gauge("neardup_requests_in_work", "Requests being read or served", **kept)
-        self._documents = Gauge("neardup_index_documents", "Documents in the index", **kept)
-        self._keepers = Gauge("neardup_index_keepers", "Keepers in the index", **kept)
-        self._memory = Gauge("neardup_index_memory_bytes", "Tables in memory", **kept)
+        own = self.registry
+        self._requests = Counter("neardup_requests", "Requests served", ["route", "status"], registry=own)
+        self._seconds = Histogram(
+            "neardup_request_seconds", "Time of a request", ["route"], buckets=SECONDS, registry=own
+        )
+        self._batches = Histogram(
+            "neardup_batch_size", "Requests in one call", ["kind"], buckets=SIZES, registry=own
+        )
+        self._answers = Counter("neardup_documents", "Documents remembered", ["answer"], registry=own)
+        self.in_work = Gauge("neardup_requests_in_work", "Requests being read or served", registry=own)
+        self._documents = Gauge("neardup_index_documents", "Documents in the index", registry=own)
+        self._keepers = Gauge("neardup_index_keepers", "Keepers in the index", registry=own)
+        self._memory = Gauge("neardup_index_memory_bytes", "Tables in memory", registry=own)
         self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
         self._new, self._old = self._answers.labels("new"), self._answers.labels("duplicate")
 

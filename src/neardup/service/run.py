@@ -38,10 +38,16 @@ class Address:
     def __post_init__(self) -> None:
         if not 0 <= self.port < 1 << 16:
             raise ConfigError(f"port {self.port}: must be from 0 to 65535")
-        if self.token is not None and (len(self.token) < 16 or not self.token.isascii() or not self.token.isprintable()):
-            raise ConfigError("a token has 16 characters or more, printable ASCII, for example from: openssl rand -hex 32")
+        if self.token is not None and (
+            len(self.token) < 16 or not self.token.isascii() or not self.token.isprintable()
+        ):
+            raise ConfigError(
+                "a token has 16 characters or more, printable ASCII, for example from: openssl rand -hex 32"
+            )
         if self.token is None and not self.loopback:
-            raise ConfigError(f"to listen on {self.host}, where others can reach it, the service needs a token")
+            raise ConfigError(
+                f"to listen on {self.host}, where others can reach it, the service needs a token"
+            )
 
     @property
     def loopback(self) -> bool:
@@ -106,7 +112,9 @@ async def _serve(
         websockets=False,
         backlog=1024,
         backpressure=limits.connections,
-        http1_settings=HTTP1Settings(header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=1 << 16),
+        http1_settings=HTTP1Settings(
+            header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=1 << 16
+        ),
         log_enabled=False,
     )
     serving = loop.create_task(server.serve())
@@ -132,7 +140,7 @@ async def _serve(
                 while gate.in_work:
                     await asyncio.sleep(0.01)
     finally:
-        server.stop()
+        server.stop()  # type: ignore[no-untyped-call]
         with contextlib.suppress(Exception):
             await asyncio.wait({serving}, timeout=LEAVE_SECONDS)
         if opening.ready is not None:
@@ -155,6 +163,8 @@ def _free_port(address: Address) -> int:
         try:
             probe.bind((address.host, address.port))
         except OSError as error:
-            raise DataError(f"cannot listen on {address.host}, port {address.port}: {error.strerror}") from None
+            raise DataError(
+                f"cannot listen on {address.host}, port {address.port}: {error.strerror}"
+            ) from None
         found: Any = probe.getsockname()
         return int(found[1])

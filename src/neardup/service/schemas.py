@@ -32,7 +32,9 @@ __all__ = [
     "decode_document",
 ]
 
-Id = Annotated[str, Meta(min_length=1, max_length=8192, description="1 to 8,192 bytes of UTF-8; any characters")]
+Id = Annotated[
+    str, Meta(min_length=1, max_length=8192, description="1 to 8,192 bytes of UTF-8; any characters")
+]
 Hex = Annotated[str, Meta(description="a ready fingerprint of the index's scheme, in hexadecimal digits")]
 Ttl = Annotated[float, Meta(gt=0, le=1e10, description="seconds after which the document is forgotten")]
 Threshold = Annotated[float, Meta(gt=0, le=1)]
