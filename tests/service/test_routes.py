@@ -63,7 +63,8 @@ def test_search_finds_and_remembers_nothing(http):
 
 
 def test_html_is_read_as_text(http):
-    page = f"<html><head><title>t</title><script>var x = 1</script></head><body><main><p>{words(2)}</p></main></body></html>"
+    head = "<head><title>t</title><script>var x = 1</script></head>"
+    page = f"<html>{head}<body><main><p>{words(2)}</p></main></body></html>"
     assert http.post("/v1/seen", json={"id": "html/1", "html": page}).json()["new"]
     assert http.post("/v1/search", json={"text": words(2)}).json()["hits"][0]["id"] == "html/1"
     assert http.post("/v1/search", json={"html": page}).json()["hits"][0]["id"] == "html/1"

@@ -58,16 +58,18 @@ class Messages:
         """Documents as the service takes them."""
         if self._recipe is not None and self._form is not None and not html:
             digits = self._form.split(self._recipe.prints([one.text for one in documents]))
-            plain = [{"id": one.id, "fingerprint": d} for one, d in zip(documents, digits, strict=True)]
+            plain: list[dict[str, Any]] = [
+                {"id": one.id, "fingerprint": own} for one, own in zip(documents, digits, strict=True)
+            ]
             plain[0]["scheme"] = self._form.scheme  # once a request: an index of another scheme refuses it
         else:
             plain = [{"id": one.id, "html" if html else "text": one.text} for one in documents]
         for one, sent in zip(documents, plain, strict=True):
             if one.meta:
-                sent["meta"] = dict(one.meta)  # type: ignore[assignment]
+                sent["meta"] = dict(one.meta)
             if ttl is not None:
-                sent["ttl"] = ttl  # type: ignore[assignment]
-        return plain  # type: ignore[return-value]
+                sent["ttl"] = ttl
+        return plain
 
     def bulks(
         self, documents: Iterable[Document], html: bool, ttl: float | None

@@ -40,7 +40,7 @@ class Retry:
         """Seconds until the next attempt, counted from 0; None if there is to be none. Status 0: no answer at all."""
         if attempt >= self.times or (status and status not in AGAIN):
             return None
-        wait = min(self.longest, self.first * 2**attempt) * random.uniform(0.5, 1.0)
+        wait: float = min(self.longest, self.first * 2**attempt) * random.uniform(0.5, 1.0)
         if after is not None and after.isdigit():
             wait = max(wait, min(float(after), self.longest))
         return wait

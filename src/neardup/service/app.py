@@ -179,10 +179,13 @@ def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[Probl
         status, reason = 422, str(error)
     elif isinstance(error, RecursionError):
         status, reason = 422, "this JSON is nested too deep"
+    elif isinstance(error, UnicodeDecodeError):
+        status, reason = 422, "the body is not UTF-8"
     elif isinstance(error, HTTPException):
         status, reason = error.status_code, error.detail
         if status == 400:
-            status, reason = 422, _why(error)
+            sent = request.headers.get("content-length", "0") != "0" or "transfer-encoding" in request.headers
+            status, reason = 422, _why(error) if sent else "JSON input is truncated: there is no body"
         headers = {k: v for k, v in (error.headers or {}).items() if k.lower() == "allow"}
     else:
         raise error

@@ -38,12 +38,8 @@ class Address:
     def __post_init__(self) -> None:
         if not 0 <= self.port < 1 << 16:
             raise ConfigError(f"port {self.port}: must be from 0 to 65535")
-        if self.token is not None and (
-            len(self.token) < 16 or not self.token.isascii() or not self.token.isprintable()
-        ):
-            raise ConfigError(
-                "a token has 16 characters or more, printable ASCII, for example from: openssl rand -hex 32"
-            )
+        if self.token is not None and not re.fullmatch(r"[!-~]{16,}", self.token):
+            raise ConfigError("a token has 16 printable ASCII characters or more; openssl rand -hex 32 makes one")
         if self.token is None and not self.loopback:
             raise ConfigError(
                 f"to listen on {self.host}, where others can reach it, the service needs a token"
