@@ -3,7 +3,6 @@
 import gzip
 import json
 import socket
-import threading
 import time
 import zlib
 
@@ -212,33 +211,3 @@ def test_token(tmp_path):
         assert http.get("/v1/stats", headers=good).json()["documents"] == 0
         assert http.post("/v1/seen", json={"id": "a", "text": "b"}, headers=good).status_code == 200
     assert not any(token in line for line in server.logs)
-
-
-def test_many_at_once_share_the_work(codes):
-    """A hundred requests on a hundred connections come in far fewer batches."""
-
-    def count() -> tuple[float, float]:
-        lines = httpx.get(f"{codes.url}/metrics", trust_env=False).text.splitlines()
-        found = {
-            line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1])
-            for line in lines
-            if not line.startswith("#")
-        }
-        return tuple(found.get(f'neardup_batch_size_{what}{{kind="seen"}}', 0.0) for what in ("count", "sum"))
-
-    before = count()
-    connections = [codes.connect() for _ in range(100)]
-    for number, connection in enumerate(connections):
-        body = json.dumps(
-            {"id": f"m{number}", "fingerprint": f"{number * 0x9E3779B97F4A7C15 % 2**64:016x}"}
-        ).encode()
-        connection.sendall(
-            b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n%s" % (len(body), body)
-        )
-    assert all(answer_of(connection)[0] == 200 for connection in connections)
-    for connection in connections:
-        connection.close()
-    after = count()
-    assert after[1] - before[1] == 100
-    assert threading.active_count() < 50
-    assert after[0] - before[0] <= 100

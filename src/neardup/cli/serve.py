@@ -34,7 +34,7 @@ TOKEN = "NEARDUP_TOKEN"
 @click.option("--durability", type=click.Choice(["normal", "full"]), default="normal", show_default=True)
 @click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
 @click.option("--ttl", type=float, help="Seconds after which documents are forgotten.")
-@click.option("--max-body", default="32MB", show_default=True, help="Largest body of a request.")
+@click.option("--max-body", default="16MB", show_default=True, help="Largest body of a request.")
 @click.option(
     "--max-requests", type=click.IntRange(1), default=1024, show_default=True, help="In work at once."
 )

@@ -19,7 +19,7 @@ from neardup.service.prints import PrintForm
 
 __all__ = ["Call", "Messages", "answer_of", "seen_of"]
 
-LARGEST_BATCH = 16 << 20  # bytes of one bulk request, half of what the service takes by default
+LARGEST_BATCH = 8 << 20  # bytes of one bulk request, half of what the service takes by default
 JSON, LINES = "application/json", "application/x-ndjson"
 
 

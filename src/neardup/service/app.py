@@ -11,6 +11,7 @@ from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.datastructures import ResponseSpec
+from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.openapi.spec import OpenAPIMediaType, OpenAPIType, RequestBody, Schema
 from litestar.params import Parameter
 
@@ -234,6 +235,7 @@ def make_app(limits: Limits, *, token: str | None = None, logs_all: bool = False
             description="Have I seen this page? A live index of near-duplicates.",
             path="/v1",
             use_handler_docstrings=True,
+            render_plugins=[JsonRenderPlugin()],  # the pages of other plugins load scripts from elsewhere
         ),
         state=State({"opening": opening}),
         request_max_body_size=None,

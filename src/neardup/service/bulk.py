@@ -16,7 +16,8 @@ from neardup.service.schemas import Bulk, DocumentRequest, Problem, RejectedLine
 __all__ = ["BulkRoute"]
 
 NAMED_REJECTS = 100
-TURN = 1000  # lines decoded before others have their turn on the event loop
+AT_ONCE = 1000  # documents written at once
+TURN = 1 << 18  # bytes decoded before others have their turn on the event loop
 encoder = msgspec.json.Encoder()
 
 
@@ -44,10 +45,15 @@ async def _put_lines(body: bytes, opening: Opening, request_id: str, *, answers:
     if len(lines) > engine.limits.documents:
         raise Refused(413, f"{len(lines):,} lines; at most {engine.limits.documents:,} are taken at once")
     found: list[SeenAnswer | BaseException] = []
-    for start in range(0, len(lines), TURN):
-        part = [_document(line) for line in lines[start : start + TURN]]
-        found += await engine.put_all(part)
-        await asyncio.sleep(0)
+    writing: asyncio.Task[list[SeenAnswer | BaseException]] | None = None
+    for start in range(0, len(lines), AT_ONCE):
+        part = await _decoded(lines[start : start + AT_ONCE])
+        # One part is decoded here while the one before it is written elsewhere.
+        before, writing = writing, asyncio.create_task(engine.put_all(part))
+        if before is not None:
+            found += await before
+    if writing is not None:
+        found += await writing
     new = sum(1 for one in found if isinstance(one, SeenAnswer) and one.new)
     rejected = [(number, one) for number, one in enumerate(found, 1) if not isinstance(one, SeenAnswer)]
     taken = len(found) - len(rejected)
@@ -57,6 +63,17 @@ async def _put_lines(body: bytes, opening: Opening, request_id: str, *, answers:
         return Reply(200, encoder.encode_lines(said), NDJSON)
     named = [RejectedLine(number, _reason(one)) for number, one in rejected[:NAMED_REJECTS]]
     return Reply(200, encoder.encode(Bulk(taken, new, taken - new, len(rejected), named)), JSON)
+
+
+async def _decoded(lines: list[bytes]) -> list[DocumentRequest | BaseException]:
+    found, size = [], 0
+    for line in lines:
+        found.append(_document(line))
+        size += len(line)
+        if size > TURN:
+            size = 0
+            await asyncio.sleep(0)
+    return found
 
 
 def _document(line: bytes) -> DocumentRequest | BaseException:

@@ -282,7 +282,7 @@ class Engine:
             found.bit_distance,
             found.simhash_distance,
             found.cosine,
-            found.containment,
+            list(found.containment),
             list(found.shared),
             list(found.only_left),
             list(found.only_right),

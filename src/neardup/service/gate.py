@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import re
 import secrets
@@ -79,7 +80,7 @@ class Gate:
             if scope["method"] in ("POST", "PUT", "PATCH") or declared or b"transfer-encoding" in headers:
                 body = await read_body(receive, self._limits, self._budget, declared)
                 held = len(body)
-                body = self._plain(body, headers)
+                body = await self._plain(body, headers)
                 if len(body) > held:
                     self._budget.take(len(body) - held)
                     held = len(body)
@@ -137,13 +138,13 @@ class Gate:
         if self.in_work > self._limits.requests:
             raise Refused(429, f"{self._limits.requests:,} requests are in work; try again in a moment")
 
-    def _plain(self, body: bytes, headers: dict[bytes, bytes]) -> bytes:
+    async def _plain(self, body: bytes, headers: dict[bytes, bytes]) -> bytes:
         packed = headers.get(b"content-encoding", b"identity").strip().lower()
         if packed in (b"identity", b""):
             return body
         if packed != b"gzip":
             raise Refused(415, "a body may be packed with gzip, and with nothing else")
-        return unpacked(body, self._limits.body)
+        return await asyncio.to_thread(unpacked, body, self._limits.body)
 
 
 class _Sender:

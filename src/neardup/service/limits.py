@@ -39,7 +39,7 @@ class Limits:
     compared        characters of each of two texts to be compared, or of all in a list to be collapsed
     """
 
-    body: int = 32 << 20
+    body: int = 16 << 20
     waiting_bytes: int = 256 << 20
     requests: int = 1024
     connections: int = 4096
@@ -81,7 +81,8 @@ async def read_body(receive: Receive, limits: Limits, budget: Budget, declared: 
         raise Refused(413, f"the body has {declared:,} bytes; at most {limits.body:,} are taken")
     message = await _first(receive, limits)
     body = message.get("body", b"")
-    if not message.get("more_body", False):
+    # When all that was declared is here, there is no need to wait for the server to say so.
+    if not message.get("more_body", False) or 0 < declared == len(body):
         if len(body) > limits.body:
             raise Refused(413, f"the body is larger than {limits.body:,} bytes")
         budget.take(len(body))

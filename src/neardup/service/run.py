@@ -7,6 +7,7 @@ import contextlib
 import ipaddress
 import logging
 import os
+import re
 import signal
 import socket
 import sys
@@ -39,7 +40,9 @@ class Address:
         if not 0 <= self.port < 1 << 16:
             raise ConfigError(f"port {self.port}: must be from 0 to 65535")
         if self.token is not None and not re.fullmatch(r"[!-~]{16,}", self.token):
-            raise ConfigError("a token has 16 printable ASCII characters or more; openssl rand -hex 32 makes one")
+            raise ConfigError(
+                "a token has 16 printable ASCII characters or more; openssl rand -hex 32 makes one"
+            )
         if self.token is None and not self.loopback:
             raise ConfigError(
                 f"to listen on {self.host}, where others can reach it, the service needs a token"

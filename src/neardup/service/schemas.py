@@ -8,7 +8,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
-    "Added",
     "Bulk",
     "ClusterAnswer",
     "CollapseAnswer",
@@ -83,16 +82,6 @@ class SearchAnswer(Struct):
     hits: list[HitAnswer]
 
 
-class Added(Struct):
-    """Answer to one added document."""
-
-    id: str
-    new: bool
-    duplicate_of: str | None
-    distance: int | None
-    similarity: float | None
-
-
 class RejectedLine(Struct):
     line: int
     reason: str
@@ -134,7 +123,8 @@ class CompareRequest(Struct, forbid_unknown_fields=True):
 
 
 class CompareAnswer(Struct):
-    """Measures of a pair. `similarity` is Jaccard's of word shingles; `distance` is in bits of 64, by 1-bit MinHash."""
+    """Measures of a pair. `similarity` is Jaccard's of word shingles; `distance` is in bits of 64, by 1-bit MinHash;
+    `containment` is the share of the left in the right, and of the right in the left."""
 
     verdict: str
     duplicate: bool
@@ -143,7 +133,7 @@ class CompareAnswer(Struct):
     distance: int
     simhash_distance: int
     cosine: float
-    containment: tuple[float, float]
+    containment: list[float]
     shared: list[str]
     only_left: list[str]
     only_right: list[str]
