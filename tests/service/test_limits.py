@@ -1,5 +1,6 @@
 """What a hostile or clumsy client cannot do, while /v1/health goes on answering."""
 
+import asyncio
 import gzip
 import json
 import socket
@@ -9,6 +10,8 @@ import zlib
 import httpx
 import pytest
 from serving import HealthWatch, served
+
+from neardup.service.limits import Budget, Limits, Refused, check_depth, read_body
 
 HEALTHY = 0.1
 
@@ -133,6 +136,7 @@ def test_gzip_bombs(small):
         for other in ("br", "deflate", "gzip, gzip", "zstd"):
             told = http.post("/v1/seen", content=zlib.compress(b"{}"), headers={"content-encoding": other})
             assert told.status_code == 415 and told.json()["reason"]
+        time.sleep(0.2)
     assert typical(watch.seconds) < HEALTHY
 
 
@@ -211,3 +215,65 @@ def test_token(tmp_path):
         assert http.get("/v1/stats", headers=good).json()["documents"] == 0
         assert http.post("/v1/seen", json={"id": "a", "text": "b"}, headers=good).status_code == 200
     assert not any(token in line for line in server.logs)
+
+
+def fed(*messages: dict):
+    """A receive channel that gives these messages, and then nothing any more."""
+    waiting = list(messages)
+
+    async def receive() -> dict:
+        if not waiting:
+            await asyncio.sleep(60)
+        return waiting.pop(0)
+
+    return receive
+
+
+def part(body: bytes, more: bool = True) -> dict:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+@pytest.mark.parametrize(
+    ("messages", "declared", "status"),
+    [
+        ([], 5, 408),
+        ([part(b"ab")], 5, 408),
+        ([part(b"ab"), {"type": "http.disconnect"}], 5, 400),
+        ([{"type": "http.disconnect"}], 5, 400),
+        ([part(b"x" * 60), part(b"x" * 60)], 0, 413),
+        ([part(b"x" * 101, False)], 0, 413),
+        ([], 101, 413),
+        ([part(b"x" * 60), part(b"x" * 30)], 0, 429),
+    ],
+)
+def test_bodies_are_bounded_and_what_was_taken_is_given_back(messages, declared, status):
+    budget = Budget(80 if status == 429 else 1000)
+    with pytest.raises(Refused) as refused:
+        asyncio.run(read_body(fed(*messages), Limits(body=100, body_seconds=0.05), budget, declared))
+    assert refused.value.status == status and budget.taken == 0
+
+
+def test_bodies_arrive_whole():
+    budget = Budget(1000)
+    for messages, declared in (
+        ([part(b"abc", False)], 3),
+        ([part(b"abc")], 3),
+        ([part(b"a"), part(b"bc", False)], 0),
+    ):
+        assert (
+            asyncio.run(read_body(fed(*messages), Limits(body=100, body_seconds=1), budget, declared))
+            == b"abc"
+        )
+    assert budget.taken == 9
+
+
+@pytest.mark.parametrize(("depth", "taken"), [(32, True), (33, False)])
+def test_depth_is_inclusive(depth, taken):
+    value: object = 1
+    for number in range(depth):
+        value = {"a": value} if number % 2 else [value, 2]
+    if taken:
+        check_depth(value, 32)
+    else:
+        with pytest.raises(Refused):
+            check_depth(value, 32)

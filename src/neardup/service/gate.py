@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import re
 import secrets
+import sqlite3
 import time
 import traceback
 from collections.abc import Awaitable, Callable
@@ -97,6 +98,10 @@ class Gate:
         except Refused as refused:
             reason = refused.reason
             await sender.refuse(refused.status, reason)
+        except (OSError, sqlite3.Error) as error:
+            # A full disk, say: nothing of the request was remembered, and it may be sent again.
+            reason = f"{type(error).__name__}: {error}"
+            await sender.refuse(503, "the index cannot be written or read at the moment; the logs say why")
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             log("error", request_id=name.decode(), reason=reason, trace=traceback.format_exc()[-4000:])

@@ -73,8 +73,20 @@ def serve(
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     logging.getLogger("_granian").setLevel(logging.ERROR)
+    _allow_files((limits or Limits()).connections + 256)
     with _loop() as runner:
         runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
+
+
+def _allow_files(wanted: int) -> None:
+    """As many open files as there may be connections, as far as the system lets us."""
+    with contextlib.suppress(ImportError, OSError, ValueError):
+        import resource
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft != resource.RLIM_INFINITY and soft < wanted:
+            most = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
 def _loop() -> asyncio.Runner:
