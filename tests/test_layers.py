@@ -11,9 +11,10 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 LAYERS = [
     ["cli"],
     ["crawling"],
+    ["service", "client"],
     ["evaluation"],
     ["findings", "index", "templating"],
-    ["explanation", "planning", "deduplication", "repeats", "presets", "copying"],
+    ["explanation", "folding", "planning", "deduplication", "repeats", "presets", "copying"],
     ["result"],
     ["pipeline", "sharding"],
     ["preparing", "pruning"],

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
     from neardup.findings import Findings, apply, scan, summarize
+    from neardup.folding import Collapsed, Fold, collapse
     from neardup.index import Index
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
@@ -99,6 +100,7 @@ _LATER = {
     "Batch": "neardup.io",
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
+    "Collapsed": "neardup.folding",
     "Compact": "neardup.search.hamming",
     "Config": "neardup.config",
     "Containment": "neardup.verify",
@@ -113,6 +115,7 @@ _LATER = {
     "Explanation": "neardup.explanation",
     "Filters": "neardup.filters",
     "Findings": "neardup.findings",
+    "Fold": "neardup.folding",
     "Hits": "neardup.search.base",
     "Index": "neardup.index",
     "Inverted": "neardup.search.inverted",
@@ -150,6 +153,7 @@ _LATER = {
     "canonical_url": "neardup.web.urls",
     "canonical_urls": "neardup.web.urls",
     "cluster": "neardup.clusters",
+    "collapse": "neardup.folding",
     "curve_bands": "neardup.evaluation",
     "curve_edits": "neardup.evaluation",
     "curve_radius": "neardup.evaluation",
@@ -185,6 +189,7 @@ __all__ = [
     "Characters",
     "Clusters",
     "Codes",
+    "Collapsed",
     "Common",
     "Compact",
     "Config",
@@ -206,6 +211,7 @@ __all__ = [
     "Features",
     "Filters",
     "Findings",
+    "Fold",
     "FormatError",
     "Hits",
     "IMatch",
@@ -262,6 +268,7 @@ __all__ = [
     "canonical_url",
     "canonical_urls",
     "cluster",
+    "collapse",
     "curve_bands",
     "curve_edits",
     "curve_radius",
