@@ -1,0 +1,53 @@
+"""The settings compared: what a text is made into, and how much each part counts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from benchmarks.quality.sets import LabelledSet
+from numpy.typing import NDArray
+
+import neardup as nd
+from neardup.features.extract import TextFeatures
+from neardup.fingerprints import Codes
+
+__all__ = ["CUT_SHARE", "FEATURES", "FOLDED", "WEIGHTS", "distances", "weighted"]
+
+FOLDED = nd.Normalize(digits="fold")
+FEATURES: dict[str, TextFeatures] = {
+    "words": nd.Words(),
+    "3 words": nd.Shingles(width=3),
+    "5 words": nd.Shingles(width=5),
+    "8 words": nd.Shingles(width=8),
+    "12 words": nd.Shingles(width=12),
+    "8 characters": nd.Characters(width=8),
+}
+WEIGHTS = ("count", "log", "tf-idf", "cut")
+CUT_SHARE = 0.05
+"""Features in more than this share of a set's documents are its template."""
+
+
+def weighted(features: TextFeatures, weights: str, texts: Sequence[str]) -> TextFeatures:
+    """Features with a way of weighing them, fitted on the texts where it must be."""
+    if weights == "tf-idf":
+        return replace(features, weights=nd.Idf.fit(texts, features, threads=2))
+    if weights == "cut":
+        common = nd.Common.fit(texts, features, share=CUT_SHARE, threads=2)
+        return replace(features, weights="count", common=common)
+    return replace(features, weights=weights)  # type: ignore[arg-type]
+
+
+def distances(codes: Codes, given: LabelledSet) -> NDArray[np.uint8]:
+    """The Hamming distance of every pair, by brute force; beyond any radius where a side has no code."""
+    found = np.zeros(len(given.left), np.uint8)
+    # Rows are long runs of `left`, so that one row's pairs are one slice.
+    start = 0
+    for row in range(len(given) - 1):
+        stop = start + len(given) - 1 - row
+        differing = np.bitwise_count(codes.codes[row + 1 :] ^ codes.codes[row])
+        found[start:stop] = differing.reshape(stop - start, -1).sum(axis=1)
+        start = stop
+    found[codes.empty[given.left] | codes.empty[given.right]] = 255
+    return found
