@@ -1,4 +1,4 @@
-"""Every setting on one labelled set: what an ideal measure would find, and what each method finds of it at what cost."""
+"""Every setting on one labelled set: what an ideal measure finds, and what each method finds at what cost."""
 
 from __future__ import annotations
 
@@ -61,11 +61,11 @@ def by_jaccard(given: LabelledSet) -> list[Json]:
         seconds = perf_counter() - begin
         for cut in ("none", "cut"):
             if cut == "cut":
-                made = replace(weighted(features, "cut", given.texts), weights="constant").extract(given.texts)
-            rows += [
-                {"features": name, "digits": digits, "template": cut, "seconds": round(seconds, 4), **row}
-                for row in sweep(given, all_jaccard(made, given), THRESHOLDS)
-            ]
+                made = replace(weighted(features, "cut", given.texts), weights="constant").extract(
+                    given.texts
+                )
+            what = {"features": name, "digits": digits, "template": cut, "seconds": round(seconds, 4)}
+            rows.append({**what, **sweep(given, all_jaccard(made, given), THRESHOLDS)})
     return rows
 
 
@@ -98,10 +98,9 @@ def by_bits(given: LabelledSet, similar: Floats) -> list[Json]:
 
 def _within(given: LabelledSet, near: NDArray[np.int16], similar: Floats, what: Json) -> list[Json]:
     rows = []
-    radii = [-radius for radius in RADII]
     for checked in (0.0, *CHECKED):
-        for row in sweep(given, near, radii, similar >= checked if checked else None):
-            rows.append({**what, "checked": checked, **row, "radius": -row.pop("cut")})
+        made = sweep(given, near, [-radius for radius in RADII], similar >= checked if checked else None)
+        rows.append({**what, "checked": checked, **made, "cuts": list(RADII)})
     return rows
 
 
@@ -124,7 +123,7 @@ def by_minhash(given: LabelledSet, similar: Floats) -> list[Json]:
                     "candidates": int(met.sum()),
                     "similar": int(due.sum()),
                     "similar_met": int((met & due).sum()),
-                    **score(given, met & due),
+                    **score(given, np.flatnonzero(met & due)),
                 }
             )
     return rows

@@ -49,7 +49,8 @@ class Rule:
 
 
 RULES = (
-    *(Rule(f"Jaccard of {width} words" if width > 1 else "Jaccard of words", (f"jaccard {width}",)) for width in WIDTHS),
+    Rule("Jaccard of words", ("jaccard 1",)),
+    *(Rule(f"Jaccard of {width} words", (f"jaccard {width}",)) for width in WIDTHS[1:]),
     Rule("Jaccard of 8 characters", ("characters 8",)),
     Rule("Jaccard of 5 words, digits folded", ("folded 5",)),
     Rule("Jaccard of 12 words, digits folded", ("folded 12",)),

@@ -10,6 +10,7 @@ from benchmarks.quality.sets import LabelledSet
 from numpy.typing import NDArray
 
 import neardup as nd
+from neardup import similarity
 from neardup.features.extract import TextFeatures
 from neardup.fingerprints import Codes
 
@@ -41,13 +42,4 @@ def weighted(features: TextFeatures, weights: str, texts: Sequence[str]) -> Text
 
 def distances(codes: Codes, given: LabelledSet) -> NDArray[np.uint8]:
     """The Hamming distance of every pair, by brute force; beyond any radius where a side has no code."""
-    found = np.zeros(len(given.left), np.uint8)
-    # Rows are long runs of `left`, so that one row's pairs are one slice.
-    start = 0
-    for row in range(len(given) - 1):
-        stop = start + len(given) - 1 - row
-        differing = np.bitwise_count(codes.codes[row + 1 :] ^ codes.codes[row])
-        found[start:stop] = differing.reshape(stop - start, -1).sum(axis=1)
-        start = stop
-    found[codes.empty[given.left] | codes.empty[given.right]] = 255
-    return found
+    return similarity.hamming(codes, given.left, given.right, threads=2).astype(np.uint8)
