@@ -15,7 +15,7 @@ from typing import Any
 from benchmarks import machine
 from benchmarks.quality import failures, page, plots
 from benchmarks.quality.bands import by_cosine, by_jaccard_band
-from benchmarks.quality.compare import compare
+from benchmarks.quality.compare import by_html, by_short_path, compare
 from benchmarks.quality.human import human
 from benchmarks.quality.sets import SETS, VERSIONS, load
 
@@ -45,14 +45,23 @@ def measure() -> dict[str, Any]:
             result["cosine_bands"] += by_cosine(given)
             result["changed"].append({"set": name, "rows": failures.changed(given)})
             result["templates"].append(failures.template_pairs(given))
+            if name == "k8s_docs_rev":
+                lines = failures.short_lines(given)
+                result["short_lines"] = {"set": lines.name, "short": by_short_path(lines)}
         elif name == "gov2_human":
             result["human"] = human(given)
             result["human_kinds"] = failures.kinds(given, lambda note: note.split(";")[0])
         elif name == "wiki_html_variants":
             result["variants"] = failures.kinds(given)
+            result["variants_main"] = failures.kinds(load(name, "main"))
         elif name == "tldr_short":
             result["aliases"] = failures.aliases(given)
             result["short_texts"] = failures.short_texts(given)
+    result["html"] = [
+        {"set": name, "html": html, **by_html(load(name, html))}
+        for name in ("wiki_html_variants", "pydoc_html_versions")
+        for html in ("whole", "main")
+    ]
     result["seconds"] = round(perf_counter() - begin)
     return result
 

@@ -15,7 +15,17 @@ from numpy.typing import NDArray
 
 import neardup as nd
 
-__all__ = ["BANDS", "BITS", "CHECKED", "RADII", "THRESHOLDS", "candidate_pairs", "compare"]
+__all__ = [
+    "BANDS",
+    "BITS",
+    "CHECKED",
+    "RADII",
+    "THRESHOLDS",
+    "by_html",
+    "by_short_path",
+    "candidate_pairs",
+    "compare",
+]
 
 Json = dict[str, Any]
 Floats = NDArray[np.float64]
@@ -42,7 +52,7 @@ def compare(given: LabelledSet, told: Any = print) -> Json:
         "simhash": by_simhash(given, similar),
         "bits": by_bits(given, similar),
         "minhash": by_minhash(given, similar),
-        "short": by_short_path(given, similar),
+        "short": by_short_path(given),
     }
     told(f"  {given.name}: fingerprints done")
     return made
@@ -67,6 +77,11 @@ def by_jaccard(given: LabelledSet) -> list[Json]:
             what = {"features": name, "digits": digits, "template": cut, "seconds": round(seconds, 4)}
             rows.append({**what, **sweep(given, all_jaccard(made, given), THRESHOLDS)})
     return rows
+
+
+def by_html(given: LabelledSet) -> Json:
+    """5 words at all thresholds, for a set whose pages became text in one way or another."""
+    return sweep(given, all_jaccard(nd.Shingles().extract(given.texts, threads=2), given), THRESHOLDS)
 
 
 def by_simhash(given: LabelledSet, similar: Floats) -> list[Json]:
@@ -108,6 +123,7 @@ def by_minhash(given: LabelledSet, similar: Floats) -> list[Json]:
     """What bands bring together, and how much of what is similar enough is among it."""
     rows = []
     made = nd.Shingles().extract(given.texts)
+    nd.MinHash().compute(made)  # the first call of a kernel is not the cost of any setting
     for values, bands, deep in BANDS:
         begin = perf_counter()
         met = candidate_pairs(given, nd.MinHash(values).compute(made), nd.LSH(bands, deep))
@@ -137,9 +153,10 @@ def candidate_pairs(given: LabelledSet, sketches: Any, lsh: nd.LSH) -> NDArray[n
     return met
 
 
-def by_short_path(given: LabelledSet, similar: Floats) -> list[Json]:
+def by_short_path(given: LabelledSet) -> list[Json]:
     """The whole pipeline with and without the exact join of short documents: recall of similar pairs of which one
     document is short."""
+    similar = all_jaccard(nd.Shingles().extract(given.texts, threads=2), given)
     sizes = np.array([len(words) for words in nd.tokens(given.texts)])
     short = np.minimum(sizes[given.left], sizes[given.right]) < nd.Config().short
     rows = []
@@ -151,8 +168,9 @@ def by_short_path(given: LabelledSet, similar: Floats) -> list[Json]:
             seconds = perf_counter() - begin
             met = np.zeros(len(given.left), np.bool_)
             met[given.place(result.pairs.left, result.pairs.right)] = True
-            first = result.found.first
-            met |= first[given.left] == first[given.right]
+            # Documents of equal words stand behind the first of them.
+            left, right = (result.found.first[side] for side in (given.left, given.right))
+            met = (left == right) | met[given.place(left, right) % len(met)]
             due = short & (similar >= threshold)
             rows.append(
                 {

@@ -13,13 +13,23 @@ from typing import Any
 import numpy as np
 from benchmarks.quality.overlaps import all_jaccard
 from benchmarks.quality.recipes import FOLDED, distances
-from benchmarks.quality.sets import APART, SAME, LabelledSet
+from benchmarks.quality.sets import APART, SAME, LabelledSet, of_labels
 from numpy.typing import NDArray
 
 import neardup as nd
 from neardup import similarity
 
-__all__ = ["aliases", "change_numbers", "change_words", "changed", "kinds", "short_texts", "verdicts"]
+__all__ = [
+    "aliases",
+    "change_numbers",
+    "change_words",
+    "changed",
+    "kinds",
+    "short_lines",
+    "short_texts",
+    "template_pairs",
+    "verdicts",
+]
 
 Json = dict[str, Any]
 Texts = list[str]
@@ -95,6 +105,17 @@ def short_texts(given: LabelledSet) -> list[Json]:
             means = {method: round(float(found[fit].mean()), 4) for method, found in said.items()}
             rows.append({"from": low, "to": high, "pairs": int(fit.sum()), "said": means})
     return rows
+
+
+def short_lines(given: LabelledSet, most: int = 4000, seed: int = 0) -> LabelledSet:
+    """Lines of 6 to 39 tokens of a set's documents, each once, as documents of their own: revisions of a page bring
+    revisions of its lines. They have no labels."""
+    lines = sorted({line.strip() for text in given.texts for line in text.splitlines()})
+    lines = [line for line, words in zip(lines, nd.tokens(lines), strict=True) if 6 <= len(words) < 40]
+    # Neighbours in the alphabet are alike, so whole runs of them are taken.
+    starts = np.random.default_rng(seed).permutation(max(1, len(lines) // 20))[: most // 20]
+    picked = [line for start in sorted(starts.tolist()) for line in lines[start * 20 : start * 20 + 20]]
+    return of_labels(f"lines of {given.name}", [str(at) for at in range(len(picked))], picked, {}, [])
 
 
 def change_numbers(text: str, draw: np.random.Generator) -> str:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import json
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from benchmarks.corpus import data
 from benchmarks.recall import load as load_texts
 from numpy.typing import NDArray
+
+from neardup.web import HtmlExtractor
 
 __all__ = ["APART", "SAME", "SETS", "UNKNOWN", "VERSIONS", "LabelledSet", "load", "of_labels"]
 
@@ -48,9 +53,9 @@ class LabelledSet:
         return low * len(self) - low * (low + 1) // 2 + high - low - 1
 
 
-def load(name: str) -> LabelledSet:
-    """A set as it lies in NEARDUP_DATA; pages are reduced to the text of the whole page."""
-    ids, texts = load_texts(name)
+def load(name: str, html: Literal["whole", "main"] = "whole") -> LabelledSet:
+    """A set as it lies in NEARDUP_DATA; pages are reduced to the text of the whole page, or to their main text."""
+    ids, texts = load_texts(name) if html == "whole" else _main_texts(name)
     step = EVERY.get(name, 1)
     ids, texts = ids[::step], texts[::step]
     row = {identifier: at for at, identifier in enumerate(ids)}
@@ -92,6 +97,14 @@ def of_labels(
             # A judged pair is one case, whatever was judged: its documents belong to one group.
             group[group == group[other]] = group[one]
     return made
+
+
+def _main_texts(name: str) -> tuple[list[str], list[str]]:
+    with gzip.open(data() / name / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows = [json.loads(line) for line in lines]
+    with HtmlExtractor(method="main", workers=2) as extractor:
+        texts = extractor.extract([row["html"] for row in rows]).texts
+    return [row["id"] for row in rows], [text or "" for text in texts]
 
 
 def _table(name: str, file: str) -> list[dict[str, str]]:
