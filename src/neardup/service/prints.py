@@ -9,7 +9,8 @@ import numpy as np
 from neardup.config import Config
 from neardup.errors import DataError
 from neardup.fingerprints.base import Codes, Digests, Fingerprints, Sketches
-from neardup.fingerprints.minhash import MinHash
+from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.simhash import Simhash
 
 __all__ = ["PrintForm"]
 
@@ -28,6 +29,7 @@ class PrintForm:
         elif isinstance(prints, MinHash):
             self._kind, self.width = "sketches", 4 * prints.values
         else:
+            assert isinstance(prints, Simhash | BitMinHash), "an index takes no others"
             self._kind, self._bits = "codes", prints.bits
             self.width = (prints.bits + 63) // 64 * 8
 
