@@ -112,7 +112,7 @@ def learn_templates(
     for number, (made, compared) in sorted(prepared.templates.items()):
         rows = live[corpus.sources[live] == number]
         common = compared or made
-        recurring = _lines([texts[row] for row in rows], how, settings.share)
+        recurring = _lines([texts[row] for row in rows], how, settings.often(len(rows)))
         lines[names[number]] = frozenset(recurring)
         found.append(
             SourceTemplate(
@@ -151,12 +151,12 @@ def _firsts(texts: Sequence[str], how: Normalize, threads: int) -> NDArray[np.in
     return first_rows(np.ascontiguousarray(made.digests).view("<u8").reshape(-1, 2), made.empty)
 
 
-def _lines(texts: Sequence[str], how: Normalize, share: float) -> Counter[str]:
-    """Lines that stand in more than this share of the texts, in the normalised form, with their counts."""
+def _lines(texts: Sequence[str], how: Normalize, most: float) -> Counter[str]:
+    """Lines that stand in more than so many of the texts, in the normalised form, with their counts."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(set(normalize(text.splitlines(), how)) - {""})
-    often = sorted((line for line, count in counts.items() if count > max(1, share * len(texts))))
+    often = sorted((line for line, count in counts.items() if count > most))
     return Counter({line: counts[line] for line in often})
 
 

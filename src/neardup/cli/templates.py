@@ -74,7 +74,6 @@ def templates(
 
 
 def _show(learnt: nd.LearntTemplates, top: int) -> None:
-    share = learnt.settings.share
     click.echo(
         f"{learnt.documents:,} documents of {len(learnt.sources) + learnt.small:,} sources; "
         f"{learnt.small:,} sources have fewer than {learnt.settings.least:,} and are left as they are"
@@ -82,7 +81,7 @@ def _show(learnt: nd.LearntTemplates, top: int) -> None:
     for source in sorted(learnt.sources, key=lambda one: -one.documents)[:top]:
         click.echo(f"\n{printable(source.source, 80) or '(no source)'}: {source.documents:,} documents")
         click.echo(
-            f"  in more than {share:.1%} of them: {source.features:,} shingles, {source.share:.1%} of the text; "
+            f"  in more than {learnt.settings.often(source.documents):.0f} of them: {source.features:,} shingles, {source.share:.1%} of the text; "
             f"{source.lines:,} lines"
         )
         for name, shown in (("passage", source.passages), ("line", source.line_samples)):
