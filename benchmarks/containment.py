@@ -1,6 +1,6 @@
 """Containment: recall against every pair, excerpts found, candidates and time, beside LSH. Prints Markdown.
 
-    python benchmarks/containment.py FOLDER_OF_LABELLED_CORPORA
+python benchmarks/containment.py FOLDER_OF_LABELLED_CORPORA
 """
 
 from __future__ import annotations
@@ -33,7 +33,9 @@ def excerpts(texts: list[str], words: int, every: int) -> tuple[list[str], list[
 
 
 def main(folder: Path) -> None:
-    print("| corpus | threshold | search | pairs there are | recall | excerpts found | candidates | seconds |")
+    print(
+        "| corpus | threshold | search | pairs there are | recall | excerpts found | candidates | seconds |"
+    )
     print("|---|---|---|---|---|---|---|---|")
     for name, words, every in (("k8s_docs_rev", 60, 4), ("licenses", 25, 20)):
         texts = texts_of(folder, name)[:: 1 if name == "k8s_docs_rev" else 4]
@@ -49,8 +51,12 @@ def main(folder: Path) -> None:
                 result = nd.dedup(both, nd.Config(verify=nd.Containment(threshold), search=search), threads=2)
                 seconds = time.perf_counter() - start
                 first = result.found.first
-                alone = (first[every_pair.left] == every_pair.left) & (first[every_pair.right] == every_pair.right)
-                true = set(zip(every_pair.left[alone].tolist(), every_pair.right[alone].tolist(), strict=True))
+                alone = (first[every_pair.left] == every_pair.left) & (
+                    first[every_pair.right] == every_pair.right
+                )
+                true = set(
+                    zip(every_pair.left[alone].tolist(), every_pair.right[alone].tolist(), strict=True)
+                )
                 found = set(zip(result.pairs.left.tolist(), result.pairs.right.tolist(), strict=True))
                 met = 0
                 for number, origin in enumerate(origins):
