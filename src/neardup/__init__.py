@@ -23,13 +23,19 @@ from neardup.features import (
 )
 from neardup.fingerprints import (
     BitMinHash,
+    BucketChecksums,
     Codes,
     Digests,
     Exact,
+    Identical,
+    IMatch,
+    Keys,
     MinHash,
     Simhash,
     Sketches,
+    SuperFingerprints,
     expected_false_merges,
+    identical,
 )
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
@@ -54,13 +60,16 @@ if TYPE_CHECKING:
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
     from neardup.findings import Findings, apply, scan, summarize
+    from neardup.folding import Collapsed, Fold, collapse
     from neardup.index import Index
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
     from neardup.planning import Plan, plan
+    from neardup.presets import PRESETS, preset
     from neardup.repeats import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
     from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
+    from neardup.search.agree import Agree
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
     from neardup.search.inverted import Inverted
@@ -86,10 +95,12 @@ if TYPE_CHECKING:
 # Loaded on first use, so that importing neardup stays quick.
 _LATER = {
     "Adjacent": "neardup.search.adjacent",
+    "Agree": "neardup.search.agree",
     "BPHS": "neardup.search.hamming",
     "Batch": "neardup.io",
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
+    "Collapsed": "neardup.folding",
     "Compact": "neardup.search.hamming",
     "Config": "neardup.config",
     "Containment": "neardup.verify",
@@ -104,6 +115,7 @@ _LATER = {
     "Explanation": "neardup.explanation",
     "Filters": "neardup.filters",
     "Findings": "neardup.findings",
+    "Fold": "neardup.folding",
     "Hits": "neardup.search.base",
     "Index": "neardup.index",
     "Inverted": "neardup.search.inverted",
@@ -117,6 +129,7 @@ _LATER = {
     "LiveSearcher": "neardup.search.live",
     "Mirrors": "neardup.web.mirrors",
     "Occurrence": "neardup.repeats",
+    "PRESETS": "neardup.presets",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
     "Paragraphs": "neardup.repeats",
@@ -140,6 +153,7 @@ _LATER = {
     "canonical_url": "neardup.web.urls",
     "canonical_urls": "neardup.web.urls",
     "cluster": "neardup.clusters",
+    "collapse": "neardup.folding",
     "curve_bands": "neardup.evaluation",
     "curve_edits": "neardup.evaluation",
     "curve_radius": "neardup.evaluation",
@@ -154,6 +168,7 @@ _LATER = {
     "learn_url_rules": "neardup.web.urls",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
+    "preset": "neardup.presets",
     "read": "neardup.io",
     "scan": "neardup.findings",
     "summarize": "neardup.findings",
@@ -163,14 +178,18 @@ __all__ = [
     "BPHS",
     "DEFAULT_SEED",
     "LSH",
+    "PRESETS",
     "PSM",
     "Adjacent",
+    "Agree",
     "Batch",
     "BitMinHash",
+    "BucketChecksums",
     "Candidates",
     "Characters",
     "Clusters",
     "Codes",
+    "Collapsed",
     "Common",
     "Compact",
     "Config",
@@ -192,14 +211,18 @@ __all__ = [
     "Features",
     "Filters",
     "Findings",
+    "Fold",
     "FormatError",
     "Hits",
+    "IMatch",
+    "Identical",
     "Idf",
     "Index",
     "Inverted",
     "Jaccard",
     "Join",
     "Keep",
+    "Keys",
     "LearntTemplates",
     "Limits",
     "Lines",
@@ -233,6 +256,7 @@ __all__ = [
     "Smallest",
     "SourceTemplate",
     "Span",
+    "SuperFingerprints",
     "Templates",
     "UrlRules",
     "Winnow",
@@ -244,6 +268,7 @@ __all__ = [
     "canonical_url",
     "canonical_urls",
     "cluster",
+    "collapse",
     "curve_bands",
     "curve_edits",
     "curve_radius",
@@ -257,11 +282,13 @@ __all__ = [
     "find_copies",
     "find_mirrors",
     "fingerprint",
+    "identical",
     "learn_templates",
     "learn_url_rules",
     "normalize",
     "open_writer",
     "plan",
+    "preset",
     "read",
     "scan",
     "summarize",

@@ -74,7 +74,7 @@ class Keep:
         elif self.by == "score":
             if scores is None:
                 raise DataError(f"there are no scores {self.score!r} to keep documents by")
-            by = np.where(np.isnan(scores), np.inf, -scores)
+            by = np.negative(scores)  # NaN is sorted to the end, behind infinity
         else:
             by = rows if self.by == "first" else -rows
         order = np.lexsort((rows, by))

@@ -1,7 +1,8 @@
 """From fingerprints to candidates: what a method keeps of every document, and how it then finds pairs.
 
-All are configurations of one pipeline: MinHash bands meet on keys, codes meet within a radius, and a document that
-is contained in another one asks for it with some of its features.
+All are configurations of one pipeline: MinHash bands meet on keys, codes meet within a radius, the older schemes meet
+where enough of their places agree, and a document that is contained in another one asks for it with some of its
+features.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ from neardup.corpus.shard import Prints
 from neardup.errors import ConfigError
 from neardup.features.base import Features
 from neardup.fingerprints.base import Codes, Sketches
-from neardup.fingerprints.minhash import MinHash
+from neardup.fingerprints.keyed import Keys
+from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.simhash import Simhash
+from neardup.search.agree import Agree
 from neardup.search.collapse import Groups, collapse
 from neardup.search.inverted import Inverted
 from neardup.search.joined import Joined, best_first
@@ -28,7 +32,7 @@ from neardup.search.lsh import LSH
 from neardup.search.runs import PairRuns, pack_pairs
 from neardup.verify import Containment
 
-__all__ = ["Bands", "Method", "Near", "Within", "method_of"]
+__all__ = ["Agreement", "Bands", "Method", "Near", "Within", "method_of"]
 
 Rows = NDArray[np.int64]
 Sets = Callable[[Rows], Iterator[Features]]
@@ -42,7 +46,7 @@ class Method(Protocol):
         """What decides the kept columns besides the fingerprints' own scheme."""
         ...
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         """The columns of fingerprints that the search needs later."""
         ...
 
@@ -70,8 +74,11 @@ def method_of(config: Config) -> Method | None:
     if config.inverted is not None:
         assert isinstance(config.verify, Containment)
         return Within(config.inverted, config.verify.of)
+    if config.agree is not None:
+        return Agreement(config.agree, config.places, isinstance(config.prints, MinHash))
     if isinstance(config.prints, MinHash):
         return Bands(config.bands)
+    assert isinstance(config.prints, Simhash | BitMinHash)
     return Near(config.hamming, config.prints.bits)
 
 
@@ -85,7 +92,7 @@ class Bands:
     def scheme(self) -> str:
         return f"bands {self.lsh.bands}x{self.lsh.rows}"
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         assert isinstance(prints, Sketches)
         keys = self.lsh.band_keys(prints, threads=threads)
         return {"keys": keys, "alike": self.lsh.alike(prints, threads=threads)}
@@ -130,7 +137,7 @@ class Near:
     def scheme(self) -> str:
         return f"codes {self.bits}"
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         assert isinstance(prints, Codes)
         columns: dict[str, NDArray[Any]] = {"codes": prints.codes}
         if prints.ranks is not None:
@@ -167,6 +174,46 @@ class Near:
 
 
 @dataclass(frozen=True)
+class Agreement:
+    """Sketches or keys that agree at enough places. All places are kept, 4 or 8 bytes each, and held in memory."""
+
+    rule: Agree
+    places: int
+    sketches: bool
+
+    @property
+    def scheme(self) -> str:
+        return f"places {self.places}"
+
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
+        if isinstance(prints, Keys):
+            return {"places": prints.keys}
+        assert isinstance(prints, Sketches)
+        return {"values": prints.values}
+
+    def candidates(
+        self,
+        corpus: Corpus,
+        skip: NDArray[np.bool_],
+        rank: Rows,
+        *,
+        folder: Path | None,
+        most: int,
+        threads: int,
+        told: Callable[[float], None],
+        sets: Sets,
+    ) -> Joined:
+        return self.rule.join(
+            corpus.prints("values" if self.sketches else "places"),
+            skip,
+            rank=rank,
+            runs=PairRuns(folder, most),
+            threads=threads,
+            told=told,
+        )
+
+
+@dataclass(frozen=True)
 class Within:
     """Documents contained in others, by an inverted join of their features: nothing is kept beforehand."""
 
@@ -177,7 +224,7 @@ class Within:
     def scheme(self) -> str:
         return "features"
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         return {}
 
     def candidates(

@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import neardup as nd
-from neardup.index import Hit, Seen
-from neardup.index import index as index_module
+from neardup.index import Hit, Seen, turnover
 
 FERRY = (
     "The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it stays in the "
@@ -134,7 +133,7 @@ def test_forget_before(tmp_path, monkeypatch):
         for number in range(5):
             index.seen(FERRY, id=str(number))
             now += 10
-        monkeypatch.setattr(index_module, "REMOVED_AT_ONCE", 1)
+        monkeypatch.setattr(turnover, "REMOVED_AT_ONCE", 1)
         assert index.forget(before=1_000_020.0) == 2
         assert [entry.id for entry in index.documents()] == ["2", "3", "4"]
         assert index.cluster("4").keeper == "2"

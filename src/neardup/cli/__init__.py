@@ -31,6 +31,7 @@ COMMANDS = (
     "calibrate",
     "curve",
     "index",
+    "serve",
     "templates",
     "urls",
     "mirrors",

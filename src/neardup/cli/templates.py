@@ -81,8 +81,8 @@ def _show(learnt: nd.LearntTemplates, top: int) -> None:
     for source in sorted(learnt.sources, key=lambda one: -one.documents)[:top]:
         click.echo(f"\n{printable(source.source, 80) or '(no source)'}: {source.documents:,} documents")
         click.echo(
-            f"  in more than {learnt.settings.often(source.documents):.0f} of them: {source.features:,} shingles, {source.share:.1%} of the text; "
-            f"{source.lines:,} lines"
+            f"  in more than {learnt.settings.often(source.documents):.0f} of them: {source.features:,} shingles, "
+            f"{source.share:.1%} of the text; {source.lines:,} lines"
         )
         for name, shown in (("passage", source.passages), ("line", source.line_samples)):
             for text, count in shown:

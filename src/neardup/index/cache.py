@@ -69,19 +69,20 @@ class _File:
 
 def read_columns(store: Store, recipe: Recipe, first: int, last: int, threads: int) -> tuple[Columns, Flags]:
     """Rows first to last - 1 from the database."""
-    count, words = last - first, recipe.tables if recipe.kind == "sketches" else recipe.width // 8
+    width = recipe.width
+    count, words = last - first, recipe.tables if recipe.kind == "sketches" else width // 8
     ids, keys = np.zeros(count, np.uint64), np.zeros((count, words), np.uint64)
     empty, gone, follows = np.zeros(count, bool), np.ones(count, bool), np.zeros(count, bool)
-    blank = bytes(recipe.width)
+    blank = bytes(width)
     for lines in store.chunks("row, id, print, keeper", first, last):
         if not lines:
             continue
         rows, names, prints, keepers = zip(*lines, strict=True)
         at = np.array(rows, np.int64) - first
         for line, print in enumerate(prints):
-            if print is not None and len(print) != recipe.width:
+            if print is not None and len(print) != width:
                 raise FormatError(
-                    store.path, f"a fingerprint of {recipe.width} bytes", f"{len(print)} in row {rows[line]}"
+                    store.path, f"a fingerprint of {width} bytes", f"{len(print)} in row {rows[line]}"
                 )
         ids[at] = hash_ids(names, recipe.seed.value)
         keys[at] = recipe.keys(recipe.column(b"".join(print or blank for print in prints)), threads)

@@ -21,14 +21,14 @@ from neardup.features.texts import Texts
 from neardup.fingerprints.base import Fingerprints
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
 from neardup.index.health import backup, verify
-from neardup.index.inputs import check_ids, distinct_until, lasting, meta_text
+from neardup.index.inputs import lasting, meta_text
 from neardup.index.key import write_key
 from neardup.index.matching import Items
 from neardup.index.reading import cluster_of, hits_of, stored_documents
 from neardup.index.recipe import Contents, Recipe, default_config
 from neardup.index.session import DATABASE, Session, check_new_folder
 from neardup.index.store import Durability
-from neardup.index.writing import Incoming
+from neardup.index.turnover import Turnover
 from neardup.search.base import Hits, Mode, check_mode
 from neardup.seeds import Seed
 from neardup.threads import check_threads
@@ -36,7 +36,6 @@ from neardup.threads import check_threads
 __all__ = ["Index"]
 
 AT_ONCE = 1024  # documents in one transaction
-REMOVED_AT_ONCE = 10_000
 Rows = NDArray[np.int64]
 
 
@@ -72,7 +71,7 @@ class Index:
         threads: int = 1,
     ) -> None:
         self.path = Path(path)
-        self._ttl = lasting(ttl)
+        lasting(ttl)  # checked before anything is made
         if mode not in ("write", "read"):
             raise ConfigError(f'mode is "write" or "read", not {mode!r}')
         recipe = None
@@ -93,7 +92,7 @@ class Index:
         self._recipe = self._session.recipe
         try:
             self._recipe.check_given(self.path, config, store, scheme)
-            self._next_expiry = self._first_expiry()
+            self._turnover = Turnover(self._session, ttl)
         except BaseException:
             self._session.close()
             raise
@@ -174,7 +173,7 @@ class Index:
                     raise DataError(f"expected Documents, got {type(document).__name__}")
             items = self._session.matcher.of_texts([document.text for document in batch])
             metas = [meta_text(document.meta) for document in batch]
-            parts.append(self._put([document.id for document in batch], items, metas, ttl))
+            parts.append(self._turnover.put([document.id for document in batch], items, metas, ttl))
         return Answers.joined(parts)
 
     def seen_prints(
@@ -198,7 +197,7 @@ class Index:
         for start in range(0, len(ids), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             columns = items.column[part], items.keys[part], items.empty[part]
-            parts.append(self._put(ids[part], Items(*columns), texts[part], ttl))
+            parts.append(self._turnover.put(ids[part], Items(*columns), texts[part], ttl))
         return Answers.joined(parts)
 
     def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:
@@ -213,80 +212,17 @@ class Index:
         """`add` for ready fingerprints."""
         return int(self.seen_prints(ids, prints, ttl=ttl).new.sum())
 
-    def _put(
-        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
-    ) -> Answers:
-        """Documents in transactions; one ends before an id that it has already."""
-        self._session.check_writable()
-        check_ids(ids)
-        life = self._ttl if ttl is None else lasting(ttl)
-        with self._session.writer:
-            now = int(time.time() * 1000)
-            self._sweep(now)
-            expires = None if life is None else now + life
-            if expires is not None:
-                self._next_expiry = min(self._next_expiry, expires)
-            parts, start = [], 0
-            while start < len(ids):
-                stop = distinct_until(ids, start)
-                part = items if stop - start == len(ids) else items.take(np.arange(start, stop))
-                seed = self._recipe.seed.value
-                incoming = Incoming.of(ids[start:stop], part, metas[start:stop], now, expires, seed)
-                old = self._session.rows_of(incoming.ids, self._session.store, incoming.hashes)
-                removed = np.array(sorted(old.values()), np.int64)
-                written = self._session.change(incoming, removed)
-                keepers = written.keepers
-                followed = keepers.row[keepers.row != written.rows]
-                names = self._session.store.ids(followed) if len(followed) else {}
-                parts.append(
-                    Answers(
-                        incoming.ids, written.rows, keepers.row, keepers.distance, keepers.similarity, names
-                    )
-                )
-                start = stop
-        return Answers.joined(parts)
-
     def remove(self, ids: str | Iterable[str]) -> int:
         """Forget documents; gives how many of them there were. A cluster whose keeper goes gets a new one."""
-        self._session.check_writable()
-        wanted = [ids] if isinstance(ids, str) else list(dict.fromkeys(ids))
-        with self._session.writer:
-            rows = self._session.rows_of(wanted, self._session.store)
-            return self._drop(np.array(sorted(rows.values()), np.int64))
+        return self._turnover.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
 
     def forget(self, before: float) -> int:
         """Forget all documents added before a time, in seconds since 1970; gives how many there were."""
-        self._session.check_writable()
-        with self._session.writer:
-            lines = self._session.store.all(
-                "SELECT row FROM documents WHERE added < ? ORDER BY row", (int(before * 1000),)
-            )
-            return self._drop(np.array([line[0] for line in lines], np.int64))
+        return self._turnover.forget(int(before * 1000))
 
     def expire(self) -> int:
         """Forget the documents whose time is over; adding does so too. Gives how many there were."""
-        self._session.check_writable()
-        with self._session.writer:
-            return self._sweep(int(time.time() * 1000))
-
-    def _sweep(self, now: int) -> int:
-        if now < self._next_expiry:
-            return 0
-        lines = self._session.store.all(
-            "SELECT row FROM documents WHERE expires IS NOT NULL AND expires <= ? ORDER BY row", (now,)
-        )
-        count = self._drop(np.array([line[0] for line in lines], np.int64))
-        self._next_expiry = self._first_expiry()
-        return count
-
-    def _first_expiry(self) -> int:
-        lines = self._session.store.all("SELECT min(expires) FROM documents WHERE expires IS NOT NULL")
-        return 2**62 if lines[0][0] is None else int(lines[0][0])
-
-    def _drop(self, rows: Rows) -> int:
-        """Rows out, in transactions that stay small however many they are."""
-        parts = (rows[start : start + REMOVED_AT_ONCE] for start in range(0, len(rows), REMOVED_AT_ONCE))
-        return sum(self._session.change(None, part).removed for part in parts)
+        return self._turnover.expire()
 
     def search(self, queries: str | Document | Iterable[str | Document], *, mode: Mode = "all") -> Any:
         """The stored documents near a text: a list of Hit, the best first; for several texts a list of such lists.
@@ -324,7 +260,7 @@ class Index:
         with self._session.reading() as store:
             mine = self._session.rows_of([id for id in own if id is not None], store)
             # A document's own row, or one that has expired, must not take the one place that `first` has.
-            wide: Mode = "all" if mine or time.time() * 1000 >= self._next_expiry else mode
+            wide: Mode = "all" if mine or time.time() * 1000 >= self._turnover.next_expiry else mode
             found = self._session.matcher.stored(items, store, followers=True, mode=wide)
             return hits_of(found, store, [mine.get(id or "", -1) for id in own], mode, time.time())
 
@@ -395,7 +331,7 @@ class Index:
     def refresh(self) -> bool:
         """For an index opened for reading: see what has been written since; says whether that was anything."""
         changed = self._session.refresh()
-        self._next_expiry = self._first_expiry()
+        self._turnover.look()
         return changed
 
     def compact(self) -> None:

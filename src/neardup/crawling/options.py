@@ -1,0 +1,88 @@
+"""The settings of a crawl that concern near-duplicates, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal, Protocol, get_args
+
+from neardup.errors import ConfigError
+from neardup.web.html import Method
+
+__all__ = ["Action", "Options"]
+
+Action = Literal["drop", "mark"]
+
+
+class Settings(Protocol):
+    """What is used of Scrapy's settings."""
+
+    def get(self, name: Any, default: Any = None) -> Any: ...
+    def getbool(self, name: Any, default: bool = False) -> bool: ...
+    def getint(self, name: Any, default: int = 0) -> int: ...
+    def getfloat(self, name: Any, default: float = 0.0) -> float: ...
+    def getdict(self, name: Any, default: Any = None) -> dict[Any, Any]: ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a crawl deals with near-duplicates; each field is the setting NEARDUP_ and its name in capitals.
+
+    index, index_options    the folder of a local index, and what `nd.Index` is given besides
+    service, token          or the address of a service, and its token
+    action                  what the pipeline does with a duplicate: "drop" it, or "mark" it in `mark_field`
+    url_field               the field of an item that holds its id, by default its URL
+    text_field, html_field  the field that holds its text, or, where there is none, its HTML
+    drop_links              whether the links of a duplicate are dropped; if not, their priority changes by
+                            `priority_adjust`
+    html                    how HTML becomes text, in `html_workers` processes, each page within `html_seconds`
+    canonical_urls          whether ids are canonical URLs; URLs of one form are then one page
+    """
+
+    index: str | None = None
+    index_options: Mapping[str, Any] | None = None
+    service: str | None = None
+    token: str | None = None
+    action: Action = "drop"
+    mark_field: str = "duplicate_of"
+    url_field: str = "url"
+    text_field: str = "text"
+    html_field: str = "html"
+    drop_links: bool = True
+    priority_adjust: int = -10
+    html: Method = "main"
+    html_seconds: float = 5.0
+    html_workers: int = 1
+    canonical_urls: bool = False
+
+    def __post_init__(self) -> None:
+        if self.index and self.service:
+            raise ConfigError("set NEARDUP_INDEX or NEARDUP_SERVICE, not both")
+        if self.service and self.index_options:
+            raise ConfigError("NEARDUP_INDEX_OPTIONS are for NEARDUP_INDEX; a service has its own")
+        if self.action not in get_args(Action):
+            raise ConfigError(f'NEARDUP_ACTION is "drop" or "mark", not {self.action!r}')
+        if self.html not in get_args(Method):
+            raise ConfigError(f"NEARDUP_HTML is one of {', '.join(get_args(Method))}, not {self.html!r}")
+
+    @classmethod
+    def from_settings(cls, settings: Settings) -> Options:
+        """The options that a project's settings give; ConfigError if they make no sense."""
+        path, service = settings.get("NEARDUP_INDEX"), settings.get("NEARDUP_SERVICE")
+        return cls(
+            index=None if not path else str(path),
+            index_options=settings.getdict("NEARDUP_INDEX_OPTIONS"),
+            service=service or None,
+            token=settings.get("NEARDUP_TOKEN"),
+            action=settings.get("NEARDUP_ACTION", cls.action),
+            mark_field=settings.get("NEARDUP_MARK_FIELD", cls.mark_field),
+            url_field=settings.get("NEARDUP_URL_FIELD", cls.url_field),
+            text_field=settings.get("NEARDUP_TEXT_FIELD", cls.text_field),
+            html_field=settings.get("NEARDUP_HTML_FIELD", cls.html_field),
+            drop_links=settings.getbool("NEARDUP_DROP_LINKS", cls.drop_links),
+            priority_adjust=settings.getint("NEARDUP_PRIORITY_ADJUST", cls.priority_adjust),
+            html=settings.get("NEARDUP_HTML", cls.html),
+            html_seconds=settings.getfloat("NEARDUP_HTML_SECONDS", cls.html_seconds),
+            html_workers=settings.getint("NEARDUP_HTML_WORKERS", cls.html_workers),
+            canonical_urls=settings.getbool("NEARDUP_CANONICAL_URLS", cls.canonical_urls),
+        )
