@@ -91,8 +91,6 @@ def _show(learnt: nd.LearntTemplates, top: int) -> None:
     click.echo("\nexact duplicates")
     click.echo(f"  {before:>9,}  as the texts are")
     click.echo(f"  {lines:>9,}  without template lines")
-    click.echo(f"  {folded:>9,}  and with digits folded")
+    click.echo(f"  {folded:>9,}  and with digits, dates and ids folded")
     if learnt.figures:
-        click.echo(
-            f"  {learnt.figures:>9,}  of these differ in figures alone: look at them before you fold digits"
-        )
+        click.echo(f"  {learnt.figures:>9,}  of these differ in figures alone: look at them before you fold")
