@@ -159,7 +159,7 @@ def test_the_command_shows_what_was_learnt_and_what_it_changes(data):
         run(*arguments, "--fold-digits", "--truth", str(folder / "truth_pairs.tsv"), "--json").stdout
     )
     exact = answer["exact"]
-    assert exact["before"] < exact["without_lines"] <= exact["digits_folded"]
+    assert exact["before"] < exact["without_lines"] <= exact["folded"]
     assert answer["sources"][0]["line_samples"][0][0] == "jump to content"
     quality = answer["effect"]["quality"]
     assert min(quality["after"].values()) >= 0.95

@@ -44,6 +44,7 @@ MethodName = Literal["minhash", "simhash", "bits", "exact", "imatch", "supers", 
 class Templates:
     """Features that recur in more than `share` of a source's documents are not compared: menus, footers, notices.
 
+    They must be in `at_least` documents too: where a source is small, copies of one page are no template.
     They are learnt from up to `sample` documents of each source that has at least `least`; of a document that has
     nothing else the `floor` least common ones stay.
     """
@@ -52,12 +53,17 @@ class Templates:
     least: int = 100
     floor: int = 1
     sample: int = 10_000
+    at_least: int = 10
+
+    def often(self, documents: int) -> float:
+        """In more documents than this something recurs, of so many that were looked at."""
+        return max(self.share * documents, self.at_least - 1)
 
     def __post_init__(self) -> None:
         if not 0 < self.share < 1:
             raise ConfigError(f"templates: a share is between 0 and 1, not {self.share}")
-        if min(self.least, self.floor, self.sample) < 1:
-            raise ConfigError("templates: least, floor and sample are 1 or more")
+        if min(self.least, self.floor, self.sample, self.at_least) < 1:
+            raise ConfigError("templates: least, floor, sample and at_least are 1 or more")
 
 
 @dataclass(frozen=True)

@@ -166,7 +166,7 @@ def _rows_by_source(corpus: Corpus, templates: Templates) -> list[tuple[int, Row
 
 def _common(corpus: Corpus, rows: Rows, features: TextFeatures, templates: Templates, threads: int) -> Common:
     every = _frequencies(corpus, rows, features, threads)
-    often = every.counts > templates.share * len(rows)
+    often = every.counts > templates.often(len(rows))
     common = replace(every, hashes=every.hashes[often], counts=every.counts[often])
     return Common(common, templates.share, templates.floor)
 

@@ -48,8 +48,8 @@ class LearntTemplates:
     """What was learnt of the sources that have documents enough; `small` ones have not, and are left as they are.
 
     `exact` counts the documents that have the words of an earlier one: as they are, then without template lines, then
-    with every run of digits as one 0 as well. What it gains needs no search for near-duplicates any more. `figures`
-    counts those of the last step whose words differ in digits alone: look at them before you fold digits.
+    with digits, dates and session ids folded as well. What it gains needs no search for near-duplicates any more.
+    `figures` counts those of the last step that differ in what was folded alone: look at them before you fold.
     """
 
     sources: tuple[SourceTemplate, ...]
@@ -80,7 +80,7 @@ class LearntTemplates:
             "documents": self.documents,
             "small_sources": self.small,
             "settings": asdict(self.settings),
-            "exact": dict(zip(("before", "without_lines", "digits_folded"), self.exact, strict=True)),
+            "exact": dict(zip(("before", "without_lines", "folded"), self.exact, strict=True)),
             "figures": self.figures,
             "sources": [asdict(source) for source in self.sources],
         }
@@ -112,7 +112,7 @@ def learn_templates(
     for number, (made, compared) in sorted(prepared.templates.items()):
         rows = live[corpus.sources[live] == number]
         common = compared or made
-        recurring = _lines([texts[row] for row in rows], how, settings.share)
+        recurring = _lines([texts[row] for row in rows], how, settings.often(len(rows)))
         lines[names[number]] = frozenset(recurring)
         found.append(
             SourceTemplate(
@@ -136,8 +136,8 @@ def learn_templates(
         how,
     )
     stripped = [learnt.strip(text, names[source]) for text, source in zip(texts, corpus.sources, strict=True)]
-    plain = replace(how, digits="keep").without_words()
-    folded = replace(plain, digits="fold")
+    plain = replace(how, digits="keep", dates="keep", ids="keep").without_words()
+    folded = replace(plain, digits="fold", dates="fold", ids="fold")
     first = [
         _firsts(some, each, threads) for some, each in ((texts, plain), (stripped, plain), (stripped, folded))
     ]
@@ -151,12 +151,12 @@ def _firsts(texts: Sequence[str], how: Normalize, threads: int) -> NDArray[np.in
     return first_rows(np.ascontiguousarray(made.digests).view("<u8").reshape(-1, 2), made.empty)
 
 
-def _lines(texts: Sequence[str], how: Normalize, share: float) -> Counter[str]:
-    """Lines that stand in more than this share of the texts, in the normalised form, with their counts."""
+def _lines(texts: Sequence[str], how: Normalize, most: float) -> Counter[str]:
+    """Lines that stand in more than so many of the texts, in the normalised form, with their counts."""
     counts: Counter[str] = Counter()
     for text in texts:
         counts.update(set(normalize(text.splitlines(), how)) - {""})
-    often = sorted((line for line, count in counts.items() if count > max(1, share * len(texts))))
+    often = sorted((line for line, count in counts.items() if count > most))
     return Counter({line: counts[line] for line in often})
 
 

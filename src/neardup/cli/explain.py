@@ -131,7 +131,9 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
             console.print(Text(f"\n{title}", style="bold"))
             for shingle in sample:
                 console.print(Text(f"  {shingle}", style=style))
-    if found.spans and found.verdict in ("near-duplicate", "different"):
+    # Of texts of like length the differences tell as much.
+    uneven = max(found.tokens) >= 2 * min(found.tokens) or found.diff is None
+    if found.spans and uneven and found.verdict in ("near-duplicate", "different"):
         words = sum(span.words for span in found.spans)
         title = f"\n{words:,} of {found.tokens[0]:,} words of {left} stand in {right}, in {len(found.spans):,} passages"
         console.print(Text(title, style="bold"), Text("(from word, in each)", style="dim"))

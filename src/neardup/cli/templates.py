@@ -74,7 +74,6 @@ def templates(
 
 
 def _show(learnt: nd.LearntTemplates, top: int) -> None:
-    share = learnt.settings.share
     click.echo(
         f"{learnt.documents:,} documents of {len(learnt.sources) + learnt.small:,} sources; "
         f"{learnt.small:,} sources have fewer than {learnt.settings.least:,} and are left as they are"
@@ -82,8 +81,8 @@ def _show(learnt: nd.LearntTemplates, top: int) -> None:
     for source in sorted(learnt.sources, key=lambda one: -one.documents)[:top]:
         click.echo(f"\n{printable(source.source, 80) or '(no source)'}: {source.documents:,} documents")
         click.echo(
-            f"  in more than {share:.1%} of them: {source.features:,} shingles, {source.share:.1%} of the text; "
-            f"{source.lines:,} lines"
+            f"  in more than {learnt.settings.often(source.documents):.0f} of them: {source.features:,} shingles, "
+            f"{source.share:.1%} of the text; {source.lines:,} lines"
         )
         for name, shown in (("passage", source.passages), ("line", source.line_samples)):
             for text, count in shown:
@@ -92,8 +91,6 @@ def _show(learnt: nd.LearntTemplates, top: int) -> None:
     click.echo("\nexact duplicates")
     click.echo(f"  {before:>9,}  as the texts are")
     click.echo(f"  {lines:>9,}  without template lines")
-    click.echo(f"  {folded:>9,}  and with digits folded")
+    click.echo(f"  {folded:>9,}  and with digits, dates and ids folded")
     if learnt.figures:
-        click.echo(
-            f"  {learnt.figures:>9,}  of these differ in figures alone: look at them before you fold digits"
-        )
+        click.echo(f"  {learnt.figures:>9,}  of these differ in figures alone: look at them before you fold")

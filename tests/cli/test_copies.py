@@ -1,0 +1,66 @@
+"""Containment and copied passages on the command line."""
+
+import json
+
+from command import run
+
+PAGE = " ".join(f"word{i}" for i in range(400))
+EXCERPT = " ".join(f"word{i}" for i in range(100, 130))
+OTHER = " ".join(f"other{i}" for i in range(90))
+
+
+def corpus(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    rows = {"page": PAGE, "excerpt": f"they wrote {EXCERPT} there", "other": OTHER}
+    path.write_text("".join(json.dumps({"id": name, "text": text}) + "\n" for name, text in rows.items()))
+    return path
+
+
+def test_scan_by_containment_finds_the_small_in_the_large(tmp_path):
+    out = tmp_path / "findings"
+    arguments = [
+        "scan",
+        str(corpus(tmp_path)),
+        "--out",
+        str(out),
+        "--measure",
+        "containment",
+        "--threshold",
+        "0.7",
+    ]
+    result = run(*arguments, "--json", "-q", "--reusable")
+    assert result.returncode == 0, result.stderr
+    pair = run("explain", "excerpt", "page", "-f", str(out), "--json")
+    said = json.loads(pair.stdout)
+    assert said["measure"] == "Containment"
+    assert said["duplicate"] is True
+    assert [(span["left"], span["right"], span["words"]) for span in said["spans"]] == [(2, 100, 30)]
+    shown = run("explain", "excerpt", "page", "-f", str(out)).stdout.decode()
+    assert "30 of 33 words of excerpt stand in page, in 1 passage" in shown
+    # What a reusable scan kept serves as a reference.
+    again = run(*arguments[:3], str(tmp_path / "more"), *arguments[4:], "--against", str(out), "--json", "-q")
+    assert again.returncode == 0, again.stderr
+    jaccard = run(
+        "scan", str(corpus(tmp_path)), "--out", str(tmp_path / "j"), "--threshold", "0.7", "--json", "-q"
+    )
+    one, other = (json.loads(answer.stdout) for answer in (result, jaccard))
+    assert one != other
+
+
+def test_config_tells_the_probes():
+    told = run("config", "--measure", "containment", "--threshold", "0.8", "--floor", "0.5").stdout
+    assert b"7 probes" in told
+
+
+def test_copies_lists_pairs_and_their_passages(tmp_path):
+    path = corpus(tmp_path)
+    shown = run("copies", str(path))
+    assert shown.returncode == 0
+    assert shown.stdout.startswith(b"3 documents: 1 pairs share a passage of 12 words or more (1 candidates)")
+    assert b"[excerpt in page]" in shown.stdout
+    answer = json.loads(run("copies", str(path), "--json").stdout)
+    (pair,) = answer["pairs"]
+    assert (pair["part"], pair["whole"], pair["words"], pair["longest"]) == ("excerpt", "page", 30, 30)
+    assert json.loads(run("copies", str(path), "--words", "31", "--json").stdout)["pairs"] == []
+    assert run("copies", str(path), "--words", "3", "--width", "4").returncode == 1
+    assert run("copies", str(tmp_path / "none.jsonl")).returncode == 1
