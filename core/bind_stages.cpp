@@ -1,10 +1,12 @@
 // Stages of a deduplication: candidates from sketches, verification, keepers from pairs.
 #include <algorithm>
+#include <functional>
 #include <optional>
 
 #include <nanobind/stl/optional.h>
 #include "bind.hpp"
 #include "clusters.hpp"
+#include "held.hpp"
 #include "lsh.hpp"
 #include "verify.hpp"
 
@@ -136,10 +138,38 @@ void bind_lsh(nb::module_& module) {
         "a"_a.noconvert(), "b"_a.noconvert(), "The union of two ascending columns of unique numbers.");
 }
 
+void bind_held(nb::module_& module) {
+    module.def(
+        "held_keys",
+        [](const Column<std::uint64_t>& hashes, const Column<std::int64_t>& offsets,
+           const Column<std::uint64_t>& keys, int threads) {
+            const unsigned workers = check_threads(threads);
+            const auto ends = view(offsets);
+            const auto wanted = view(keys);
+            if (ends.empty() || ends.front() != 0 ||
+                ends.back() != static_cast<std::int64_t>(hashes.shape(0)))
+                throw nb::value_error("offsets must go from 0 to the number of hashes");
+            if (ends.size() > std::uint64_t{1} << 32 || wanted.size() >= std::uint64_t{1} << 32)
+                throw nb::value_error("at most 2**32 - 1 rows and keys");
+            Held out;
+            {
+                nb::gil_scoped_release free;
+                if (!std::is_sorted(ends.begin(), ends.end())) throw nb::value_error("offsets must ascend");
+                if (std::adjacent_find(wanted.begin(), wanted.end(), std::greater_equal<>()) != wanted.end())
+                    throw nb::value_error("keys must ascend, each once");
+                out = held_keys(view(hashes), ends, wanted, workers);
+            }
+            return std::tuple(to_numpy(std::move(out.rows)), to_numpy(std::move(out.keys)));
+        },
+        "hashes"_a.noconvert(), "offsets"_a.noconvert(), "keys"_a.noconvert(), "threads"_a = 1,
+        "Columns (row, key number): which rows of features hold which of the ascending keys.");
+}
+
 }  // namespace
 
 void bind_stages(nb::module_& module) {
     bind_lsh(module);
+    bind_held(module);
     bind_verify(module);
     module.def(
         "first_keepers",

@@ -221,16 +221,16 @@ void bind_text(nb::module_& module) {
         "Sorted feature sets of many texts into one array; returns their offsets. See core/features.hpp.");
     module.def(
         "look_at_lines",
-        [](Column<std::uint8_t> block) {
+        [](Column<std::uint8_t> block, std::size_t deepest, std::size_t digits) {
             LinesSeen seen;
             {
                 nb::gil_scoped_release nogil;
-                seen = look_at_lines({reinterpret_cast<const char*>(block.data()), block.shape(0)});
+                seen = look_at_lines(view(block), deepest, digits);
             }
             return std::make_tuple(seen.lines, seen.plain);
         },
-        "block"_a.noconvert(),
-        "How many lines end in a block of JSONL, and whether none is blank and no NaN or Infinity bare.");
+        "block"_a.noconvert(), "deepest"_a, "digits"_a,
+        "How many lines end in a block of JSONL, and whether they are plain; see core/jsonl.hpp.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto told = [](Reading& reading) {

@@ -1,68 +1,75 @@
 #include "jsonl.hpp"
 
+#include <algorithm>
 #include <cstring>
-#include <string_view>
-
-#include "cpu.hpp"
 
 namespace neardup {
 
 namespace {
 
-// Whether "NaN" or "Inf" stands anywhere: compared at every byte without a branch, which compilers make wide.
-bool mentions_odd_number(std::string_view text) {
-    bool found = false;
-    const char* p = text.data();
-    const std::size_t n = text.size() < 3 ? 0 : text.size() - 2;
-    on_best_cpu([&found, p, n] KERNEL {
-        constexpr std::size_t kStep = 4096;
-        for (std::size_t begin = 0; begin < n && !found; begin += kStep) {
-            const std::size_t end = begin + kStep < n ? begin + kStep : n;
-            unsigned char any = 0;
-            for (std::size_t i = begin; i < end; ++i)
-                any |= static_cast<unsigned char>(((p[i] == 'N') & (p[i + 1] == 'a') & (p[i + 2] == 'N')) |
-                                                  ((p[i] == 'I') & (p[i + 1] == 'n') & (p[i + 2] == 'f')));
-            found = any != 0;
-        }
-    });
-    return found;
+// Behind the quote that closes a string which begins here, or null.
+const unsigned char* string_end(const unsigned char* at, const unsigned char* end) {
+    const unsigned char* begin = at;
+    while (at != end) {
+        at = static_cast<const unsigned char*>(std::memchr(at, '"', static_cast<std::size_t>(end - at)));
+        if (at == nullptr) return nullptr;
+        const unsigned char* slash = at++;
+        while (slash != begin && slash[-1] == '\\') --slash;
+        // An even number of backslashes before it: they escape each other, and not the quote.
+        if ((at - 1 - slash) % 2 == 0) return at;
+    }
+    return nullptr;
 }
 
-// Whether a line of JSON holds one of the words that are no JSON outside of its strings.
-bool has_bare_word(std::string_view line) {
-    bool inside = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (line[i] == '\\')
-            ++i;
-        else if (line[i] == '"')
-            inside = !inside;
-        else if (!inside && (line.substr(i, 3) == "NaN" || line.substr(i, 3) == "Inf"))
-            return true;
+bool plain_lines(std::span<const unsigned char> lines, std::size_t deepest, std::size_t digits) {
+    const unsigned char* at = lines.data();
+    const unsigned char* const end = at + lines.size();
+    std::size_t depth = 0, run = 0;
+    bool begun = false;  // whether this line has had its object
+    while (at != end) {
+        const unsigned char c = *at++;
+        if (c >= '0' && c <= '9') {
+            if (depth == 0 || ++run > digits) return false;
+            continue;
+        }
+        run = 0;
+        if (depth == 0) {
+            if (c == '{' && !begun) {
+                begun = true;
+                depth = 1;
+                if (deepest == 0) return false;
+            } else if (c == '\n' && begun) {
+                begun = false;
+            } else if (c != '\r') {
+                return false;
+            }
+            continue;
+        }
+        switch (c) {
+            case '"':
+                at = string_end(at, end);
+                if (at == nullptr) return false;
+                break;
+            case '{':
+            case '[':
+                if (++depth > deepest) return false;
+                break;
+            case '}':
+            case ']': --depth; break;
+            case '\n':
+            case 'N':
+            case 'I': return false;
+            default: break;
+        }
     }
-    return false;
+    return depth == 0 && !begun;
 }
 
 }  // namespace
 
-LinesSeen look_at_lines(std::span<const char> block) {
-    LinesSeen seen;
-    const std::string_view text(block.data(), block.size());
-    const bool odd = mentions_odd_number(text);
-    for (std::size_t begin = 0; begin < text.size();) {
-        const void* found = std::memchr(text.data() + begin, '\n', text.size() - begin);
-        const std::size_t end = found == nullptr
-                                    ? text.size()
-                                    : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
-        seen.lines += found != nullptr;
-        // A line of JSON begins with the brace of its object; anything else is for the careful reader.
-        if (end == begin || text[begin] != '{') seen.plain = false;
-        if (seen.plain && odd) {
-            const std::string_view line = text.substr(begin, end - begin);
-            if (mentions_odd_number(line) && has_bare_word(line)) seen.plain = false;
-        }
-        begin = end + 1;
-    }
-    return seen;
+LinesSeen look_at_lines(std::span<const unsigned char> lines, std::size_t deepest, std::size_t digits) {
+    return {static_cast<std::size_t>(std::count(lines.begin(), lines.end(), '\n')),
+            plain_lines(lines, deepest, digits)};
 }
 
 }  // namespace neardup

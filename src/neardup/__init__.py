@@ -23,13 +23,19 @@ from neardup.features import (
 )
 from neardup.fingerprints import (
     BitMinHash,
+    BucketChecksums,
     Codes,
     Digests,
     Exact,
+    Identical,
+    IMatch,
+    Keys,
     MinHash,
     Simhash,
     Sketches,
+    SuperFingerprints,
     expected_false_merges,
+    identical,
 )
 from neardup.fused import digest, fingerprint
 from neardup.seeds import DEFAULT_SEED, Seed
@@ -38,6 +44,7 @@ from neardup.version import __version__
 if TYPE_CHECKING:
     from neardup.clusters import Clusters, cluster
     from neardup.config import Config, Templates
+    from neardup.copying import Copied, Copies, find_copies
     from neardup.deduplication import dedup
     from neardup.evaluation import (
         CorpusCalibration,
@@ -53,20 +60,26 @@ if TYPE_CHECKING:
     from neardup.explanation import Explanation, explain
     from neardup.filters import Filters
     from neardup.findings import Findings, apply, scan, summarize
+    from neardup.folding import Collapsed, Fold, collapse
     from neardup.index import Index
     from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.keep import Keep
     from neardup.planning import Plan, plan
+    from neardup.presets import PRESETS, preset
     from neardup.repeats import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
     from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
+    from neardup.search.agree import Agree
     from neardup.search.base import Candidates, Hits
     from neardup.search.hamming import BPHS, Compact, Covering
+    from neardup.search.inverted import Inverted
     from neardup.search.join import Join
     from neardup.search.live import LiveSearcher
     from neardup.search.lsh import LSH
     from neardup.search.psm import PSM
     from neardup.search.scan import Scan
+    from neardup.spans import Span
+    from neardup.templating import LearntTemplates, SourceTemplate, learn_templates
     from neardup.verify import Containment, Cosine, Jaccard, Pairs
     from neardup.web.mirrors import Mirrors, find_mirrors
     from neardup.web.urls import (
@@ -82,13 +95,17 @@ if TYPE_CHECKING:
 # Loaded on first use, so that importing neardup stays quick.
 _LATER = {
     "Adjacent": "neardup.search.adjacent",
+    "Agree": "neardup.search.agree",
     "BPHS": "neardup.search.hamming",
     "Batch": "neardup.io",
     "Candidates": "neardup.search.base",
     "Clusters": "neardup.clusters",
+    "Collapsed": "neardup.folding",
     "Compact": "neardup.search.hamming",
     "Config": "neardup.config",
     "Containment": "neardup.verify",
+    "Copied": "neardup.copying",
+    "Copies": "neardup.copying",
     "CorpusCalibration": "neardup.evaluation",
     "Cosine": "neardup.verify",
     "Covering": "neardup.search.hamming",
@@ -98,17 +115,21 @@ _LATER = {
     "Explanation": "neardup.explanation",
     "Filters": "neardup.filters",
     "Findings": "neardup.findings",
+    "Fold": "neardup.folding",
     "Hits": "neardup.search.base",
     "Index": "neardup.index",
+    "Inverted": "neardup.search.inverted",
     "Jaccard": "neardup.verify",
     "Join": "neardup.search.join",
     "Keep": "neardup.keep",
     "LSH": "neardup.search.lsh",
     "Limits": "neardup.io",
+    "LearntTemplates": "neardup.templating",
     "Lines": "neardup.repeats",
     "LiveSearcher": "neardup.search.live",
     "Mirrors": "neardup.web.mirrors",
     "Occurrence": "neardup.repeats",
+    "PRESETS": "neardup.presets",
     "PSM": "neardup.search.psm",
     "Pairs": "neardup.verify",
     "Paragraphs": "neardup.repeats",
@@ -122,6 +143,8 @@ _LATER = {
     "Result": "neardup.result",
     "Scan": "neardup.search.scan",
     "SiteRule": "neardup.web.urls",
+    "SourceTemplate": "neardup.templating",
+    "Span": "neardup.spans",
     "Templates": "neardup.config",
     "UrlRules": "neardup.web.urls",
     "Writer": "neardup.io",
@@ -130,6 +153,7 @@ _LATER = {
     "canonical_url": "neardup.web.urls",
     "canonical_urls": "neardup.web.urls",
     "cluster": "neardup.clusters",
+    "collapse": "neardup.folding",
     "curve_bands": "neardup.evaluation",
     "curve_edits": "neardup.evaluation",
     "curve_radius": "neardup.evaluation",
@@ -138,10 +162,13 @@ _LATER = {
     "evaluate": "neardup.evaluation",
     "explain": "neardup.explanation",
     "explain_url": "neardup.web.urls",
+    "find_copies": "neardup.copying",
     "find_mirrors": "neardup.web.mirrors",
+    "learn_templates": "neardup.templating",
     "learn_url_rules": "neardup.web.urls",
     "open_writer": "neardup.io",
     "plan": "neardup.planning",
+    "preset": "neardup.presets",
     "read": "neardup.io",
     "scan": "neardup.findings",
     "summarize": "neardup.findings",
@@ -151,19 +178,25 @@ __all__ = [
     "BPHS",
     "DEFAULT_SEED",
     "LSH",
+    "PRESETS",
     "PSM",
     "Adjacent",
+    "Agree",
     "Batch",
     "BitMinHash",
+    "BucketChecksums",
     "Candidates",
     "Characters",
     "Clusters",
     "Codes",
+    "Collapsed",
     "Common",
     "Compact",
     "Config",
     "ConfigError",
     "Containment",
+    "Copied",
+    "Copies",
     "CorpusCalibration",
     "Cosine",
     "Covering",
@@ -178,13 +211,19 @@ __all__ = [
     "Features",
     "Filters",
     "Findings",
+    "Fold",
     "FormatError",
     "Hits",
+    "IMatch",
+    "Identical",
     "Idf",
     "Index",
+    "Inverted",
     "Jaccard",
     "Join",
     "Keep",
+    "Keys",
+    "LearntTemplates",
     "Limits",
     "Lines",
     "LiveSearcher",
@@ -215,6 +254,9 @@ __all__ = [
     "SiteRule",
     "Sketches",
     "Smallest",
+    "SourceTemplate",
+    "Span",
+    "SuperFingerprints",
     "Templates",
     "UrlRules",
     "Winnow",
@@ -226,6 +268,7 @@ __all__ = [
     "canonical_url",
     "canonical_urls",
     "cluster",
+    "collapse",
     "curve_bands",
     "curve_edits",
     "curve_radius",
@@ -236,12 +279,16 @@ __all__ = [
     "expected_false_merges",
     "explain",
     "explain_url",
+    "find_copies",
     "find_mirrors",
     "fingerprint",
+    "identical",
+    "learn_templates",
     "learn_url_rules",
     "normalize",
     "open_writer",
     "plan",
+    "preset",
     "read",
     "scan",
     "summarize",

@@ -12,12 +12,17 @@ from neardup.errors import ConfigError
 from neardup.features.extract import Shingles, TextFeatures, Words
 from neardup.features.weights import Counting
 from neardup.filters import Filters
+from neardup.fingerprints.buckets import BucketChecksums
+from neardup.fingerprints.imatch import IMatch
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.simhash import Simhash
+from neardup.fingerprints.supers import SuperFingerprints
 from neardup.keep import Keep
 from neardup.plain import from_plain, to_plain, to_toml
 from neardup.search.adjacent import Adjacent
+from neardup.search.agree import Agree
 from neardup.search.hamming import BPHS, Compact, Covering
+from neardup.search.inverted import Inverted
 from neardup.search.join import Join
 from neardup.search.lsh import LSH
 from neardup.search.psm import PSM
@@ -26,12 +31,13 @@ from neardup.verify import Containment, Cosine, Jaccard
 
 __all__ = ["Config", "Templates"]
 
-Fingerprint = MinHash | Simhash | BitMinHash
+Keyed = IMatch | SuperFingerprints | BucketChecksums
+Fingerprint = MinHash | Simhash | BitMinHash | Keyed
 Hamming = Join | Compact | Covering | BPHS | PSM | Scan | Adjacent
-Search = LSH | Hamming
+Search = LSH | Agree | Inverted | Hamming
 Verify = Jaccard | Containment | Cosine
-Html = Literal["main", "whole", "trafilatura", "none"]
-MethodName = Literal["minhash", "simhash", "bits", "exact"]
+Html = Literal["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]
+MethodName = Literal["minhash", "simhash", "bits", "exact", "imatch", "supers", "buckets", "sketch"]
 
 
 @dataclass(frozen=True)
@@ -60,8 +66,10 @@ class Config:
 
     `features` are fingerprinted; `compare`, by default the same, are what `verify` measures every candidate on. With
     `idf` the features' weights are multiplied by an inverse document frequency learnt from the corpus beforehand; its
-    value is how occurrences count. `fingerprint` and `search` are a pair: MinHash with LSH, or Simhash or BitMinHash
-    with a Hamming method; left out, LSH bands are chosen for the least similarity asked for and the `recall`.
+    value is how occurrences count. `fingerprint` and `search` are a pair: MinHash with LSH or Agree; Simhash or
+    BitMinHash with a Hamming method; IMatch, SuperFingerprints or BucketChecksums with Agree. Left out, LSH bands are
+    chosen for the least similarity asked for and the `recall`, or for Containment the probes of Inverted, which needs
+    no fingerprint.
     `near=False` looks for equal words only. Documents of fewer than `short` tokens are compared by an exact join of
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
     """
@@ -86,6 +94,13 @@ class Config:
             raise ConfigError("features are Words, Shingles, Characters or Sentences")
         if not isinstance(self.verify, Verify):
             raise ConfigError("candidates are verified by Jaccard, Containment or Cosine")
+        if not isinstance(self.fingerprint, Fingerprint | None):
+            raise ConfigError(f"a fingerprint is MinHash, Simhash or BitMinHash, not {self.fingerprint!r}")
+        if not isinstance(self.search, Search | None):
+            raise ConfigError(f"a search is LSH or a Hamming method, not {self.search!r}")
+        for name, kind in (("keep", Keep), ("filters", Filters), ("templates", Templates | None)):
+            if not isinstance(getattr(self, name), kind):
+                raise ConfigError(f"{name} is nd.{name.title()}(...), not {getattr(self, name)!r}")
         if not 0 < self.recall < 1:
             raise ConfigError(f"a recall is between 0 and 1, not {self.recall}")
         if self.short < 0:
@@ -94,12 +109,18 @@ class Config:
             raise ConfigError(f'clusters are made of "keepers" or "components", not {self.clusters!r}')
         if self.html not in get_args(Html):
             raise ConfigError(f"html is one of {', '.join(get_args(Html))}, not {self.html!r}")
-        sketch = isinstance(self.prints, MinHash)
-        if self.search is not None and sketch != isinstance(self.search, LSH):
+        if isinstance(self.search, Inverted) and not (
+            isinstance(self.verify, Containment) and self.fingerprint is None
+        ):
+            raise ConfigError("Inverted finds containment: verify by Containment, and name no fingerprint")
+        if self.search is not None and not isinstance(self.search, _searches(self.prints)):
             kinds = f"{type(self.prints).__name__} with {type(self.search).__name__}"
             raise ConfigError(
-                f"{kinds}: MinHash is searched by LSH, Simhash and BitMinHash by a Hamming method"
+                f"{kinds}: MinHash is searched by LSH or Agree, Simhash and BitMinHash by a Hamming method, "
+                "schemes of keys by Agree"
             )
+        if isinstance(self.search, Agree):
+            self.search.needed(self.places)
         if self.idf is not None and self.features.weights != "constant":
             raise ConfigError("idf is learnt from the corpus: leave the features' own weights out")
         if isinstance(self.search, LSH) and self.search.values > getattr(self.prints, "values", 0):
@@ -124,22 +145,52 @@ class Config:
         )
 
     @property
+    def inverted(self) -> Inverted | None:
+        """The search for containment in force, its probes chosen; None if fingerprints are searched."""
+        named = isinstance(self.search, Inverted)
+        if not named and not (
+            isinstance(self.verify, Containment) and self.search is None and self.fingerprint is None
+        ):
+            return None
+        search = self.search if isinstance(self.search, Inverted) else Inverted()
+        return search.for_threshold(self.verify.least, self.recall)
+
+    @property
     def prints(self) -> Fingerprint:
         """The fingerprint in force."""
         if self.fingerprint is not None:
             return self.fingerprint
+        if self.inverted is not None:
+            return MinHash(1)  # the search keeps none; the least one costs nothing
         if self.search is None or isinstance(self.search, LSH):
             return MinHash(self.bands.values)
+        if isinstance(self.search, Agree):
+            return MinHash()
         return Simhash(margins="ranks" if isinstance(self.search, PSM) else "none")
 
     @property
     def hamming(self) -> Hamming:
         """The Hamming method in force for codes."""
-        if self.search is not None and not isinstance(self.search, LSH):
+        if self.search is not None and not isinstance(self.search, LSH | Agree | Inverted):
             return self.search
         prints = self.prints
-        assert not isinstance(prints, MinHash)
+        assert isinstance(prints, Simhash | BitMinHash)
         return Join(radius=8 if prints.bits == 64 else 3 if prints.bits == 32 else 16)
+
+    @property
+    def places(self) -> int:
+        """How many places of a sketch or of keys may agree."""
+        prints = self.prints
+        assert isinstance(prints, MinHash | Keyed)
+        return prints.values if isinstance(prints, MinHash) else prints.places
+
+    @property
+    def agree(self) -> Agree | None:
+        """The rule of agreement in force; None if sketches are searched by bands, or codes by distance."""
+        if isinstance(self.search, Agree):
+            return self.search
+        prints = self.prints
+        return Agree(prints.agreeing) if isinstance(prints, Keyed) else None
 
     @classmethod
     def of(
@@ -152,7 +203,8 @@ class Config:
         **others: Any,
     ) -> Config:
         """A named method: "minhash", "simhash" (TF-IDF words, a wide radius, verified), "bits" (1-bit MinHash) or
-        "exact". Everything else is a field of Config."""
+        "exact"; "imatch" (3 of 10 lexicons), "supers" (2 of 6), "buckets" (most checksums) or "sketch" (90 of 100). All
+        are verified alike. Everything else is a field of Config."""
         verify = others.pop("verify", None) or Jaccard(threshold, floor)
         chosen: dict[str, Any] = {"verify": verify, **others}
         if method == "exact":
@@ -170,6 +222,20 @@ class Config:
         elif method == "bits":
             chosen.setdefault("fingerprint", BitMinHash())
             chosen.setdefault("search", Join(radius=12 if radius is None else radius))
+        elif method in ("imatch", "buckets"):
+            shingles = chosen.pop("features", Shingles())
+            words = Words(normalize=shingles.normalize)
+            chosen = {"compare": shingles, "features": words, **chosen}
+            if method == "imatch":
+                chosen.setdefault("fingerprint", IMatch(lexicons=10, share=0.3))
+                chosen.setdefault("search", Agree(3))
+            else:
+                chosen.setdefault("fingerprint", BucketChecksums())
+        elif method == "supers":
+            chosen.setdefault("fingerprint", SuperFingerprints())
+        elif method == "sketch":
+            chosen.setdefault("fingerprint", MinHash(100))
+            chosen.setdefault("search", Agree(90))
         elif method != "minhash":
             raise ConfigError(f"a method is one of {', '.join(get_args(MethodName))}, not {method!r}")
         return cls(**chosen)
@@ -199,6 +265,13 @@ class Config:
         """Read a TOML file. Unknown names are refused, with those there are."""
         try:
             plain = tomllib.loads(Path(path).read_text("utf-8"))
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (ValueError, RecursionError) as error:  # bad TOML, bad UTF-8, a number without end, nesting
             raise ConfigError(f"{path}: {error}") from None
         return cls.from_plain(plain, str(path))
+
+
+def _searches(prints: Fingerprint) -> Any:
+    """The searches that a fingerprint can be found by."""
+    if isinstance(prints, MinHash):
+        return LSH | Agree | Inverted
+    return Agree if isinstance(prints, Keyed) else Hamming

@@ -52,18 +52,32 @@ def cut(
     reference: int = 0,
 ) -> Cut:
     """Clusters of all rows: `first[i]` is the first row with the same words as row i, and `pairs` are between first
-    rows. Rows below `reference` are never dropped and take no part among themselves."""
+    rows. Rows below `reference` come before all others, are never dropped and take no part among themselves."""
     rows = len(first)
-    units, unit = _units(first, sources if among != "all" else None)
+    own = np.arange(rows)
+    if reference:
+        rank = _first_of_all(rank, reference)
+    kind = sources.astype(np.int64) if among != "all" and sources is not None else np.zeros(rows, np.int64)
+    units, unit = _units(first, 2 * kind + (own < reference))
     best = _best(unit, units, rank)
     near = pairs.at_least(threshold)
-    ties = _ties(near, first, unit, rank, sources, among, reference, best)
+    if among == "all" and not reference:
+        ties = Pairs.of(unit[near.left], unit[near.right], near.similarity)
+    else:
+        ties = _ties(near, first[best], kind[best], rank[best], best < reference, across=among == "across")
     found = cluster(ties, units, rank[best], method)
     keeper = best[found.keeper[unit]]
-    similarity = np.where(keeper == np.arange(rows), 1.0, found.similarity[unit])
-    if reference:
-        own = np.arange(reference)
-        keeper[:reference], similarity[:reference] = own, 1.0
+    similarity = found.similarity[unit]
+    if among == "across":
+        # Rows of the same words and source are no duplicates: where theirs is a keeper, each of them is one, unless
+        # a chain of others ties them together.
+        alone = found.keeper[unit] == unit
+        similarity[alone] = np.nan
+        if method == "components":
+            alone &= np.bincount(found.keeper, minlength=units)[unit] == 1
+        keeper[alone] = own[alone]
+    keeper[:reference] = own[:reference]
+    similarity[keeper == own] = 1.0
     labels = np.arange(rows)
     np.minimum.at(labels, keeper, np.arange(rows))
     clusters = Clusters(labels[keeper], keeper, similarity)
@@ -78,12 +92,17 @@ def cut(
     return Cut(clusters, kept)
 
 
-def _units(first: Rows, sources: NDArray[np.int32] | None) -> tuple[int, Rows]:
-    """Rows with the same words (and of one source, where sources matter) are one unit: how many, and each row's."""
-    if sources is None:
-        names, unit = np.unique(first, return_inverse=True)
-    else:
-        names, unit = np.unique(first * (int(sources.max(initial=0)) + 1) + sources, return_inverse=True)
+def _first_of_all(rank: Rows, reference: int) -> Rows:
+    """The same order of rows, those below `reference` before all others."""
+    order = np.lexsort((rank, np.arange(len(rank)) >= reference))
+    ranked = np.empty_like(rank)
+    ranked[order] = np.arange(len(rank))
+    return ranked
+
+
+def _units(first: Rows, kind: Rows) -> tuple[int, Rows]:
+    """Rows with the same words and of one kind are one unit: how many there are, and each row's."""
+    names, unit = np.unique(first * (int(kind.max(initial=0)) + 1) + kind, return_inverse=True)
     return len(names), unit.astype(np.int64)
 
 
@@ -96,61 +115,55 @@ def _best(unit: Rows, units: int, rank: Rows) -> Rows:
 
 
 def _ties(
-    near: Pairs,
-    first: Rows,
-    unit: Rows,
-    rank: Rows,
-    sources: NDArray[np.int32] | None,
-    among: Among,
-    reference: int,
-    best: Rows,
+    near: Pairs, word: Rows, source: Rows, rank: Rows, fixed: NDArray[np.bool_], *, across: bool
 ) -> Pairs:
-    """The pairs of units that count."""
-    if among == "all":
-        left, right, similarity = unit[near.left], unit[near.right], near.similarity
-    else:
-        assert sources is not None
-        left, right, similarity = _by_source(near, first[best], sources[best], rank[best], among)
-    if reference:
-        # A reference document takes others; two of them do not meet.
-        inside = (best[left] < reference) & (best[right] < reference)
-        left, right, similarity = left[~inside], right[~inside], similarity[~inside]
-    return Pairs.of(left, right, similarity)
-
-
-def _by_source(
-    near: Pairs, word: Rows, source: NDArray[np.int32], rank: Rows, among: Among
-) -> tuple[Rows, Rows, NDArray[np.float64]]:
-    """Pairs between units of one source, or of different ones; across sources equal words are a pair too. Columns by
-    unit: the first row of its words, its source, its rank."""
-    order = np.lexsort((rank, word))  # units of the same words together, the best first
+    """The pairs of units that count: of one source or, `across`, of different ones, two of the reference (`fixed`)
+    never. Columns by unit; `word` is the first row of its words."""
+    # Units of the same words together: the best first, or source by source.
+    order = np.lexsort((rank, word) if across else (rank, source, word))
     word = word[order]
     begin, other = np.searchsorted(word, near.left), np.searchsorted(word, near.right)
-    many = np.searchsorted(word, near.left, "right") - begin
-    others = np.searchsorted(word, near.right, "right") - other
-    single = many * others == 1
+    end, other_end = np.searchsorted(word, near.left, "right"), np.searchsorted(word, near.right, "right")
+    single = (end - begin) * (other_end - other) == 1
     lefts, rights, which = [order[begin[single]]], [order[other[single]]], [np.flatnonzero(single)]
     for i in np.flatnonzero(~single).tolist():
-        mine = order[begin[i] : begin[i] + many[i]]
-        theirs = order[other[i] : other[i] + others[i]]
-        if len(mine) * len(theirs) > SPREAD and among == "across":
-            lefts += [np.repeat(mine[:1], len(theirs)), mine[1:]]
-            rights += [theirs, np.repeat(theirs[:1], len(mine) - 1)]
-            which.append(np.full(len(mine) + len(theirs) - 1, i))
-        else:
-            lefts.append(np.repeat(mine, len(theirs)))
-            rights.append(np.tile(theirs, len(mine)))
-            which.append(np.full(len(mine) * len(theirs), i))
-    left, right, index = (np.concatenate(parts) for parts in (lefts, rights, which))
-    fit = (source[left] == source[right]) == (among == "within")
-    left, right, similarity = left[fit], right[fit], near.similarity[index[fit]]
-    if among == "within":
-        return left, right, similarity
-    # Units of the same words: each with the best, which then takes all of them.
-    same = np.flatnonzero(word[1:] == word[:-1]) + 1
-    heads = np.searchsorted(word, word[same])
-    return (
-        np.concatenate([left, order[heads]]),
-        np.concatenate([right, order[same]]),
-        np.concatenate([similarity, np.ones(len(same))]),
-    )
+        mine, theirs = order[begin[i] : end[i]], order[other[i] : other_end[i]]
+        left, right = _crossed(mine, theirs, source) if across else _matched(mine, theirs, source)
+        lefts.append(left)
+        rights.append(right)
+        which.append(np.full(len(left), i))
+    similarity = [near.similarity[np.concatenate(which)]]
+    # Units of the same words are as similar as can be.
+    starts = np.flatnonzero(np.concatenate([[True], word[1:] != word[:-1]])) if len(word) else order
+    sizes = np.diff(np.append(starts, len(word)))
+    for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        mine = order[start : start + size]
+        left, right = _crossed(mine, mine, source) if across else (mine[:-1], mine[1:])
+        lefts.append(left)
+        rights.append(right)
+        similarity.append(np.ones(len(left)))
+    left, right, how = np.concatenate(lefts), np.concatenate(rights), np.concatenate(similarity)
+    counts = (source[left] == source[right]) != across
+    counts &= ~(fixed[left] & fixed[right]) & (left != right)
+    return Pairs.of(left[counts], right[counts], how[counts])
+
+
+def _matched(mine: Rows, theirs: Rows, source: Rows) -> tuple[Rows, Rows]:
+    """All pairs of units of one source; both come source by source."""
+    low = np.searchsorted(source[theirs], source[mine])
+    many = np.searchsorted(source[theirs], source[mine], "right") - low
+    inside = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
+    return np.repeat(mine, many), theirs[np.repeat(low, many) + inside]
+
+
+def _crossed(mine: Rows, theirs: Rows, source: Rows) -> tuple[Rows, Rows]:
+    """All pairs of units; of very many only those with either side's best, and its best of another source."""
+    if len(mine) * len(theirs) <= SPREAD:
+        return np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))
+    lefts, rights = [], []
+    for stars, others in ((mine, theirs), (theirs, mine)):
+        apart = np.flatnonzero(source[stars] != source[stars[0]])[:1]
+        for star in (stars[0], *stars[apart]):
+            lefts.append(np.full(len(others), star))
+            rights.append(others)
+    return np.concatenate(lefts), np.concatenate(rights)

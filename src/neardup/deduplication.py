@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from neardup.config import Config
 from neardup.corpus.corpus import Corpus
 from neardup.cut import Cut, cut
 from neardup.documents import Document
-from neardup.errors import ConfigError
+from neardup.errors import ConfigError, DataError
 from neardup.features.texts import raw_texts
 from neardup.io.blocks import TextBlock
 from neardup.io.columns import is_html
@@ -72,6 +73,7 @@ def dedup(
         sharder.size = min(sharder.size, max(1 << 20, room.memory // 32))
         source, batches = incoming(documents, config)
         corpus = Corpus(sharder.shards(batches))
+        failed = {(file, row) for shard in corpus.shards for file, row, _ in shard.failures}
         prepared = sharder.prepared
         if needs_corpus(config):
             told.stage("fingerprint", len(corpus), "documents")
@@ -89,8 +91,9 @@ def dedup(
             threshold=config.verify.threshold,
             empty=int((corpus.column("empty") != 0).sum()),
             filtered=int((corpus.column("filtered") != 0).sum()),
+            failed=len(failed),
             seconds=told.seconds,
-            source=source,
+            source=partial(source, failed),
         )
         told.finish()
     return result
@@ -121,14 +124,15 @@ def cut_corpus(corpus: Corpus, found: Any, config: Config, threshold: float, ran
 
 
 def incoming(documents: Any, config: Config) -> tuple[Any, Iterator[Incoming | TextBlock]]:
-    """What documents come from, to be read again, and the stream of what the config needs of them."""
+    """What documents come from, to be read again without those that failed, named by file and row; and the stream of
+    what the config needs of them."""
     if isinstance(documents, str | PathLike):
         documents = read(documents)
     elif not isinstance(documents, Reader | list | tuple) and hasattr(documents, "columns"):
         documents = read(documents)  # a table of pandas, polars or pyarrow
     if isinstance(documents, Reader):
         reader = documents
-        return reader.documents, of_reader(reader, config)
+        return partial(_read_again, reader), of_reader(reader, config)
     items = documents if hasattr(documents, "__len__") else list(documents)
     if all(isinstance(item, Document) for item in items):
         made = list(items)
@@ -139,7 +143,18 @@ def incoming(documents: Any, config: Config) -> tuple[Any, Iterator[Incoming | T
             Document(id_, text if isinstance(text, str) else text.decode("utf-8", "replace"))
             for id_, text in zip(ids, texts, strict=True)
         ]
-    return lambda: iter(made), _of_list(made)
+    try:
+        "".join(document.id for document in made).encode()
+    except UnicodeEncodeError as error:
+        raise DataError("an id is not well-formed Unicode") from error
+    return lambda failed: iter(made), _of_list(made)
+
+
+def _read_again(reader: Reader, failed: set[tuple[str, int]]) -> Iterator[Document]:
+    for batch in reader:
+        for file, row, document in zip(batch.files, batch.rows, batch.documents, strict=True):
+            if (file, row) not in failed:
+                yield document
 
 
 def _of_list(documents: list[Document]) -> Iterator[Incoming | TextBlock]:

@@ -12,6 +12,7 @@ from neardup.features.extract import Shingles, Words
 from neardup.features.normalize import Normalize, tokens
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.simhash import Simhash
+from neardup.spans import Span, matched_spans
 
 __all__ = ["Explanation", "explain"]
 
@@ -23,7 +24,8 @@ class Explanation:
     """All measures of one pair. Similarities are 0 to 1; distances are differing bits.
 
     `duplicate` compares Jaccard similarity of word shingles with the threshold, inclusive. `shared`, `only_left` and
-    `only_right` are samples of shingles as text; `diff` is a list of ("same" | "left" | "right", words), or None if the
+    `only_right` are samples of shingles as text; `spans` are the passages of the left text that stand in the
+    right one, in the order of the left one. `diff` is a list of ("same" | "left" | "right", words), or None if the
     texts are too long to align or the extra `edit` is not installed.
     """
 
@@ -45,6 +47,7 @@ class Explanation:
     shared: tuple[str, ...]
     only_left: tuple[str, ...]
     only_right: tuple[str, ...]
+    spans: tuple[Span, ...]
     diff: tuple[tuple[str, str], ...] | None
 
     def to_json(self) -> dict[str, Any]:
@@ -116,6 +119,7 @@ def explain(
         shared=sample(texts[0], shared),
         only_left=sample(texts[0], only_left),
         only_right=sample(texts[1], only_right),
+        spans=matched_spans(found[0], found[1], width),
         diff=diff,
     )
 

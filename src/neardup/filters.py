@@ -1,4 +1,4 @@
-"""Documents that take no part: too short, in another language, or without a link."""
+"""Documents that take no part: too short, in another language, or without a link; and pairs that never meet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, MissingExtra
 
-__all__ = ["Filters"]
+__all__ = ["Filters", "languages_of"]
 
 PASSED, SHORT, LANGUAGE, LINKS = 0, 1, 2, 3
 REASONS = ("", "too short", "other language", "no links")
@@ -27,22 +27,37 @@ class Filters:
     `words` and `bytes` are the least of its text; `languages` are two-letter codes, told by resiliparse's detector
     (extra `web`); with `links` it must hold a URL. Each looks at the document as it was read, words at what was taken
     from it.
+
+    Of the documents that take part, pairs never meet whose numbers of words differ by more than the share `length` of
+    the longer one's (0: any), or, with `same_language`, whose languages do. `prune` sets aside, before the search,
+    documents so much their own that no other can be similar enough (see `pruning`): it changes no answer.
     """
 
     words: int = 0
     bytes: int = 0
     languages: tuple[str, ...] = ()
     links: bool = False
+    length: float = 0.0
+    same_language: bool = False
+    prune: bool = False
 
     def __post_init__(self) -> None:
         if self.words < 0 or self.bytes < 0:
             raise ConfigError("a least length is 0 or more")
+        if not 0 <= self.length < 1:
+            raise ConfigError(f"lengths may differ by a share from 0 (any) to below 1, not {self.length}")
         if isinstance(self.languages, str):
             raise ConfigError(f"languages is a list; write languages=[{self.languages!r}]")
 
     @property
     def active(self) -> bool:
-        return self != Filters()
+        """Whether documents are looked at."""
+        return bool(self.words or self.bytes or self.languages or self.links)
+
+    def lengths_fit(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether documents of so many words may meet: the shorter has at least 1 - `length` of the longer one's."""
+        least, most = np.minimum(left, right), np.maximum(left, right)
+        return np.asarray(least >= (1 - self.length) * most - 1e-9) if self.length else least >= 0
 
     def check(
         self, raw: Sequence[str], texts: Sequence[str], tokens: NDArray[np.int64], sizes: NDArray[np.int64]
@@ -58,6 +73,12 @@ class Filters:
             found[np.array(other, np.bool_)] = LANGUAGE
         found[(tokens < self.words) | (sizes < self.bytes)] = SHORT
         return found
+
+
+def languages_of(texts: Sequence[bytes]) -> list[str]:
+    """The language of each text, a two-letter code, by its first characters."""
+    detect = _detector()
+    return [detect(text[: 4 * _DETECTED].decode("utf-8", "replace")[:_DETECTED]) for text in texts]
 
 
 def _detector() -> Callable[[str], str]:

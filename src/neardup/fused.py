@@ -15,12 +15,16 @@ from neardup.features.normalize import Normalize, normalize
 from neardup.features.texts import Texts, as_texts, raw_texts
 from neardup.fingerprints.base import Codes, Digests, Sketches
 from neardup.fingerprints.exact import Exact
+from neardup.fingerprints.keyed import Keys, KeyScheme
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.simhash import Simhash
 from neardup.seeds import DEFAULT_SEED, Seed
 from neardup.threads import check_threads
 
-__all__ = ["Reading", "digest", "fingerprint", "read_texts"]
+__all__ = ["Printer", "Reading", "digest", "fingerprint", "read_texts"]
+
+# What texts can be given in one pass.
+Printer = MinHash | Simhash | BitMinHash | KeyScheme
 
 
 @overload
@@ -108,7 +112,7 @@ class Reading:
     """What one pass over texts tells: fingerprints (None if none were asked for), `digests` uint64[n, 2] equal for
     equal tokens, `empty` where there are no features, and how many `tokens` each has."""
 
-    prints: Sketches | Codes | None
+    prints: Sketches | Codes | Keys | None
     digests: NDArray[np.uint64]
     empty: NDArray[np.bool_]
     tokens: NDArray[np.int64]
@@ -118,7 +122,7 @@ class Reading:
 def read_texts(
     texts: Texts | _core.Texts,
     features: TextFeatures,
-    fingerprint: MinHash | Simhash | BitMinHash | None,
+    fingerprint: Printer | None,
     *,
     threads: int = 1,
 ) -> Reading:
@@ -126,6 +130,10 @@ def read_texts(
     are of the tokens before stop words and stems, and equal only within one seed and normalisation."""
     column = as_texts(texts)
     check_threads(threads)
+    if isinstance(fingerprint, KeyScheme):
+        plain = read_texts(column, features, None, threads=threads)
+        keys = fingerprint.compute(features.extract(column, threads=threads), threads)
+        return replace(plain, prints=keys, empty=keys.empty)
     sketch = fingerprint.sketch() if isinstance(fingerprint, BitMinHash) else fingerprint
     if isinstance(sketch, Simhash):
         recipe = features.recipe(column)

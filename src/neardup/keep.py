@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
+from urllib.parse import urlsplit
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
 
-__all__ = ["Keep"]
+__all__ = ["Keep", "host_of"]
 
 By = Literal["longest", "first", "last", "score"]
 Among = Literal["all", "within", "across"]
@@ -23,7 +24,8 @@ class Keep:
 
     `by`: the longest text, the first or the last document, or the highest `score`, a field of the documents.
     `prefer` lists sources, best first; a document of a listed source beats all of the others. A source is the file a
-    document came from, or its field `source` (a host, a snapshot). `many` documents of a cluster stay, the keeper
+    document came from, or its field `source` (a snapshot, say), or with source="host:url" the host of the URL in its
+    field `url`. `many` documents of a cluster stay, the keeper
     among them. Documents are duplicates `among` all, only within one source, or only across different ones.
     """
 
@@ -46,6 +48,17 @@ class Keep:
         if isinstance(self.many, bool) or not isinstance(self.many, int) or self.many < 1:
             raise ConfigError(f"keep many=1 or more documents of a cluster, not {self.many!r}")
 
+    @property
+    def field(self) -> str | None:
+        """The field that sources are told by."""
+        return self.source.removeprefix("host:") if self.source is not None else None
+
+    def source_of(self, meta: Mapping[str, Any]) -> str:
+        """The source of a document with these fields, empty if they do not tell."""
+        assert self.source is not None and self.field is not None
+        value = str(meta.get(self.field, ""))
+        return host_of(value) if self.source.startswith("host:") else value
+
     def rank(
         self,
         lengths: NDArray[np.int64],
@@ -61,7 +74,7 @@ class Keep:
         elif self.by == "score":
             if scores is None:
                 raise DataError(f"there are no scores {self.score!r} to keep documents by")
-            by = np.where(np.isnan(scores), np.inf, -scores)
+            by = np.negative(scores)  # NaN is sorted to the end, behind infinity
         else:
             by = rows if self.by == "first" else -rows
         order = np.lexsort((rows, by))
@@ -77,3 +90,12 @@ class Keep:
         rank = np.empty(len(rows), dtype=np.int64)
         rank[order] = rows
         return rank
+
+
+def host_of(url: str) -> str:
+    """The host of a URL in lower case, without `www.`; empty for what has none."""
+    try:
+        host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
+    except ValueError:
+        return ""
+    return host.rstrip(".").removeprefix("www.")

@@ -1,14 +1,16 @@
 """From fingerprints to candidates: what a method keeps of every document, and how it then finds pairs.
 
-Both are configurations of one pipeline: MinHash bands meet on keys, codes meet within a radius.
+All are configurations of one pipeline: MinHash bands meet on keys, codes meet within a radius, the older schemes meet
+where enough of their places agree, and a document that is contained in another one asks for it with some of its
+features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +19,23 @@ from neardup.config import Config, Hamming
 from neardup.corpus.corpus import Corpus
 from neardup.corpus.shard import Prints
 from neardup.errors import ConfigError
+from neardup.features.base import Features
 from neardup.fingerprints.base import Codes, Sketches
-from neardup.fingerprints.minhash import MinHash
-from neardup.search.collapse import collapse
+from neardup.fingerprints.keyed import Keys
+from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.simhash import Simhash
+from neardup.search.agree import Agree
+from neardup.search.collapse import Groups, collapse
+from neardup.search.inverted import Inverted
 from neardup.search.joined import Joined, best_first
 from neardup.search.lsh import LSH
 from neardup.search.runs import PairRuns, pack_pairs
+from neardup.verify import Containment
 
-__all__ = ["Bands", "Method", "Near", "method_of"]
+__all__ = ["Agreement", "Bands", "Method", "Near", "Within", "method_of"]
 
 Rows = NDArray[np.int64]
+Sets = Callable[[Rows], Iterator[Features]]
 
 
 class Method(Protocol):
@@ -37,7 +46,7 @@ class Method(Protocol):
         """What decides the kept columns besides the fingerprints' own scheme."""
         ...
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         """The columns of fingerprints that the search needs later."""
         ...
 
@@ -51,9 +60,10 @@ class Method(Protocol):
         most: int,
         threads: int,
         told: Callable[[float], None],
+        sets: Sets,
     ) -> Joined:
         """Pairs among the rows not to skip; with a folder at most about `most` are held in memory. `told` hears what
-        share is done."""
+        share is done. `sets` makes the features of ascending rows that will be compared, a batch at a time."""
         ...
 
 
@@ -61,8 +71,14 @@ def method_of(config: Config) -> Method | None:
     """The method a config names; None if it looks for equal words only."""
     if not config.near:
         return None
+    if config.inverted is not None:
+        assert isinstance(config.verify, Containment)
+        return Within(config.inverted, config.verify.of)
+    if config.agree is not None:
+        return Agreement(config.agree, config.places, isinstance(config.prints, MinHash))
     if isinstance(config.prints, MinHash):
         return Bands(config.bands)
+    assert isinstance(config.prints, Simhash | BitMinHash)
     return Near(config.hamming, config.prints.bits)
 
 
@@ -76,7 +92,7 @@ class Bands:
     def scheme(self) -> str:
         return f"bands {self.lsh.bands}x{self.lsh.rows}"
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         assert isinstance(prints, Sketches)
         keys = self.lsh.band_keys(prints, threads=threads)
         return {"keys": keys, "alike": self.lsh.alike(prints, threads=threads)}
@@ -91,6 +107,7 @@ class Bands:
         most: int,
         threads: int,
         told: Callable[[float], None],
+        sets: Sets,
     ) -> Joined:
         return self.lsh.join(
             corpus.keys,
@@ -120,7 +137,7 @@ class Near:
     def scheme(self) -> str:
         return f"codes {self.bits}"
 
-    def kept(self, prints: Sketches | Codes, threads: int) -> Prints:
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         assert isinstance(prints, Codes)
         columns: dict[str, NDArray[Any]] = {"codes": prints.codes}
         if prints.ranks is not None:
@@ -137,6 +154,7 @@ class Near:
         most: int,
         threads: int,
         told: Callable[[float], None],
+        sets: Sets,
     ) -> Joined:
         ranks = corpus.prints("ranks") if self._needs_ranks() else None
         codes = Codes("codes of one run", skip, self.bits, corpus.prints("codes"), ranks=ranks)
@@ -153,3 +171,83 @@ class Near:
         from neardup.search.psm import PSM
 
         return isinstance(self.search, PSM)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Sketches or keys that agree at enough places. All places are kept, 4 or 8 bytes each, and held in memory."""
+
+    rule: Agree
+    places: int
+    sketches: bool
+
+    @property
+    def scheme(self) -> str:
+        return f"places {self.places}"
+
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
+        if isinstance(prints, Keys):
+            return {"places": prints.keys}
+        assert isinstance(prints, Sketches)
+        return {"values": prints.values}
+
+    def candidates(
+        self,
+        corpus: Corpus,
+        skip: NDArray[np.bool_],
+        rank: Rows,
+        *,
+        folder: Path | None,
+        most: int,
+        threads: int,
+        told: Callable[[float], None],
+        sets: Sets,
+    ) -> Joined:
+        return self.rule.join(
+            corpus.prints("values" if self.sketches else "places"),
+            skip,
+            rank=rank,
+            runs=PairRuns(folder, most),
+            threads=threads,
+            told=told,
+        )
+
+
+@dataclass(frozen=True)
+class Within:
+    """Documents contained in others, by an inverted join of their features: nothing is kept beforehand."""
+
+    search: Inverted
+    of: Literal["smaller", "left", "right"]
+
+    @property
+    def scheme(self) -> str:
+        return "features"
+
+    def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
+        return {}
+
+    def candidates(
+        self,
+        corpus: Corpus,
+        skip: NDArray[np.bool_],
+        rank: Rows,
+        *,
+        folder: Path | None,
+        most: int,
+        threads: int,
+        told: Callable[[float], None],
+        sets: Sets,
+    ) -> Joined:
+        rows = np.flatnonzero(~skip)
+        found = self.search.join(
+            rows,
+            lambda: sets(rows),
+            of=self.of,
+            rank=rank,
+            runs=PairRuns(folder, most),
+            threads=threads,
+            told=told,
+        )
+        alone = Groups(np.zeros(len(skip), np.bool_), skip, np.empty(0, np.int64), np.zeros(1, np.int64))
+        return Joined(alone, found.runs, 1, capped=found.capped, skipped=found.skipped)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +12,15 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.corpus.corpus import Corpus
 from neardup.cut import cut
+from neardup.errors import ConfigError
 from neardup.features.base import Features
+from neardup.features.extract import Words
+from neardup.filters import languages_of
+from neardup.fused import read_texts
 from neardup.methods import Method, method_of
 from neardup.preparing import Prepared
 from neardup.progress import Progress
+from neardup.pruning import never_duplicates
 from neardup.search.joined import Columns, behind
 from neardup.search.runs import PairRuns, unpack_pairs
 from neardup.search.short import ShortJoin
@@ -55,7 +60,9 @@ class Found:
 
     `first[i]` is the first row with the words of row i; `pairs` are the verified ones between first rows, down to the
     floor. `capped` counts buckets of alike documents too large to pair whole, `skipped` the pairs not looked at there
-    (an upper bound), `implied` those between documents of equal fingerprints that were not spelled out.
+    (an upper bound), `implied` those between documents of equal fingerprints that were not spelled out. `pruned` counts
+    the documents set aside because no other can be similar enough, `figures` those with the words of another that
+    differ from it in figures alone, which the config folds.
     """
 
     first: Rows
@@ -64,6 +71,8 @@ class Found:
     capped: int
     skipped: int
     implied: int
+    pruned: int = 0
+    figures: int = 0
 
 
 def first_rows(digests: NDArray[np.uint64], out: NDArray[np.bool_]) -> Rows:
@@ -119,13 +128,15 @@ class _Search:
             and (made.unit, made.normalize) == (measured.unit, measured.normalize)
         )
         self.buffer: NDArray[np.uint64] = np.empty(0, np.uint64)
-        self.candidates = self.capped = self.skipped = self.implied = 0
+        self.candidates = self.capped = self.skipped = self.implied = self.pruned = 0
+        self.languages: dict[int, str] = {}
 
     def run(self) -> Found:
         corpus, config = self.corpus, self.config
         self.progress.stage("exact")
         first = first_rows(corpus.digests, corpus.out)
         apart = corpus.out | (first != np.arange(len(corpus)))
+        figures = self._figures(first)
         # Documents of the same words are as good as the best of them.
         self.best = self.rank.copy()
         np.minimum.at(self.best, first, self.rank)
@@ -133,26 +144,40 @@ class _Search:
         method = method_of(config)
         if method is not None and len(corpus):
             pairs = self._near(method, first, apart)
-        return Found(first, pairs, self.candidates, self.capped, self.skipped, self.implied)
+        return Found(
+            first, pairs, self.candidates, self.capped, self.skipped, self.implied, self.pruned, figures
+        )
 
     def _near(self, method: Method, first: Rows, apart: NDArray[np.bool_]) -> Pairs:
         corpus, config = self.corpus, self.config
+        if config.filters.prune:
+            apart = apart | self._never(apart)
         short = self._short(apart)
         self.progress.stage("candidates", 1.0)
         joined = method.candidates(
             corpus,
-            apart | short if short is not None else apart,
+            apart,
             self.best,
             folder=self.room.folder,
             most=self.room.pairs,
             threads=self.threads,
             told=self.progress.reached,
+            sets=self._batches,
         )
         runs = None
+        joined_short = np.zeros(len(corpus), np.bool_)
         if short is not None and short.any():
-            runs = self._join_short(apart)
+            runs, rows = self._join_short(apart)
+            joined_short[rows] = True
         self.progress.stage("verify", 1.0)
-        parts = [self._verified(left, right) for left, right in joined.chunks(self.room.pairs // 4)]
+        parts = []
+        for left, right in joined.chunks(self.room.pairs // 4):
+            if runs is not None and short is not None:
+                # The exact join has looked at these. Short documents meet others here all the same, for a long one that
+                # repeats itself may have as few features.
+                fresh = ~(joined_short[left] & joined_short[right] & (short[left] | short[right]))
+                left, right = left[fresh], right[fresh]
+            parts.append(self._verified(left, right))
         self.implied = joined.implied
         self.capped += joined.capped
         self.skipped += joined.skipped
@@ -170,6 +195,64 @@ class _Search:
             pairs = _together([pairs, self._verified(*behind(joined.groups, keeper))])
         return pairs
 
+    def _figures(self, first: Rows) -> int:
+        """How many rows have the words of an earlier one only because digits are folded."""
+        features = self.config.features
+        if features.normalize.digits == "keep":
+            return 0
+        plain = Words(
+            normalize=replace(features.normalize.without_words(), digits="keep"), seed=features.seed
+        )
+        later = np.flatnonzero(first != np.arange(len(first)))
+        met = np.unique(np.concatenate([later, first[later]]))
+        digests = np.empty((len(met), 2), np.uint64)
+        at = 0
+        for batch in self.corpus.batches(met, self.room.tokens):
+            for shard, local in self.corpus.by_shard(batch):
+                found = read_texts(shard.texts(local), plain, None, threads=self.threads).digests
+                digests[at : (at := at + len(local))] = found
+        same = digests[np.searchsorted(met, later)] == digests[np.searchsorted(met, first[later])]
+        return int((~same.all(axis=1)).sum())
+
+    def _never(self, apart: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Rows of which too few features occur in any other."""
+        if not self.plain:
+            raise ConfigError(
+                "prune is for Jaccard on features without templates, fingerprinted and compared alike"
+            )
+        rows = np.flatnonzero(~apart)
+
+        def features() -> Iterator[Features]:
+            for batch in self.corpus.batches(rows, self.room.tokens // 4):
+                yield self._sets(batch)
+
+        memory = min(1 << 28, self.room.memory // 8, 64 * int(self.corpus.tokens[rows].sum()))
+        found = never_duplicates(features, len(rows), self.config.verify.least, memory=memory)
+        self.pruned = int(found.sum())
+        never = np.zeros(len(apart), np.bool_)
+        never[rows[found]] = True
+        return never
+
+    def _may_meet(self, left: Rows, right: Rows) -> NDArray[np.bool_]:
+        """Whether the filters let these documents meet at all."""
+        filters, tokens = self.config.filters, self.corpus.tokens
+        fits = filters.lengths_fit(tokens[left], tokens[right])
+        if filters.same_language:
+            # Languages are told of documents that met a candidate, each once.
+            met = np.unique(np.concatenate([left[fits], right[fits]]))
+            fresh = np.array([row for row in met.tolist() if row not in self.languages], np.int64)
+            for batch in self.corpus.batches(fresh, self.room.tokens):
+                names = [
+                    n
+                    for shard, local in self.corpus.by_shard(batch)
+                    for n in languages_of(shard.text_bytes(local))
+                ]
+                self.languages.update(zip(batch.tolist(), names, strict=True))
+            place = np.flatnonzero(fits)
+            ends = zip(left[place].tolist(), right[place].tolist(), strict=True)
+            fits[place] = [self.languages[a] == self.languages[b] for a, b in ends]
+        return fits
+
     def _short(self, apart: NDArray[np.bool_]) -> NDArray[np.bool_] | None:
         """Rows that take the path of short documents."""
         config, measured = self.config, self.config.compared
@@ -179,7 +262,8 @@ class _Search:
             return None
         return np.asarray((self.corpus.tokens < self.config.short) & ~apart)
 
-    def _join_short(self, apart: NDArray[np.bool_]) -> PairRuns:
+    def _join_short(self, apart: NDArray[np.bool_]) -> tuple[PairRuns, Rows]:
+        """Pairs of the exact join, and the rows it was of."""
         corpus, width = self.corpus, self.prepared.compared.width
         # A document has at most as many features as tokens; shingles are fewer, but for the shortest texts.
         most = max(1, self.config.short - 1)
@@ -191,10 +275,21 @@ class _Search:
                 yield self._sets(batch)
 
         runs = PairRuns(self.room.folder, self.room.pairs)
-        join.pairs(rows, features, self.best, runs=runs, memory=self.room.memory // 8, threads=self.threads)
+        join.pairs(
+            rows,
+            features,
+            self.best,
+            runs=runs,
+            memory=max(1 << 20, self.room.memory // 8),
+            threads=self.threads,
+        )
         self.capped += join.capped
         self.skipped += join.skipped
-        return runs
+        return runs, rows
+
+    def _batches(self, rows: Rows) -> Iterator[Features]:
+        for batch in self.corpus.batches(rows, self.room.tokens // 4):
+            yield self.corpus.features(batch, self.prepared.extract)
 
     def _verified(self, left: Rows, right: Rows) -> Pairs:
         """The candidates that are similar enough, in as many steps as the room for their features asks for."""
@@ -202,6 +297,9 @@ class _Search:
         if reference:
             counts = right >= reference  # left < right: then both are reference documents
             left, right = left[counts], right[counts]
+        if self.config.filters.length or self.config.filters.same_language:
+            fits = self._may_meet(left, right)
+            left, right = left[fits], right[fits]
         self.candidates += len(left)
         parts = [self._measured(*step) for step in self._steps(left, right)]
         return _together(parts)
@@ -209,19 +307,27 @@ class _Search:
     def _steps(self, left: Rows, right: Rows) -> Iterator[Columns]:
         """Candidates in parts of few documents each. Documents that hang together stay together, so that none is made
         features of twice unless so many hang together that they do not fit."""
-        met, places = np.unique(np.concatenate([left, right]), return_inverse=True)
+        met = self._met(left, right)
         tokens = self.corpus.tokens[met]
         if int(tokens.sum()) <= self.room.step:
             if len(left):
                 yield left, right
             return
-        ends = places.reshape(2, -1).astype(np.int64)
-        label = _core.labels_of_pairs(len(met), ends[0], ends[1])
+        place = np.empty(len(self.corpus), np.int64)
+        place[met] = np.arange(len(met))
+        label = _core.labels_of_pairs(len(met), place[left], place[right])
         whole = np.bincount(label, tokens, len(met)).astype(np.int64)
-        part = (np.cumsum(whole) // self.room.step)[label[ends[0]]]
+        part = (np.cumsum(whole) // self.room.step)[label[place[left]]]
         order = np.argsort(part, kind="stable")
         for some in np.split(order, np.flatnonzero(np.diff(part[order])) + 1):
             yield from self._halves(left[some], right[some])
+
+    def _met(self, left: Rows, right: Rows) -> Rows:
+        """The rows that many pairs name, ascending: marked, which is quicker than sorting them."""
+        marks = np.zeros(len(self.corpus), np.bool_)
+        marks[left] = True
+        marks[right] = True
+        return np.flatnonzero(marks)
 
     def _halves(self, left: Rows, right: Rows) -> Iterator[Columns]:
         met = np.unique(np.concatenate([left, right]))

@@ -27,7 +27,12 @@ _KINDS = {
     "minhash": "neardup.fingerprints.minhash:MinHash",
     "bits": "neardup.fingerprints.minhash:BitMinHash",
     "simhash": "neardup.fingerprints.simhash:Simhash",
+    "imatch": "neardup.fingerprints.imatch:IMatch",
+    "supers": "neardup.fingerprints.supers:SuperFingerprints",
+    "buckets": "neardup.fingerprints.buckets:BucketChecksums",
+    "agree": "neardup.search.agree:Agree",
     "lsh": "neardup.search.lsh:LSH",
+    "inverted": "neardup.search.inverted:Inverted",
     "join": "neardup.search.join:Join",
     "compact": "neardup.search.hamming:Compact",
     "covering": "neardup.search.hamming:Covering",
@@ -47,6 +52,11 @@ def _class(kind: str) -> type:
     found = getattr(import_module(module), name)
     assert isinstance(found, type)
     return found
+
+
+@cache
+def _kinds() -> frozenset[type]:
+    return frozenset(map(_class, _KINDS))
 
 
 def to_plain(value: Any) -> Any:
@@ -75,7 +85,8 @@ def from_plain(kind: type, plain: Any, where: str) -> Any:
     if not isinstance(plain, Mapping):
         raise ConfigError(f"{where}: expected a table, not {plain!r}")
     hints, known = get_type_hints(kind), {entry.name: entry for entry in fields(kind)}
-    given = {name: value for name, value in plain.items() if name != "kind"}
+    # A kind has chosen the strategy already, where there was one to choose.
+    given = {name: value for name, value in plain.items() if name != "kind" or kind not in _kinds()}
     unknown = sorted(given.keys() - known.keys())
     if unknown:
         raise ConfigError(f"{where}: there is no {unknown[0]!r}; there are: {', '.join(known)}")
@@ -101,30 +112,44 @@ def _value(hint: Any, value: Any, where: str, usual: Any) -> Any:
     choices = [choice for choice in _choices(hint) if choice is not NoneType]
     if isinstance(value, Mapping):
         strategies = [choice for choice in choices if isinstance(choice, type) and is_dataclass(choice)]
+        if not strategies:
+            raise ConfigError(f"{where} is a table; it must be {_wanted(choices)}")
         return from_plain(_named(strategies, value, where, usual), value, where)
     for choice in choices:
         if get_origin(choice) is Literal and value in get_args(choice):
             return value
-        if get_origin(choice) is tuple and isinstance(value, list):
+        if get_origin(choice) is tuple and isinstance(value, list) and _all_of(get_args(choice)[0], value):
             return tuple(value)
         if choice is float and type(value) in (int, float):
             return float(value)
         if choice in (bool, int, str) and type(value) is choice:
             return value
+    raise ConfigError(f"{where} is {value!r}; it must be {_wanted(choices)}")
+
+
+def _all_of(kind: type, items: list[Any]) -> bool:
+    return all(type(item) is kind for item in items)
+
+
+def _wanted(choices: list[Any]) -> str:
+    """What a value may be, for messages."""
     names = [repr(name) for choice in choices if get_origin(choice) is Literal for name in get_args(choice)]
-    names += [choice.__name__ for choice in choices if isinstance(choice, type)]
-    raise ConfigError(f"{where} is {value!r}; it must be {' or '.join(names) or 'another kind of value'}")
+    names += [
+        f"a list of {get_args(choice)[0].__name__}" for choice in choices if get_origin(choice) is tuple
+    ]
+    names += [choice.__name__ for choice in choices if isinstance(choice, type) and not get_origin(choice)]
+    return " or ".join(names)
 
 
 def _named(strategies: list[type], table: Mapping[str, Any], where: str, usual: Any) -> type:
     named = table.get("kind")
     if named is None:
-        if usual in [_class(kind) for kind in _KINDS] or usual in strategies:
+        if usual in _kinds() or usual in strategies:
             return usual  # type: ignore[no-any-return]
         if len(strategies) == 1 and not strategies[0].__subclasses__():
             return strategies[0]
         raise ConfigError(f'{where}: say which, with kind = "..."')
-    if named not in _KINDS:
+    if not isinstance(named, str) or named not in _KINDS:
         raise ConfigError(f"{where}: there is no kind {named!r}; there are: {', '.join(_KINDS)}")
     found = _class(named)
     if not issubclass(found, tuple(strategies)):
@@ -150,5 +175,6 @@ def to_toml(plain: Mapping[str, Any], path: tuple[str, ...] = ()) -> str:
 def _toml(value: Any) -> str:
     if isinstance(value, list):
         return f"[{', '.join(map(_toml, value))}]"
-    # JSON's strings, numbers and booleans are TOML's too, but for the escape of the delete character.
-    return json.dumps(value).replace("\x7f", "\\u007f")
+    # JSON's strings, numbers and booleans are TOML's too, but for the delete character, which is escaped, and for
+    # those beyond 16 bits, which are not.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -15,7 +15,8 @@ from neardup.corpus.shard import Prints, Shard
 from neardup.features.base import Features
 from neardup.features.extract import TextFeatures
 from neardup.features.weights import Common, Frequencies, Idf
-from neardup.fused import read_texts
+from neardup.fingerprints.imatch import IMatch
+from neardup.fused import Printer, read_texts
 from neardup.methods import Method
 from neardup.threads import check_threads
 
@@ -26,7 +27,7 @@ Rows = NDArray[np.int64]
 
 def needs_corpus(config: Config) -> bool:
     """Whether fingerprints must wait until all documents were read once."""
-    return config.idf is not None or config.templates is not None
+    return config.idf is not None or config.templates is not None or isinstance(config.fingerprint, IMatch)
 
 
 @dataclass(frozen=True)
@@ -39,12 +40,22 @@ class Prepared:
     templates: Mapping[int, tuple[Common, Common | None]] = field(default_factory=dict)
     source_names: tuple[str, ...] = ()
     threads: int = 1
+    fitted: Printer | None = None
+
+    @property
+    def printer(self) -> Printer:
+        """The fingerprint in force, with what it learnt."""
+        if self.fitted is not None:
+            return self.fitted
+        prints = self.config.prints
+        assert not isinstance(prints, IMatch), "a lexicon is learnt from the corpus"
+        return prints
 
     @property
     def scheme(self) -> str:
         """What decides the fingerprints."""
         learnt = " ".join(f"{s}:{c.scheme}" for s, (c, _) in sorted(self.templates.items()))
-        return f"{self.features.scheme} | {self.config.prints!r} {learnt}".strip()[:2000]
+        return f"{self.features.scheme} | {self.fitted or self.config.prints!r} {learnt}".strip()[:2000]
 
     def extract(self, shard: Shard, rows: Rows, sources: NDArray[np.int32]) -> Features:
         """The features that are compared, of some rows of a shard."""
@@ -76,7 +87,7 @@ class Prepared:
             features = self.features
             if (learnt := self.templates.get(int(source))) is not None:
                 features = replace(features, common=learnt[0])
-            reading = read_texts(shard.texts(rows), features, self.config.prints, threads=self.threads)
+            reading = read_texts(shard.texts(rows), features, self.printer, threads=self.threads)
             assert reading.prints is not None
             for name, column in method.kept(reading.prints, self.threads).items():
                 if not self.templates:
@@ -99,12 +110,14 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
         return Prepared(config, features, compared, threads=threads)
     assert corpus is not None, "weights and templates are learnt from the corpus"
     if config.idf is not None:
-        rows = np.flatnonzero(~corpus.out)
-        if len(rows) > _IDF_SAMPLE:
-            rows = rows[np.linspace(0, len(rows) - 1, _IDF_SAMPLE).astype(np.int64)]
+        rows = _sampled(np.flatnonzero(~corpus.out))
         features = replace(features, weights=Idf(_frequencies(corpus, rows, features, threads), config.idf))
         if config.compare is None:
             compared = features
+    fitted = None
+    if isinstance(config.fingerprint, IMatch):
+        frequencies = _frequencies(corpus, _sampled(np.flatnonzero(~corpus.out)), config.features, threads)
+        fitted = config.fingerprint.fit(frequencies)
     templates: dict[int, tuple[Common, Common | None]] = {}
     if config.templates is not None:
         for source, rows in _rows_by_source(corpus, config.templates):
@@ -113,11 +126,17 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
             if config.compare is not None:
                 other = _common(corpus, rows, config.compare, config.templates, threads)
             templates[source] = (learnt, other)
-    return Prepared(config, features, compared, templates, tuple(corpus.source_names), threads)
+    return Prepared(config, features, compared, templates, tuple(corpus.source_names), threads, fitted)
 
 
 _BATCH_TOKENS = 1 << 22
 _IDF_SAMPLE = 1_000_000  # documents: word frequencies hardly change beyond
+
+
+def _sampled(rows: Rows) -> Rows:
+    if len(rows) <= _IDF_SAMPLE:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, _IDF_SAMPLE).astype(np.int64)]
 
 
 def _frequencies(corpus: Corpus, rows: Rows, features: TextFeatures, threads: int) -> Frequencies:

@@ -37,8 +37,9 @@ class Result:
 
     `pairs` are the verified ones among documents of different words, down to the floor; `exact` counts the documents
     that can go because their words equal those of another, `empty` those without words, which are always kept,
-    `filtered` those that the filters left out, which are not. `capped` counts the buckets of alike documents that were
-    too large to pair whole: 0 unless a corpus is very repetitive.
+    `filtered` those that the filters left out, which are not; pages that gave no text are no rows, and `failed` counts
+    them. `capped` counts the buckets of alike documents that were too large to pair whole: 0 unless a corpus is very
+    repetitive.
     """
 
     ids: tuple[str, ...]
@@ -47,6 +48,7 @@ class Result:
     threshold: float
     empty: int
     filtered: int
+    failed: int
     seconds: dict[str, float] = field(repr=False)
     source: Callable[[], Iterator[Document]] | None = field(default=None, repr=False)
 
@@ -112,8 +114,12 @@ class Result:
         ]
         if self.filtered:
             lines.append(f"  {self.filtered:,} did not pass the filters and were left out")
+        if self.failed:
+            lines.append(f"  {self.failed:,} gave no text and were left out")
         if self.empty:
             lines.append(f"  {self.empty:,} have no words and were left alone")
+        if self.found.figures:
+            lines.append(f"  {self.found.figures:,} differ from another in figures alone, which are folded")
         if self.capped:
             lines.append(
                 f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -62,7 +62,8 @@ class _Pending:
     files: list[str] = field(default_factory=list)
     places: list[NDArray[np.int64]] = field(default_factory=list)
     lengths: list[NDArray[np.int64]] = field(default_factory=list)
-    documents: list[Document] = field(default_factory=list)
+    sizes: list[NDArray[np.int64]] = field(default_factory=list)
+    documents: list[Document | None] = field(default_factory=list)
     failures: list[tuple[str, int, str]] = field(default_factory=list)
 
     def add_block(self, block: TextBlock, start: int) -> None:
@@ -70,16 +71,21 @@ class _Pending:
         self.files += [block.file] * (len(block) - start)
         self.places.append(block.rows[start:])
         self.lengths.append(np.diff(block.offsets[start:]))
+        self.sizes.append(self.lengths[-1])
+        self.documents += [None] * (len(block) - start)
         self._add(block.data[block.offsets[start] : block.offsets[-1]])
 
     def add_documents(
         self, documents: list[Document], texts: list[str], files: list[str], rows: list[int]
     ) -> None:
-        encoded = [text.encode() for text in texts]
+        encoded = [_utf8(text) for text in texts]
         self.ids += [document.id for document in documents]
         self.files += files
         self.places.append(np.array(rows, np.int64))
         self.lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        # Of a page the size is that of the page, not of the text in it.
+        raw = (_bytes(document.text) for document in documents)
+        self.sizes.append(np.fromiter(raw, np.int64, len(documents)))
         self.documents += documents
         self._add(np.frombuffer(b"".join(encoded), np.uint8))
 
@@ -163,6 +169,7 @@ class Sharder:
         scheme, path = f"{method.scheme} | {prepared.scheme}", self._path(number, "prints")
         try:
             shard.attach(path, scheme)
+            shard.verify(self.threads)
         except (NeardupError, FileNotFoundError):
             write_prints(path, prepared.prints(shard, method), shard.count, scheme, self.threads)
             shard.attach(path, scheme)
@@ -224,9 +231,11 @@ class Sharder:
         if not path.exists():
             return None
         try:
-            return FileShard(path, SHARD_SCHEME)
+            shard = FileShard(path, SHARD_SCHEME)
+            shard.verify(self.threads)
         except NeardupError:  # damaged, as after a power cut: made again
             return None
+        return shard
 
     @staticmethod
     def _check(shard: FileShard, batch: Incoming | TextBlock, end: int) -> None:
@@ -256,7 +265,7 @@ class Sharder:
         ends, data = pending.ends(), pending.data
         texts = _core.Texts()
         texts.add_spans(data, np.concatenate([[0], ends])[: len(ends)].astype(np.int64), ends)
-        fingerprint = self.config.prints if self.method is not None else None
+        fingerprint = self.prepared.printer if self.method is not None else None
         reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
         columns = self._columns(pending, reading, ends)
         prints: Prints | None = None
@@ -292,20 +301,17 @@ class Sharder:
 
     def _columns(self, pending: _Pending, reading: Reading, ends: NDArray[np.int64]) -> ShardColumns:
         documents, keep, filters = pending.documents, self.config.keep, self.config.filters
-        lengths = np.concatenate([np.empty(0, np.int64), *pending.lengths])
-        sizes = lengths
-        if documents:  # of a page the size is that of the page, not of the text in it
-            sizes = np.fromiter((_bytes(document.text) for document in documents), np.int64, len(documents))
+        sizes = np.concatenate([np.empty(0, np.int64), *pending.sizes])
         filtered = np.zeros(len(sizes), np.uint8)
         if filters.active:
-            spans = zip((ends - lengths).tolist(), ends.tolist(), strict=True)
+            spans = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=False)  # none of no documents
             taken = [pending.data[a:b].tobytes().decode("utf-8", "replace") for a, b in spans]
-            raw = [document.text for document in documents] or taken
+            raw = [t if d is None else d.text for d, t in zip(documents, taken, strict=True)]
             filtered = filters.check(raw, taken, reading.tokens, sizes)
         file_names, files = _numbered(pending.files)
         sources = pending.files
         if keep.source is not None:
-            sources = [str(document.meta.get(keep.source, "")) for document in documents]
+            sources = [keep.source_of(_fields(document)) for document in documents]
         source_names, source = _numbered(sources)
         scores = np.full(len(sizes), np.nan)
         if keep.score is not None:
@@ -346,8 +352,16 @@ def _gather(pending: _Pending, batch: Incoming, start: int, extractor: Any) -> N
     )
 
 
+def _utf8(text: str) -> bytes:
+    """A text as UTF-8, its lone surrogates as U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
 def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(text.encode())
+    return len(text) if text.isascii() else len(_utf8(text))
 
 
 def _numbered(names: list[str]) -> tuple[tuple[str, ...], Any]:
@@ -355,11 +369,19 @@ def _numbered(names: list[str]) -> tuple[tuple[str, ...], Any]:
     return tuple(place), np.fromiter((place[name] for name in names), np.int32, len(names))
 
 
-def _score(document: Document, field_: str) -> float:
-    value = document.meta.get(field_)
+def _fields(document: Document | None) -> Mapping[str, Any]:
+    assert document is not None, "documents whose fields are asked for come with them"
+    return document.meta
+
+
+def _score(document: Document | None, field_: str) -> float:
+    value = _fields(document).get(field_)
     if value is None or isinstance(value, bool):
         return math.nan
     try:
         return float(value)
+    except OverflowError:  # a whole number beyond the largest float
+        return math.inf if value > 0 else -math.inf
     except (TypeError, ValueError):
-        raise DataError(f"{document.id}: {field_!r} is {value!r}, not a number to keep by") from None
+        name = document.id if document is not None else ""
+        raise DataError(f"{name}: {field_!r} is {value!r}, not a number to keep by") from None

@@ -238,5 +238,6 @@ def test_the_cursor_comes_back_after_control_c(tmp_path):
         shown += data
     process.wait(30)
     os.close(main)
-    assert process.returncode == 130 and b"Traceback" not in shown
-    assert shown.count(b"\x1b[?25h") >= shown.count(b"\x1b[?25l")
+    # On a fast machine the scan may have ended before the signal came.
+    assert process.returncode in (0, 130) and b"Traceback" not in shown
+    assert shown.rfind(b"\x1b[?25h") > shown.rfind(b"\x1b[?25l")

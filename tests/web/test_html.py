@@ -415,3 +415,29 @@ def test_workers_that_cannot_start_are_told(monkeypatch):
     with pytest.raises(ConfigError, match="could start"):
         extractor.extract(["<p>a"])
     assert children(extractor) == []
+
+
+def test_structure_as_features():
+    """Tags, anchor texts and URLs (Sood and Loguinov's other features), each a text for the same pipeline."""
+    other = PAGE.replace("ferry", "train").replace("pier", "platform")
+    for method, expected in (
+        ("tags", "body nav a a script p b p noscript style table tbody tr td td"),
+        ("anchors", "Home\nMap"),
+        ("links", "/\n/map"),
+    ):
+        with HtmlExtractor(method) as extractor:
+            found = extractor.extract([PAGE, other, "", "no markup"])
+        assert found.texts[0] == found.texts[1] == expected
+        assert found.texts[3] == ("body" if method == "tags" else "")
+        assert found.failures == []
+
+
+def test_structure_finds_pages_of_one_template(tmp_path):
+    body = "<h1>{}</h1>" + "<p>{}</p><ul><li>{}</li></ul>" * 12
+    pages = {name: body.format(*(f"{name}{i} text" for i in range(25))) for name in ("rain", "snow")}
+    pages["other"] = "<table>" + "<tr><td>rain0 text</td></tr>" * 30 + "</table>"
+    for name, page in pages.items():
+        (tmp_path / f"{name}.html").write_text(f"<html><body>{page}</body></html>")
+    same = nd.dedup(nd.read(tmp_path), nd.Config(html="tags"))
+    assert [same.ids[d.row] for d in same.dropped] == ["snow.html"]
+    assert not nd.dedup(nd.read(tmp_path), nd.Config(html="whole")).dropped

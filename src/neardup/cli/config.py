@@ -14,13 +14,20 @@ __all__ = ["config"]
 
 @click.command()
 @config_options
-@click.option("--source", help="The field that names a document's source; by default the file.")
+@click.option(
+    "--source",
+    help="The field that names a document's source, or host:FIELD for the host of its URL; by default the file.",
+)
 @click.option("--json", "as_json", is_flag=True, help="As JSON instead of TOML.")
 def config(as_json: bool, **given: Any) -> None:
     """Print the settings that these options (and a --config file) come to, as TOML: save it and pass it as --config."""
     made = config_of(given)
     click.echo(json.dumps(made.to_plain()) if as_json else made.to_toml(), nl=as_json)
-    if not as_json and made.near and made.search is None:
+    if not as_json and made.near and made.inverted is not None:
+        click.echo(
+            f"\n# chosen for this threshold and recall: {made.inverted.probes} probes of each document"
+        )
+    elif not as_json and made.near and made.search is None:
         click.echo(
             f"\n# chosen for this threshold and recall: {made.bands.bands} bands of {made.bands.rows} values"
         )

@@ -14,6 +14,8 @@ from neardup.printable import printable
 
 __all__ = ["explain"]
 
+LONGEST = 8  # passages shown
+
 
 @click.command()
 @click.argument("left")
@@ -129,6 +131,13 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
             console.print(Text(f"\n{title}", style="bold"))
             for shingle in sample:
                 console.print(Text(f"  {shingle}", style=style))
+    if found.spans and found.verdict in ("near-duplicate", "different"):
+        words = sum(span.words for span in found.spans)
+        title = f"\n{words:,} of {found.tokens[0]:,} words of {left} stand in {right}, in {len(found.spans):,} passages"
+        console.print(Text(title, style="bold"), Text("(from word, in each)", style="dim"))
+        for span in sorted(found.spans, key=lambda span: -span.words)[:LONGEST]:
+            place = f"  {span.words:>6,} words  {span.left:>7,} {span.right:>7,}  "
+            console.print(Text(place, style="dim"), Text(_shortened(span.text), style="green"), sep="")
     if found.diff is not None:
         console.print(Text("\ndifferences", style="bold"), Text(f"(-{left} +{right})", style="dim"))
         console.print(_diff(found.diff))
@@ -153,6 +162,10 @@ def _reason(found: Explanation, measured: tuple[str, float] | None) -> str:
     sign = ">=" if found.duplicate else "<"
     name, value = measured or ("Jaccard", found.jaccard)
     return f"{name} {value:.3f} {sign} threshold {found.threshold:g}"
+
+
+def _shortened(text: str, width: int = 60) -> str:
+    return text if len(text) <= width else f"{text[: width // 2 - 1]} … {text[-width // 2 + 2 :]}"
 
 
 def _bits(bits: tuple[int, ...]) -> str:

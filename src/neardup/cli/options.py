@@ -13,13 +13,18 @@ import neardup as nd
 __all__ = ["config_of", "config_options", "cut_options", "keep_of", "reading_options", "running_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-FORMATS = "jsonl, csv, tsv, parquet, arrow, text, html or warc"
+FORMATS = "jsonl, csv, tsv, parquet, arrow, text, html, warc or mbox"
 
 _CONFIG = (
     click.option("--config", type=click.Path(exists=True, dir_okay=False), help="A TOML file of settings."),
     click.option(
+        "--preset",
+        type=click.Choice(["crawl", "news", "mail", "legal", "source", "plagiarism", "corpus"]),
+        help="Settings made for a use; other options change them.",
+    ),
+    click.option(
         "--method",
-        type=click.Choice(["minhash", "simhash", "bits", "exact"]),
+        type=click.Choice(["minhash", "simhash", "bits", "exact", "imatch", "supers", "buckets", "sketch"]),
         help="How near-duplicates are looked for.  [default: minhash]",
     ),
     click.option(
@@ -64,10 +69,19 @@ _CONFIG = (
     click.option(
         "--language", "languages", multiple=True, help="Leave out documents in any other (en, de ...)."
     ),
+    click.option("--same-language", is_flag=True, help="Documents of different languages never meet."),
+    click.option(
+        "--length",
+        type=click.FloatRange(0, 1, max_open=True),
+        help="Documents meet only if their lengths differ by this share at most, such as 0.2.",
+    ),
+    click.option(
+        "--prune", is_flag=True, help="Set aside first what can have no duplicate; changes no answer."
+    ),
     click.option("--links", is_flag=True, help="Leave out documents without a URL."),
     click.option(
         "--html",
-        type=click.Choice(["main", "whole", "trafilatura", "none"]),
+        type=click.Choice(["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]),
         help="What of an HTML page counts.  [default: main]",
     ),
 )
@@ -87,7 +101,10 @@ _READING = (
     click.option("--text", help="The column with the text, if it is not obvious."),
     click.option("--id", "id_", help="The column with the id, if it is not obvious."),
     click.option("--format", "format_", help=f"{FORMATS}; by default told by the name."),
-    click.option("--source", help="The field that names a document's source; by default the file."),
+    click.option(
+        "--source",
+        help="The field that names a document's source, or host:FIELD for the host of its URL; by default the file.",
+    ),
 )
 _RUNNING = (
     click.option(
@@ -116,7 +133,11 @@ running_options = _all_of(_RUNNING)
 
 def config_of(given: dict[str, Any]) -> nd.Config:
     """The config of a file, or the method's, with every option that was given in the place of its setting."""
+    if sum(bool(given.get(name)) for name in ("config", "preset", "method")) > 1 and given.get("preset"):
+        raise click.UsageError("--preset stands for a whole config: leave --config and --method out")
     base = nd.Config.load(given["config"]) if given.get("config") else None
+    if given.get("preset"):
+        base = nd.preset(given["preset"])
     method, radius = given.get("method"), given.get("radius")
     config = base if base is not None and method is None else nd.Config.of(method or "minhash", radius=radius)
     if radius is not None and config.search is not None and hasattr(config.search, "radius"):
@@ -148,6 +169,9 @@ def config_of(given: dict[str, Any]) -> nd.Config:
         "bytes": given.get("min_bytes"),
         "languages": tuple(given.get("languages") or ()) or None,
         "links": given.get("links") or None,
+        "same_language": given.get("same_language") or None,
+        "length": given.get("length"),
+        "prune": given.get("prune") or None,
     }
     said: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
     return replace(config, filters=replace(config.filters, **said)) if said else config
@@ -178,7 +202,7 @@ def _verify(config: nd.Config, given: dict[str, Any]) -> Any:
         floor = old.floor
     if floor is None:
         floor = max(round(threshold - 0.1, 6), min(0.05, threshold))
-    return kind(threshold, floor)
+    return replace(old, threshold=threshold, floor=floor) if kind is type(old) else kind(threshold, floor)
 
 
 def keep_of(given: dict[str, Any], old: nd.Keep) -> nd.Keep:

@@ -23,10 +23,11 @@ __all__ = ["FileShard", "MemoryShard", "Prints", "Shard", "ShardColumns", "write
 
 _MAGIC, _PRINTS_MAGIC = b"NDSHARD\0", b"NDPRINTS"
 _MOST_META = 64 << 20
+_VERIFIED = 16 << 20  # bytes read at a time to check them
 Rows = NDArray[np.int64]
 
 # The fingerprints of a shard's documents under names of their method's: `keys` [bands, n] and `alike` [n, 2], or
-# `codes` [n, words] and `ranks` [n, many].
+# `codes` [n, words] and `ranks` [n, many], or `places` or `values` [n, many].
 Prints = Mapping[str, NDArray[Any]]
 
 # What every document has, whatever the method.
@@ -46,6 +47,8 @@ _PRINTS: dict[str, Any] = {
     "alike": np.dtype("<u8"),
     "codes": np.dtype("<u8"),
     "ranks": np.dtype("u1"),
+    "places": np.dtype("<u8"),
+    "values": np.dtype("<u4"),
 }
 
 
@@ -79,6 +82,7 @@ class Shard(Protocol):
     count: int
     file_names: tuple[str, ...]
     source_names: tuple[str, ...]
+    failures: tuple[tuple[str, int, str], ...]
 
     def column(self, name: str) -> NDArray[Any]:
         """A whole column."""
@@ -121,6 +125,7 @@ class MemoryShard:
         self._begins, self._ends = np.concatenate([[0], ends[:-1]])[: len(ends)], ends
         self.count = len(columns.ids)
         self.file_names, self.source_names = columns.file_names, columns.source_names
+        self.failures = columns.failures
 
     def column(self, name: str) -> NDArray[Any]:
         found: NDArray[Any] = getattr(self._columns, name)
@@ -249,6 +254,13 @@ class FileShard:
                 raise file.damage(f"a column {name} of shape {shape}", f"{file.length(name)} bytes")
         self._prints, self._shapes = file, shapes
 
+    def verify(self, threads: int = 1) -> None:
+        """Raise FormatError unless all columns, of its fingerprints too, are as they were written."""
+        for file in [self._file] if self._prints is None else [self._file, self._prints]:
+            for column in file.header.columns:
+                for start in range(0, column.length, _VERIFIED):
+                    file.read(column.name, start, min(start + _VERIFIED, column.length), threads)
+
     def column(self, name: str) -> NDArray[Any]:
         data: NDArray[Any] = self._file.read(name, 0, self._file.length(name)).view(_DTYPES[name])
         return data.reshape(-1, 2) if name == "digests" else data
@@ -297,9 +309,9 @@ class FileShard:
         ends: Rows = self._file.column(name).view("<i8").astype(np.int64, copy=False)
         if name in self._sound:
             return ends
-        self._sound.add(name)
         if len(ends) and (ends[0] < 0 or np.any(np.diff(ends) < 0) or ends[-1] != self._file.length(of)):
             raise self._file.damage(f"ascending ends of {of}", "others")
+        self._sound.add(name)
         return ends
 
     def release(self) -> None:

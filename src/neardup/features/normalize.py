@@ -15,6 +15,12 @@ from neardup.features.texts import Texts, as_texts
 
 __all__ = ["Normalize", "normalize", "tokens"]
 
+FOLDED = "0"  # what a folded figure becomes
+_MONTHS = "january february march april may june july august september october november december"
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
+_SHORT = "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun am pm gmt utc"
+_DATES = frozenset(f"{_MONTHS} {_DAYS} {_SHORT}".split())
+
 
 @dataclass(frozen=True)
 class Normalize:
@@ -26,8 +32,10 @@ class Normalize:
     word lists go (extra `text`), and the rest are stemmed if a language is named.
 
     `digits="fold"` makes every run of digits one 0, so that counters and dates no longer count: it also merges
-    documents that differ only in figures. `punctuation="keep"` makes each mark a token. `whitespace` matters to
-    character features only.
+    documents that differ only in figures. `ids="fold"` does the same to words that mix letters with digits (session
+    ids, hex digests), and `dates="fold"` to English names of months and days, also where they mean something else
+    (may). Digests of equal words see digits folded, but not ids and dates. `punctuation="keep"` makes each mark a
+    token. `whitespace` matters to character features only.
     """
 
     nfkc: bool = True
@@ -38,12 +46,16 @@ class Normalize:
     whitespace: Literal["collapse", "keep", "drop"] = "collapse"
     stopwords: tuple[str, ...] = ()
     stem: str | None = None
+    ids: Literal["keep", "fold"] = "keep"
+    dates: Literal["keep", "fold"] = "keep"
 
     def __post_init__(self) -> None:
         for name, allowed in (
             ("accents", ("keep", "strip")),
             ("digits", ("keep", "fold")),
             ("punctuation", ("drop", "keep")),
+            ("ids", ("keep", "fold")),
+            ("dates", ("keep", "fold")),
             ("whitespace", ("collapse", "keep", "drop")),
         ):
             if getattr(self, name) not in allowed:
@@ -64,6 +76,7 @@ class Normalize:
             parts.append("punctuation=keep")
         if self.whitespace != "collapse":
             parts.append(f"whitespace={self.whitespace}")
+        parts += [f"{name}=fold" for name in ("ids", "dates") if getattr(self, name) == "fold"]
         if self.stopwords:
             parts.append(f"stopwords={'+'.join(self.stopwords)}:{_stopword_digest(self.stopwords)}")
         if self.stem:
@@ -71,8 +84,8 @@ class Normalize:
         return ",".join(parts)
 
     def without_words(self) -> Normalize:
-        """The same without stop words and stems: what a digest of the words takes."""
-        return replace(self, stopwords=(), stem=None)
+        """The same without stop words, stems and folded words: what a digest of the words takes."""
+        return replace(self, stopwords=(), stem=None, ids="keep", dates="keep")
 
     def native(self) -> _core.Normalizer:
         """The same for the core, which knows nothing of languages."""
@@ -87,17 +100,29 @@ class Normalize:
 
         Stems are looked up once per distinct word.
         """
-        if not self.stopwords and self.stem is None:
+        if not self.stopwords and self.stem is None and self.ids == self.dates == "keep":
             return None
         stops = _stopword_tokens(self.stopwords, self.native_key())
-        if self.stem is None:
-            keys = _hash_words(stops, kind, seed)
-            return _core.Words(keys, np.zeros(len(keys), np.uint64))
+        if self.stem is None and self.ids == "keep":
+            folded = sorted(_DATES - set(stops)) if self.dates == "fold" else []
+            keys = _hash_words([*stops, *folded], kind, seed)
+            values = np.zeros(len(keys), np.uint64)
+            values[len(stops) :] = _hash_words([FOLDED], kind, seed)
+            return _core.Words(keys, values)
         keys, words = _core.vocabulary(texts, self.native(), kind, seed)
-        values = _hash_words(_stemmer(self.stem).stemWords(words), kind, seed)
+        stems = words if self.stem is None else _stemmer(self.stem).stemWords(words)
+        ends = [FOLDED if self.folds(word) else stem for word, stem in zip(words, stems, strict=True)]
+        values = _hash_words(ends, kind, seed)
         stopped = frozenset(stops)
         values[np.fromiter((word in stopped for word in words), np.bool_, len(words))] = 0
         return _core.Words(keys, values)
+
+    def folds(self, word: str) -> bool:
+        """Whether a token counts as a figure, by `ids` or `dates`."""
+        if self.dates == "fold" and word.casefold() in _DATES:
+            return True
+        digits = sum(map(str.isdigit, word)) if self.ids == "fold" else 0
+        return 0 < digits < len(word)
 
     def native_key(self) -> tuple[bool, bool, str, str, str]:
         """What the core's normaliser depends on."""
@@ -117,9 +142,10 @@ def tokens(texts: Texts, how: Normalize | None = None) -> list[list[str]]:
     if how.stopwords:
         stops = frozenset(_stopword_tokens(how.stopwords, how.native_key()))
         found = [[word for word in words if word not in stops] for words in found]
-    if how.stem:
-        stemmer = _stemmer(how.stem)
-        stems = {word: stemmer.stemWord(word) for word in {w for words in found for w in words}}
+    if how.stem or how.ids == "fold" or how.dates == "fold":
+        stem = _stemmer(how.stem).stemWord if how.stem else str
+        vocabulary = {w for words in found for w in words}
+        stems = {word: FOLDED if how.folds(word) else stem(word) for word in vocabulary}
         found = [[stems[word] for word in words] for words in found]
     return found
 

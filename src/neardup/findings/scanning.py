@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
 import shutil
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from os import PathLike
@@ -23,6 +21,7 @@ from neardup.corpus.corpus import Corpus
 from neardup.corpus.shard import FileShard, Shard
 from neardup.deduplication import of_reader
 from neardup.errors import ConfigError, DataError
+from neardup.findings.claiming import alone, make_folder
 from neardup.findings.folder import MANIFEST, VERSION, Findings
 from neardup.findings.writing import write_documents, write_manifest, write_pairs, write_texts
 from neardup.io.blocks import TextBlock
@@ -40,7 +39,6 @@ from neardup.version import __version__
 __all__ = ["REJECTS", "scan"]
 
 REJECTS, WORK, SHARDS = "documents.rejects.jsonl", "work", "shards"
-LOCK = ".neardup-lock"  # also tells a folder of ours from all others
 _SMALLEST_MEMORY = 64 << 20
 
 
@@ -92,8 +90,8 @@ def scan(
     )
     if not run.folder.parent.is_dir():
         raise DataError(f"{out}: the folder {run.folder.parent} does not exist; make it first")
-    made = _make_folder(run.folder)
-    with _alone(run.folder):
+    made = make_folder(run.folder)
+    with alone(run.folder):
         try:
             run.begin(overwrite)
             return run.go(reusable)
@@ -102,35 +100,6 @@ def scan(
             if made and not any(run.work.glob("*.shard")):
                 shutil.rmtree(run.folder, ignore_errors=True)
             raise
-
-
-def _make_folder(folder: Path) -> bool:
-    """Whether it was made now; ConfigError if something else is there, of which nothing may be lost."""
-    try:
-        folder.mkdir()
-        return True
-    except FileExistsError:
-        if not folder.is_dir():
-            raise ConfigError(f"{folder}: is a file; name a folder for the findings") from None
-    if not (folder / LOCK).exists() and any(folder.iterdir()):
-        raise ConfigError(f"{folder}: holds other files; name a new folder for the findings")
-    return False
-
-
-@contextmanager
-def _alone(folder: Path) -> Iterator[None]:
-    """No two scans in one folder at a time."""
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise DataError(
-                f"{folder}: another scan is writing there; wait for it or name another --out"
-            ) from None
-        yield
-    finally:
-        os.close(handle)
 
 
 class _Run:
@@ -166,7 +135,7 @@ class _Run:
                 raise ConfigError(f"{folder}: is a part of the inputs; name an --out that is not")
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
-        columns = [name for name in (self.config.keep.source, self.config.keep.score) if name]
+        columns = [name for name in (self.config.keep.field, self.config.keep.score) if name]
         return read(
             place,
             rejects=rejects,
@@ -366,6 +335,8 @@ class _Run:
                 "capped": found.capped,
                 "skipped": found.skipped,
                 "implied": found.implied,
+                "pruned": found.pruned,
+                "figures": found.figures,
                 "rejected": told.rejected,
                 "passed_over": told.skipped,
             },

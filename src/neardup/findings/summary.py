@@ -51,6 +51,7 @@ class Summary:
     pairs: int
     candidates: int
     capped: int
+    figures: int
     threshold: float
     floor: float
     measure: str
@@ -93,6 +94,10 @@ class Summary:
             lines.append(f"  {self.empty:,} have no words and are left alone")
         for reason, count in sorted(self.rejected.items()):
             lines.append(f"  {count:,} could not be read: {reason} (see documents.rejects.jsonl)")
+        if self.figures:
+            lines.append(
+                f"  warning: {self.figures:,} differ from another in figures alone, which these settings fold"
+            )
         if self.capped:
             lines.append(
                 f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
@@ -165,6 +170,7 @@ def summarize(findings: Findings, cut: Cut | None = None, threshold: float | Non
         pairs=len(findings.pairs),
         candidates=counts["candidates"],
         capped=counts["capped"],
+        figures=counts.get("figures", 0),
         threshold=at,
         floor=findings.floor,
         measure=findings.config.verify.name,

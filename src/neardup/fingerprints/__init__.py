@@ -9,22 +9,33 @@ from neardup.fingerprints.base import (
     concatenate,
     same_scheme,
 )
+from neardup.fingerprints.buckets import BucketChecksums
 from neardup.fingerprints.exact import Exact, digest_texts, expected_false_merges
+from neardup.fingerprints.identical import Identical, identical
+from neardup.fingerprints.imatch import IMatch
+from neardup.fingerprints.keyed import Keys
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.simhash import Simhash
+from neardup.fingerprints.supers import SuperFingerprints
 
 __all__ = [
     "BitMinHash",
+    "BucketChecksums",
     "Codes",
     "Digests",
     "Exact",
     "Fingerprints",
+    "IMatch",
+    "Identical",
+    "Keys",
     "MinHash",
     "PackedSketches",
     "Simhash",
     "Sketches",
+    "SuperFingerprints",
     "concatenate",
     "digest_texts",
     "expected_false_merges",
+    "identical",
     "same_scheme",
 ]

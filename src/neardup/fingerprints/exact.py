@@ -84,10 +84,11 @@ class Exact:
             raw = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text)
             empty[row] = not raw
             if raw:
-                out[row] = np.frombuffer(self._digest(raw), dtype=np.uint8)
+                out[row] = np.frombuffer(self.digest(raw), dtype=np.uint8)
         return Digests(self.scheme, empty, digests=out)
 
-    def _digest(self, raw: bytes) -> bytes:
+    def digest(self, raw: bytes) -> bytes:
+        """The digest of one text."""
         if self.algorithm == "xxh3":
             return int(_core.hash_bytes(raw, Seed.of(self.seed).value)).to_bytes(8, "big")
         if self.algorithm == "blake2b-128":

@@ -17,6 +17,7 @@ from neardup.features.texts import Texts
 from neardup.features.weights import Frequencies, Idf
 from neardup.fingerprints.base import Codes, Digests, Fingerprints, Sketches
 from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.simhash import Simhash
 from neardup.fused import digest, fingerprint
 from neardup.search.base import check_codes
 from neardup.search.hamming import Compact, TableMethod
@@ -64,10 +65,17 @@ class Recipe:
         """The recipe of a new index; a config that asks for `idf` is fitted on the sample."""
         if contents not in ("text", "features", "none"):
             raise ConfigError(f'an index stores "text", "features" or "none" of a document, not {contents!r}')
+        if config.near and config.agree is not None:
+            raise ConfigError(
+                "an index is of MinHash bands or of codes; other schemes are for scans and dedup"
+            )
         if config.templates is not None:
             raise ConfigError("templates are learnt from a whole corpus; an index cannot have them")
         if foreign is not None and contents != "none":
             raise ConfigError('an index of foreign fingerprints stores no texts: give store="none"')
+        if config.inverted is not None:
+            # That search reads a whole corpus; an index asks its sketches, which miss the small in the large.
+            config = replace(config, search=config.bands)
         features = config.features
         prints = config.fingerprint
         given = [features.seed, config.compared.seed]
@@ -120,6 +128,7 @@ class Recipe:
         if self.kind == "exact":
             return DIGEST_BITS // 8
         prints = self.config.prints
+        assert isinstance(prints, MinHash | Simhash | BitMinHash)
         return 4 * prints.values if isinstance(prints, MinHash) else (prints.bits + 63) // 64 * 8
 
     def method(self) -> TableMethod:
@@ -132,7 +141,7 @@ class Recipe:
         if isinstance(hamming, PSM):
             raise ConfigError("a live index searches exactly: use Compact, Covering or BPHS instead of PSM")
         prints = self.config.prints
-        assert not isinstance(prints, MinHash)
+        assert isinstance(prints, Simhash | BitMinHash)
         if isinstance(hamming, TableMethod):
             if hamming.bits != prints.bits:
                 raise ConfigError(f"codes of {prints.bits} bits need a search with bits={prints.bits}")
@@ -152,7 +161,9 @@ class Recipe:
         if self.kind == "exact":
             how = config.features.normalize.without_words()
             return digest(texts, normalized=how, seed=self.seed, threads=threads)
-        return fingerprint(texts, config.features, config.prints, threads=threads)
+        made = config.prints
+        assert isinstance(made, MinHash | Simhash | BitMinHash)
+        return fingerprint(texts, config.features, made, threads=threads)
 
     def check(self, prints: Fingerprints) -> NDArray[Any]:
         """The column of ready fingerprints, as it is stored: one line of `width` bytes a document."""
@@ -160,7 +171,7 @@ class Recipe:
             raise SchemeError(self.scheme_checked, prints.scheme)
         if self.kind == "codes" and isinstance(prints, Codes):
             hamming = self.config.prints
-            assert not isinstance(hamming, MinHash)
+            assert isinstance(hamming, Simhash | BitMinHash)
             return check_codes(prints, hamming.bits)
         if self.kind == "sketches" and isinstance(prints, Sketches):
             column: NDArray[Any] = np.ascontiguousarray(prints.values, np.uint32)

@@ -7,7 +7,7 @@ number for a text, NaN or bad UTF-8, is read again line by line. So both give th
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.documents import Document
-from neardup.io.columns import Layout, Shaping, is_html
+from neardup.io.columns import Layout, Row, Shaping, is_html
 from neardup.io.compression import Stream
-from neardup.io.jsonl import decoded
-from neardup.io.lines import Line
+from neardup.io.jsonl import DEEPEST, decoded
+from neardup.io.lines import CHUNK, Line
 from neardup.io.opened import Terms
 from neardup.io.sources import Source
 
@@ -28,6 +28,7 @@ __all__ = ["TextBlock", "jsonl_blocks"]
 _BLOCK, _SPARE = 1 << 22, 1 << 18
 _SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
+_DIGITS = 300  # fewer than Python may be told to refuse in an integer
 
 
 @dataclass(frozen=True)
@@ -64,28 +65,67 @@ class TextBlock:
 def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator[TextBlock]:
     """The documents of a JSONL file. The layout is found in its first block, or else is that of the file `before`,
     which it then becomes."""
-    layout, parser = None, None
     with Stream(source.open(), terms.limits) as stream:
-        row = 1
-        for block, whole in _blocks(stream, terms.limits.line_bytes):
-            lines, plain = _core.look_at_lines(np.frombuffer(block, np.uint8)) if whole else (1, False)
-            if layout is None:
-                shaping = _shaping(block, whole, row, source, terms, None)
-                shaping.fallback = before[0] if before else None
-                made = _slow(shaping, source)
-                layout = shaping.layout
-                before[:] = [layout] if layout is not None else before
-                parser = _parser(layout, bytes(block)) if layout is not None else None
-            else:
-                parsed = (
-                    parser(block, lines, source.name, row, terms) if parser is not None and plain else None
-                )
-                made = parsed or _slow(_shaping(block, whole, row, source, terms, layout), source)
+        blocks = _Blocks(stream, terms.limits.line_bytes)
+        shaping = _shaping(blocks.first_rows(lambda: shaping.layout is None, source, terms), source, terms)
+        shaping.fallback = before[0] if before else None
+        made = _slow(shaping, source)
+        layout = shaping.layout
+        if len(made):
+            yield made
+        parser = _parser(layout, bytes(blocks.block)) if layout is not None else None
+        any_made = len(made) > 0
+        for block in blocks:
+            parsed = None
+            if parser is not None and blocks.plain:
+                parsed = parser(block, source.name, blocks.row, blocks.lines, terms)
+            made = parsed or _slow(_shaping(blocks.rows(source, terms), source, terms, layout), source)
             if len(made):
+                any_made = True
                 yield made
-            row += lines
+        if any_made and layout is not None:
+            before[:] = [layout]
         if stream.damage:
-            terms.rejects.add(source.name, row, "damaged file", stream.damage)
+            terms.rejects.add(source.name, blocks.next_row, "damaged file", stream.damage)
+
+
+class _Blocks:
+    """The blocks of a stream one by one: the latest one is `block`, its first line has the number `row`. It is `plain`
+    if the parser may have it, which would take two objects on a line, one on two, NaN, numbers and nesting of any size.
+    """
+
+    def __init__(self, stream: Stream, limit: int) -> None:
+        self._blocks, self._limit = _blocks(stream, limit), limit
+        self.block: bytes | memoryview = b""
+        self.whole, self.plain, self.lines = True, False, 0
+        self.row, self.next_row = 1, 1
+
+    def __iter__(self) -> Iterator[memoryview]:
+        for block, whole in self._blocks:
+            self.block, self.whole, self.row = block, whole, self.next_row
+            self.lines, self.plain = 1, False
+            if whole:
+                self.lines, self.plain = _core.look_at_lines(np.frombuffer(block, np.uint8), DEEPEST, _DIGITS)
+            self.next_row += self.lines
+            yield block
+
+    def first_rows(self, more: Callable[[], bool], source: Source, terms: Terms) -> Iterator[Row]:
+        """The objects of as many blocks as it takes until there is no need for more."""
+        for _ in self:
+            yield from self.rows(source, terms)
+            if not more():
+                return
+
+    def rows(self, source: Source, terms: Terms) -> Iterator[Row]:
+        """The objects of the latest block, line by line."""
+        return decoded(self._lines(), source.name, terms)
+
+    def _lines(self) -> Iterator[Line]:
+        if not self.whole:
+            yield self.row, bytes(self.block), False
+            return
+        for number, line in enumerate(bytes(self.block[:-1]).split(b"\n"), self.row):
+            yield number, line, len(line) <= self._limit
 
 
 def _blocks(stream: Stream, limit: int) -> Iterator[tuple[memoryview, bool]]:
@@ -137,25 +177,16 @@ def _blocks(stream: Stream, limit: int) -> Iterator[tuple[memoryview, bool]]:
 
 
 def _pieces(stream: Stream) -> Iterator[bytes]:
+    """About a block of a compressed stream, read in the steps that the line reader takes, so that of a damaged file
+    both get the same."""
     size = 0
-    while size < _BLOCK // 2 and (piece := stream.read(_BLOCK)):
+    while (not size or size < _BLOCK // 2) and (piece := stream.read(CHUNK)):
         size += len(piece)
         yield piece
 
 
-def _shaping(
-    block: memoryview, whole: bool, row: int, source: Source, terms: Terms, layout: Layout | None
-) -> Shaping:
-    rows = decoded(_lines(bytes(block), whole, row), source.name, terms)
+def _shaping(rows: Iterator[Row], source: Source, terms: Terms, layout: Layout | None = None) -> Shaping:
     return Shaping(rows, source.name, terms.text, terms.id, frozenset(), terms.limits, terms.rejects, layout)
-
-
-def _lines(block: bytes, whole: bool, row: int) -> Iterator[Line]:
-    if not whole:
-        yield row, block, False
-        return
-    for i, line in enumerate(block[:-1].split(b"\n")):
-        yield row + i, line, True
 
 
 def _slow(shaping: Shaping, source: Source) -> TextBlock:
@@ -174,24 +205,28 @@ def _parser(layout: Layout, block: bytes) -> Any:
         import pyarrow.json as arrow_json
     except ImportError:
         return None
+    if layout.id == layout.text:
+        return None
     fields = [(layout.text, pa.string())]
     if layout.id is not None:
         try:
             first = json.loads(block[: block.index(b"\n")]).get(layout.id)
-        except (ValueError, AttributeError):
+        except (ValueError, AttributeError, RecursionError):
             return None
         fields.append((layout.id, pa.int64() if type(first) is int else pa.string()))
     parse = arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
 
-    def run(block: memoryview, lines: int, name: str, row: int, terms: Terms) -> TextBlock | None:
-        if len(block) > terms.limits.meta_bytes:
+    def run(block: memoryview, name: str, row: int, lines: int, terms: Terms) -> TextBlock | None:
+        if len(block) > min(terms.limits.meta_bytes, terms.limits.line_bytes):
             return None
         options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
         try:
             table = arrow_json.read_json(
                 pa.BufferReader(pa.py_buffer(block)), read_options=options, parse_options=parse
             )
-            table.validate(full=True)  # the parser takes any bytes for UTF-8
+            table.validate(full=True)  # the parser takes any bytes for UTF-8, here and in what is ignored
+            ends = pa.py_buffer(np.array([0, len(block)], np.int64))
+            pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(block)).validate(full=True)
         except pa.ArrowException:
             return None
         if table.num_rows != lines or any(column.null_count for column in table.columns):

@@ -13,9 +13,13 @@ from neardup.io.lines import Line, lines
 from neardup.io.opened import Opened, Terms
 from neardup.io.sources import Source
 
-__all__ = ["decoded", "open_jsonl"]
+__all__ = ["DEEPEST", "decoded", "open_jsonl", "too_deep"]
+
+# A fixed bound on nesting: a decoder's own depends on the stack it is called from, and the answer must not.
+DEEPEST = 500
 
 _STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+_BRACKETS = re.compile(_STRINGS.pattern + rb"|[\[\]{}]")
 
 
 def open_jsonl(source: Source, terms: Terms) -> Opened:
@@ -47,19 +51,34 @@ def decoded(
         if len(line) > limits.meta_bytes and len(_STRINGS.sub(b"", line)) > limits.meta_bytes:
             rejects.add(name, number, "too large", "a line with too much besides strings", line)
             continue
+        if too_deep(line):
+            rejects.add(name, number, "bad JSON", "nested too deeply", line)
+            continue
         try:
             record = decode(line)
         except UnicodeDecodeError as error:
             rejects.add(name, number, "invalid encoding", str(error.reason), line)
             continue
         except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors too
-            deep = isinstance(error, RecursionError)
-            rejects.add(name, number, "bad JSON", "nested too deeply" if deep else str(error), line)
+            rejects.add(name, number, "bad JSON", str(error), line)
             continue
         if not isinstance(record, dict):
             rejects.add(name, number, "wrong type", "the line is not a JSON object", line)
             continue
         yield number, record
+
+
+def too_deep(line: bytes) -> bool:
+    """Whether objects and lists stand in each other more than DEEPEST deep."""
+    if line.count(b"[") + line.count(b"{") <= DEEPEST:
+        return False
+    depth = 0
+    for found in _BRACKETS.finditer(line):
+        sign = line[found.start()]
+        depth += (sign in b"[{") - (sign in b"]}")
+        if depth > DEEPEST:
+            return True
+    return False
 
 
 def _decoder() -> Callable[[bytes], Any]:

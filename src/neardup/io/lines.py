@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 from neardup.io.compression import Stream
 
-__all__ = ["Line", "lines"]
+__all__ = ["CHUNK", "Line", "lines"]
 
-_CHUNK = 1 << 18
+CHUNK = 1 << 18  # how much of a damaged file is given depends on it
 _SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
 
@@ -25,9 +25,9 @@ def lines(stream: Stream, limit: int) -> Iterator[Line]:
     parts: list[bytes] = []
     held, number, skipping = 0, 1, False
     first = True
-    while chunk := stream.read(_CHUNK):
+    while chunk := stream.read(CHUNK):
         if first:
-            while len(chunk) < len(_BOM) and (more := stream.read(_CHUNK)):
+            while len(chunk) < len(_BOM) and (more := stream.read(CHUNK)):
                 chunk += more
             chunk, first = chunk.removeprefix(_BOM), False
         start = 0

@@ -19,6 +19,7 @@ from neardup.io.delimited import open_delimited
 from neardup.io.folders import open_page
 from neardup.io.jsonl import open_jsonl
 from neardup.io.limits import Limits
+from neardup.io.mbox import open_mbox
 from neardup.io.objects import NAME, open_object
 from neardup.io.opened import Opened, Terms
 from neardup.io.rejects import Rejects
@@ -36,6 +37,7 @@ _OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "text": open_page,
     "html": open_page,
     "warc": open_warc,
+    "mbox": open_mbox,
 }
 _BATCH_CHARACTERS = 32 << 20
 
@@ -225,10 +227,10 @@ def read(
     """Documents from files, or from a table in memory, as a stream of batches; never all at once.
 
     `source` is a path, glob, folder or URL, or several of them; or a pandas, polars, pyarrow or Hugging Face table, or
-    an iterable of mappings or Documents. Files may be JSONL, CSV, TSV, Parquet, Arrow, text, HTML or WARC (by their
-    names, or `format`), compressed with gzip, bzip2, xz or zstd (by their bytes); they are read in the order of their
-    names. `text` and `id` name columns that are not obvious; the others end up in `meta`, or only those in `columns`.
-    Ids that are missing are made of file and row.
+    an iterable of mappings or Documents. Files may be JSONL, CSV, TSV, Parquet, Arrow, text, HTML, WARC or mbox (by
+    their names, or `format`), compressed with gzip, bzip2, xz or zstd (by their bytes); they are read in the order of
+    their names. `text` and `id` name columns that are not obvious; the others end up in `meta`, or only those in
+    `columns`. Ids that are missing are made of file and row.
 
     What cannot be used goes to `rejects`, a path or a Rejects, and is counted there; reading goes on. A batch holds at
     most `batch` documents, fewer when they are long.

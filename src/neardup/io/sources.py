@@ -35,6 +35,7 @@ FORMATS = {
     ".xhtml": "html",
     ".warc": "warc",
     ".wet": "warc",
+    ".mbox": "mbox",
 }
 
 

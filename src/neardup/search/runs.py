@@ -44,7 +44,8 @@ class PairRuns:
 
     def add(self, pairs: Packed) -> None:
         """More pairs, ascending and unique among themselves."""
-        self._held = _core.merge_pairs(self._held, np.ascontiguousarray(pairs)) if len(self._held) else pairs
+        pairs = np.ascontiguousarray(pairs)
+        self._held = _core.merge_pairs(self._held, pairs) if len(self._held) else pairs
         if self._folder is not None and len(self._held) > self._most:
             path = self._folder / f"pairs-{len(self._files):04}.run"
             self._held.tofile(path)

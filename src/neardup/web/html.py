@@ -16,7 +16,7 @@ from neardup.web.workers import Request, Workers
 
 __all__ = ["Extracted", "Failure", "HtmlExtractor", "Method"]
 
-Method = Literal["main", "whole", "trafilatura", "none"]
+Method = Literal["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]
 
 
 class Failure(NamedTuple):
@@ -44,7 +44,9 @@ class HtmlExtractor:
     """Text of HTML pages, each within limits of time and memory.
 
     Methods: "main" is the main content (resiliparse), "whole" all text of the page without scripts and styles,
-    "trafilatura" the main content by a slower and more careful way, "none" the page as it is, decoded.
+    "trafilatura" the main content by a slower and more careful way, "none" the page as it is, decoded. Instead of its
+    text a page may be told by its structure: "tags" are the names of its elements in order, "anchors" the texts of its
+    links and "links" their addresses as written, a line each.
 
     `seconds` is wall-clock time a page; a worker that needs longer is killed. `memory` is address space a page may
     take beyond a fresh worker, enforced where the system has RLIMIT_AS (Linux); elsewhere time alone bounds a page.

@@ -90,6 +90,23 @@ def reader(method: str) -> Reader:
         tree = HTMLTree.parse(page)
         return _lines(tree.body, NodeType.TEXT, NodeType.ELEMENT), tree.title or ""
 
+    def tags(page: str) -> tuple[str, str]:
+        tree = HTMLTree.parse(page)
+        found = [node.tag for node in tree.body or () if node.type == NodeType.ELEMENT]
+        return " ".join(found), tree.title or ""
+
+    def anchors(page: str) -> tuple[str, str]:
+        tree = HTMLTree.parse(page)
+        texts = [" ".join(node.text.split()) for node in _links(tree)]
+        return "\n".join(filter(None, texts)), tree.title or ""
+
+    def links(page: str) -> tuple[str, str]:
+        tree = HTMLTree.parse(page)
+        return "\n".join("".join(node.getattr("href").split()) for node in _links(tree)), tree.title or ""
+
+    structure = {"tags": tags, "anchors": anchors, "links": links}
+    if method in structure:
+        return structure[method]
     if method == "main":
         return main_content
     if method == "whole":
@@ -100,6 +117,10 @@ def reader(method: str) -> Reader:
         return extract(page, include_comments=False) or "", HTMLTree.parse(page).title or ""
 
     return article
+
+
+def _links(tree: Any) -> list[Any]:
+    return [] if tree.body is None else list(tree.body.query_selector_all("a[href]"))
 
 
 def _lines(body: Any, text: Any, element: Any) -> str:

@@ -1,0 +1,87 @@
+"""`neardup serve`: the live index over HTTP."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from neardup.errors import ConfigError, MissingExtra
+
+__all__ = ["serve"]
+
+NEEDED = ("litestar", "granian", "msgspec", "prometheus_client")
+TOKEN = "NEARDUP_TOKEN"
+
+
+@click.command()
+@click.argument("path", metavar="INDEX")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Anything but loopback needs a token.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=8080, show_default=True, help="0: any free one."
+)
+@click.option(
+    "--token-file",
+    type=click.Path(exists=True, dir_okay=False),
+    help=f"A file with the bearer token; or set {TOKEN} in the environment.",
+)
+@click.option("--durability", type=click.Choice(["normal", "full"]), default="normal", show_default=True)
+@click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
+@click.option("--ttl", type=float, help="Seconds after which documents are forgotten.")
+@click.option("--max-body", default="16MB", show_default=True, help="Largest body of a request.")
+@click.option(
+    "--max-requests", type=click.IntRange(1), default=1024, show_default=True, help="In work at once."
+)
+@click.option(
+    "--log-requests", is_flag=True, help="Log all requests, not only those that fail or take over 1 s."
+)
+@click.option("--json", "as_json", is_flag=True, help="Say where it listens as a JSON object.")
+def serve(
+    path: str, host: str, port: int, token_file: str | None, durability: Any, threads: int, ttl: float | None,
+    max_body: str, max_requests: int, log_requests: bool, as_json: bool,
+) -> None:  # fmt: skip
+    """Serve an index over HTTP; a new one is made if there is none. SIGTERM ends it when all is answered.
+
+    Logs go to standard error, one JSON object a line. `/v1/openapi.json` describes the routes.
+    """
+    # From here on, being told to stop is no failure, even while the modules below are still loading.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: os._exit(0))
+    for package in NEEDED:
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtra("neardup serve", "service")
+    import neardup as nd
+    from neardup.service.limits import Limits
+    from neardup.service.run import Address
+    from neardup.service.run import serve as run
+    from neardup.sizes import parse_size
+
+    limits = Limits(body=parse_size(max_body), requests=max_requests)
+    address = Address(host, port, _token(token_file))
+
+    def started(url: str) -> None:
+        click.echo(json.dumps({"index": path, "url": url}) if as_json else f"{path}: listening on {url}")
+        sys.stdout.flush()
+
+    run(
+        lambda: nd.Index(path, durability=durability, threads=threads, ttl=ttl),
+        address,
+        limits,
+        logs_all=log_requests,
+        started=started,
+    )
+
+
+def _token(file: str | None) -> str | None:
+    if file is None:
+        return os.environ.pop(TOKEN, None)
+    token = Path(file).read_text("utf-8").strip()
+    if not token:
+        raise ConfigError(f"{file}: there is no token in it")
+    return token

@@ -1,0 +1,99 @@
+"""`neardup templates`: what recurs across the pages of each source, and what leaving it out changes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import click
+
+import neardup as nd
+from neardup.cli.options import config_of, config_options, reading_options
+from neardup.printable import printable
+
+__all__ = ["templates"]
+
+SHARE = 0.05
+
+
+@click.command()
+@click.argument("inputs", nargs=-1, required=True)
+@click.option("--least", type=click.IntRange(1), help="Documents a source must have.  [default: 100]")
+@click.option(
+    "--samples", type=click.IntRange(0, 100), default=5, show_default=True, help="To show of each source."
+)
+@click.option("--top", type=click.IntRange(0), default=10, show_default=True, help="Sources to show.")
+@click.option("--truth", help="Labelled pairs or clusters, as for `neardup evaluate`: precision and recall.")
+@config_options
+@reading_options
+@click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+def templates(
+    inputs: tuple[str, ...], least: int | None, samples: int, top: int, truth: str | None, **given: Any
+) -> None:
+    """Learn the templates of the sources in INPUTS (files, folders, globs): menus, footers, notices, ads.
+
+    Shows what recurs in more than a share (--templates, by default 0.05) of a source's documents, how much of the text
+    it is, how many documents become exact duplicates without it, and which pairs come and go. Nothing
+    is written. The same --templates for `neardup scan` leaves it out there.
+    """
+    if given["templates"] is None:
+        given["templates"] = SHARE
+    config = config_of(given)
+    assert config.templates is not None
+    if least is not None:
+        config = replace(config, templates=replace(config.templates, least=least))
+
+    def read() -> nd.Reader:
+        return nd.read(list(inputs), text=given["text"], id=given["id_"], format=given["format_"])
+
+    threads = given["threads"]
+    learnt = nd.learn_templates(read(), config, samples=samples, threads=threads)
+    results = {
+        "before": nd.dedup(read(), replace(config, templates=None), threads=threads),
+        "after": nd.dedup(read(), config, threads=threads),
+    }
+    at = config.verify.threshold
+    pairs = {name: int((result.pairs.similarity >= at).sum()) for name, result in results.items()}
+    scores: dict[str, dict[str, float]] = {}
+    if truth is not None:
+        for name, result in results.items():
+            scored = nd.evaluate(result, truth)
+            scores[name] = {"precision": scored.precision.value, "recall": scored.recall.value}
+    if given["as_json"]:
+        effect = {"threshold": at, "pairs": pairs, "quality": scores}
+        click.echo(json.dumps(learnt.to_json() | {"effect": effect}, ensure_ascii=False))
+        return
+    _show(learnt, top)
+    click.echo(f"\nleft out of near-duplicate search (similarity >= {at:g})")
+    click.echo(f"  {'':8} {'pairs':>9}" + (f" {'precision':>9} {'recall':>7}" if scores else ""))
+    for name in results:
+        quality = f" {scores[name]['precision']:>9.3f} {scores[name]['recall']:>7.3f}" if scores else ""
+        click.echo(f"  {name:8} {pairs[name]:>9,}{quality}")
+
+
+def _show(learnt: nd.LearntTemplates, top: int) -> None:
+    share = learnt.settings.share
+    click.echo(
+        f"{learnt.documents:,} documents of {len(learnt.sources) + learnt.small:,} sources; "
+        f"{learnt.small:,} sources have fewer than {learnt.settings.least:,} and are left as they are"
+    )
+    for source in sorted(learnt.sources, key=lambda one: -one.documents)[:top]:
+        click.echo(f"\n{printable(source.source, 80) or '(no source)'}: {source.documents:,} documents")
+        click.echo(
+            f"  in more than {share:.1%} of them: {source.features:,} shingles, {source.share:.1%} of the text; "
+            f"{source.lines:,} lines"
+        )
+        for name, shown in (("passage", source.passages), ("line", source.line_samples)):
+            for text, count in shown:
+                click.echo(f"  {name:8} {count:>6,}x  {printable(text, 78)}")
+    before, lines, folded = learnt.exact
+    click.echo("\nexact duplicates")
+    click.echo(f"  {before:>9,}  as the texts are")
+    click.echo(f"  {lines:>9,}  without template lines")
+    click.echo(f"  {folded:>9,}  and with digits folded")
+    if learnt.figures:
+        click.echo(
+            f"  {learnt.figures:>9,}  of these differ in figures alone: look at them before you fold digits"
+        )

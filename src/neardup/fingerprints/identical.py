@@ -1,0 +1,85 @@
+"""Identical texts by each of the ways the slides list: comparing, hashing a beginning, all, or chosen places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.errors import ConfigError, DataError
+from neardup.fingerprints.exact import Exact
+from neardup.seeds import DEFAULT_SEED, Seed
+
+__all__ = ["Identical", "identical"]
+
+Way = Literal["characters", "prefix", "hash", "positions", "digest"]
+
+
+@dataclass(frozen=True)
+class Identical:
+    """For each text the `first` row with the very same one, int64[n], and how many pairs of texts were `compared`
+    character by character to know it."""
+
+    first: NDArray[np.int64]
+    compared: int
+
+
+def identical(
+    texts: Sequence[str | bytes],
+    way: Way = "digest",
+    *,
+    many: int = 64,
+    reach: int = 4096,
+    algorithm: str = "sha256",
+    seed: int | Seed = DEFAULT_SEED,
+) -> Identical:
+    """Which texts are the same, byte by byte in UTF-8.
+
+    "characters" compares every text with the different ones met before: quadratic, the yardstick of the others.
+    "prefix" hashes the first `many` bytes, "positions" the bytes at `many` fixed random places below `reach`; both then
+    compare what meets in a bucket, so they are exact, and slow where all pages begin alike. "hash" (64 bits) and
+    "digest" (`algorithm`) hash all of a text and compare nothing.
+    """
+    if way not in get_args(Way):
+        raise ConfigError(f"a way is one of {', '.join(get_args(Way))}, not {way!r}")
+    if many < 1 or reach < many:
+        raise ConfigError("many is 1 or more, and reach at least as much")
+    if isinstance(texts, str | bytes):
+        raise DataError("expected a column of texts, got one text; put it in a list: [text]")
+    raw = [text.encode("utf-8", "surrogatepass") if isinstance(text, str) else bytes(text) for text in texts]
+    number = Seed.of(seed).value
+    exact = Exact(algorithm)
+    keys: dict[str, Callable[[bytes], object]] = {
+        "characters": lambda text: 0,
+        "prefix": lambda text: _core.hash_bytes(text[:many], number),
+        "positions": lambda text: _core.hash_bytes(_at(text, places), number),
+        "hash": lambda text: _core.hash_bytes(text, number),
+        "digest": exact.digest,
+    }
+    places = sorted(np.random.default_rng(number).choice(reach, many, replace=False).tolist())
+    return _grouped(raw, keys[way], compare=way not in ("hash", "digest"))
+
+
+def _at(text: bytes, places: list[int]) -> bytes:
+    """The bytes at these places that the text reaches."""
+    return bytes(text[place] for place in takewhile(lambda place: place < len(text), places))
+
+
+def _grouped(raw: list[bytes], key: Callable[[bytes], object], compare: bool) -> Identical:
+    buckets: dict[object, list[int]] = {}
+    first, compared = np.arange(len(raw), dtype=np.int64), 0
+    for row, text in enumerate(raw):
+        bucket = buckets.setdefault(key(text), [])
+        for earlier in bucket:
+            compared += compare
+            if not compare or raw[earlier] == text:
+                first[row] = earlier
+                break
+        else:
+            bucket.append(row)
+    return Identical(first, compared)

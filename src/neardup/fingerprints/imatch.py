@@ -1,0 +1,108 @@
+"""I-Match (Chowdhury and others): one digest of the words that are neither too frequent nor too rare.
+
+A changed word of the lexicon changes the digest, so the scheme is brittle; Kolcz and others make it robust by several
+lexicons, random parts of the first, of which most digests must agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import ConfigError
+from neardup.features import Features
+from neardup.features.weights import Frequencies
+from neardup.fingerprints.keyed import Keys, KeyScheme, distinct_sums, mix
+from neardup.seeds import DEFAULT_SEED, Seed
+
+__all__ = ["FittedIMatch", "IMatch"]
+
+
+@dataclass(frozen=True)
+class IMatch:
+    """The lexicon holds features whose normalised idf, ln(n / frequency) / ln n, lies from `low` to `high`: 0 is a word
+    of every document, 1 a word of one alone.
+
+    With more than one of `lexicons` each is a random part of it that holds the given `share`. A document with fewer
+    than `least` features in a lexicon has no digest of it: a few words tell too little. Rare words go because each
+    edit brings some, and one is enough to change the digest.
+    """
+
+    low: float = 0.2
+    high: float = 0.6
+    lexicons: int = 1
+    share: float = 0.7
+    least: int = 5
+    seed: int | Seed = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.low < self.high <= 1:
+            raise ConfigError(f"I-Match: idf from 0 to 1, low below high, not {self.low} and {self.high}")
+        if not 0 < self.share <= 1:
+            raise ConfigError(f"I-Match: a share is above 0 and at most 1, not {self.share}")
+        if not 1 <= self.lexicons <= 64 or self.least < 1:
+            raise ConfigError("I-Match: 1 to 64 lexicons, and at least 1 feature")
+        Seed.of(self.seed)
+
+    @property
+    def places(self) -> int:
+        """How many digests a document has."""
+        return self.lexicons
+
+    @property
+    def agreeing(self) -> int:
+        """How many must agree, unless the search says otherwise: most of them."""
+        return self.lexicons // 2 + 1
+
+    def fit(self, frequencies: Frequencies) -> FittedIMatch:
+        """The scheme with the lexicon that these document frequencies make."""
+        n = max(2, frequencies.documents)
+        idf = np.log(n / np.maximum(frequencies.counts, 1)) / np.log(n)
+        inside = (idf >= self.low - 1e-12) & (idf <= self.high + 1e-12)
+        return FittedIMatch(self, frequencies.hashes[inside], frequencies.identifier, frequencies.features)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedIMatch(KeyScheme):
+    """I-Match with its `lexicon`, ascending hashes of features."""
+
+    how: IMatch
+    lexicon: NDArray[np.uint64]
+    frequencies: str
+    features: str
+
+    def __repr__(self) -> str:
+        return f"{self.how!r} {self.frequencies}"
+
+    @property
+    def places(self) -> int:
+        return self.how.places
+
+    @property
+    def agreeing(self) -> int:
+        return self.how.agreeing
+
+    def scheme(self, features: str) -> str:
+        how = self.how
+        facts = f"{how.low:g}..{how.high:g} {how.lexicons}x{how.share:g} least={how.least}"
+        return f"imatch/v1 {facts} seed={Seed.of(how.seed).identifier} {self.frequencies} | {features}"
+
+    def compute(self, features: Features, threads: int = 1) -> Keys:
+        rows, seed = len(features), Seed.of(self.how.seed).value
+        at = np.searchsorted(self.lexicon, features.hashes)
+        known = np.zeros(len(at), np.bool_)
+        if len(self.lexicon):
+            known = self.lexicon[np.minimum(at, len(self.lexicon) - 1)] == features.hashes
+        hashes, row = features.hashes[known], np.repeat(np.arange(rows), features.sizes)[known]
+        keys = np.zeros((rows, self.places), np.uint64)
+        bound = np.uint64(min(int(self.how.share * 2.0**64), 2**64 - 1))
+        for number in range(self.places):
+            drawn = np.ones(len(hashes), np.bool_)
+            if self.places > 1:
+                drawn = mix(hashes, seed + 3 + number) <= bound
+            found = distinct_sums(row[drawn], hashes[drawn], rows, seed)
+            found[np.bincount(row[drawn], minlength=rows) < self.how.least] = 0
+            keys[:, number] = found
+        return Keys(self.scheme(features.scheme), features.sizes == 0, keys, replaced=features.replaced)

@@ -1,0 +1,63 @@
+"""What schemes of a few keys a document share: their columns, and the mixing of 64-bit numbers behind them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.features import Features
+from neardup.fingerprints.base import Fingerprints
+
+__all__ = ["KeyScheme", "Keys", "distinct_sums", "mix"]
+
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Keys(Fingerprints):
+    """A few keys of each document: `keys` is uint64[n, k]. Two documents agree at a place where both have the same key;
+    0 is no key, and agrees with nothing."""
+
+    keys: NDArray[np.uint64]
+
+
+class KeyScheme(ABC):
+    """Features to keys; documents that agree on enough of them are candidates (see search.agree)."""
+
+    @property
+    @abstractmethod
+    def places(self) -> int:
+        """How many keys a document has."""
+
+    @property
+    def agreeing(self) -> int:
+        """How many places must agree, unless the search says otherwise: most of them."""
+        return self.places // 2 + 1
+
+    @abstractmethod
+    def scheme(self, features: str) -> str:
+        """The scheme of keys made from features of the given scheme."""
+
+    @abstractmethod
+    def compute(self, features: Features, threads: int = 1) -> Keys:
+        """The keys of all rows; the same for any order of features, threads and machine."""
+
+
+def mix(values: Words, seed: int) -> Words:
+    """A bijection of 64-bit numbers that looks random, another one for each seed (the finaliser of splitmix64)."""
+    with np.errstate(over="ignore"):
+        x = values + np.uint64((seed * 2 + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
+        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return x ^ (x >> np.uint64(31))
+
+
+def distinct_sums(places: NDArray[np.int64], hashes: Words, many: int, seed: int) -> Words:
+    """For each of `many` places a digest of the set of hashes that fell there, in any order; 0 where none did."""
+    sums, counts = np.zeros(many, np.uint64), np.bincount(places, minlength=many)
+    np.add.at(sums, places, mix(hashes, seed))
+    digests = mix(sums ^ counts.astype(np.uint64), seed + 1)
+    return np.where(counts > 0, np.maximum(digests, np.uint64(1)), np.uint64(0))

@@ -1,0 +1,148 @@
+"""What a client may ask for: sizes, depths, times and how much at once; and how a request is refused."""
+
+from __future__ import annotations
+
+import asyncio
+import zlib
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from neardup.errors import ConfigError
+
+__all__ = ["Budget", "Limits", "Refused", "check_depth", "read_body", "unpacked"]
+
+Receive = Callable[[], Awaitable[dict[str, Any]]]
+
+
+class Refused(Exception):
+    """A request that is not served, with the status and the reason its sender is told."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        self.status, self.reason = status, reason
+        super().__init__(reason)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Bounds on requests. Sizes in bytes, times in seconds.
+
+    body            of one request, also after it is unpacked
+    waiting_bytes   of all requests being read or served
+    requests        being read or served at the same time; one more is told to come again (429)
+    connections     open at the same time; more wait to be accepted
+    depth           of JSON in `meta`
+    header_seconds  until the head of a request is here, and how long a silent connection stays open
+    body_seconds    until its body is here
+    drain_seconds   what is left to requests in work when the service is told to stop
+    documents       in one bulk request or one list to be collapsed
+    compared        characters of each of two texts to be compared, or of all in a list to be collapsed
+    """
+
+    body: int = 16 << 20
+    waiting_bytes: int = 256 << 20
+    requests: int = 1024
+    connections: int = 4096
+    depth: int = 32
+    header_seconds: float = 10.0
+    body_seconds: float = 30.0
+    drain_seconds: float = 20.0
+    documents: int = 100_000
+    collapsed: int = 1000
+    compared: int = 1 << 20
+
+    def __post_init__(self) -> None:
+        for name, value in vars(self).items():
+            if not 0 < value < 1 << 50:
+                raise ConfigError(f"limit {name}={value}: must be above 0")
+
+
+class Budget:
+    """Bytes that all requests in work may hold together. Lives on the event loop alone."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.taken = most, 0
+
+    def take(self, size: int) -> None:
+        if self.taken + size > self.most:
+            raise Refused(429, "the bodies of all requests together are too large at the moment; try again")
+        self.taken += size
+
+    def give(self, size: int) -> None:
+        self.taken -= size
+
+
+async def read_body(receive: Receive, limits: Limits, budget: Budget, declared: int) -> bytes:
+    """The whole body, within the limits; the caller gives its size back to the budget.
+
+    What a client declares is taken from the budget only as it arrives, so that nobody can reserve without sending.
+    """
+    if declared > limits.body:
+        raise Refused(413, f"the body has {declared:,} bytes; at most {limits.body:,} are taken")
+    message = await _first(receive, limits)
+    body = message.get("body", b"")
+    # When all that was declared is here, there is no need to wait for the server to say so.
+    if not message.get("more_body", False) or 0 < declared == len(body):
+        if len(body) > limits.body:
+            raise Refused(413, f"the body is larger than {limits.body:,} bytes")
+        budget.take(len(body))
+        return bytes(body)
+    parts, size = [body], len(body)
+    budget.take(size)
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            while message.get("more_body", False):
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise Refused(400, "the connection ended within the body")
+                part = message.get("body", b"")
+                if size + len(part) > limits.body:
+                    raise Refused(413, f"the body is larger than {limits.body:,} bytes")
+                budget.take(len(part))
+                size += len(part)
+                parts.append(part)
+    except BaseException as error:
+        budget.give(size)
+        if isinstance(error, TimeoutError):
+            raise Refused(408, f"the body took more than {limits.body_seconds:g} seconds") from None
+        raise
+    return b"".join(parts)
+
+
+async def _first(receive: Receive, limits: Limits) -> dict[str, Any]:
+    try:
+        async with asyncio.timeout(limits.body_seconds):
+            message = await receive()
+    except TimeoutError:
+        raise Refused(408, f"the body took more than {limits.body_seconds:g} seconds") from None
+    if message["type"] == "http.disconnect":
+        raise Refused(400, "the connection ended before the body")
+    return message
+
+
+def unpacked(body: bytes, most: int) -> bytes:
+    """A gzip body as it was, never more than `most` bytes of it in memory."""
+    inflate = zlib.decompressobj(wbits=31)
+    try:
+        plain = inflate.decompress(body, most + 1)
+    except zlib.error as error:
+        raise Refused(422, f"the body is not gzip: {error}") from None
+    if len(plain) > most:
+        raise Refused(413, f"the body is larger than {most:,} bytes when unpacked")
+    if not inflate.eof or inflate.unused_data:
+        raise Refused(422, "the body is not one whole gzip member")
+    return plain
+
+
+def check_depth(value: Any, most: int) -> None:
+    """Refuse JSON nested deeper than `most`; walks level by level, so that its own stack stays flat."""
+    level, depth = [value], 0
+    while level := [
+        inner
+        for outer in level
+        if isinstance(outer, dict | list)
+        for inner in (outer.values() if isinstance(outer, dict) else outer)
+    ]:
+        depth += 1
+        if depth > most:
+            raise Refused(422, f"meta is nested deeper than {most} levels")

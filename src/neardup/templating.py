@@ -1,0 +1,192 @@
+"""Templates of sources: what recurs across the pages of a site, learnt by frequency, shown as text and taken out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.config import Config, Templates
+from neardup.corpus.corpus import Corpus
+from neardup.deduplication import incoming, prepare_if_ready
+from neardup.features.extract import TextFeatures
+from neardup.features.normalize import Normalize, normalize, tokens
+from neardup.features.weights import Common
+from neardup.fused import digest
+from neardup.pipeline import first_rows
+from neardup.preparing import prepare
+from neardup.sharding import Sharder
+from neardup.threads import check_threads
+
+__all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
+
+_SHOWN_FROM = 50  # documents of a source looked at for passages to show
+_LONGEST = 40  # words of a passage shown
+
+
+@dataclass(frozen=True)
+class SourceTemplate:
+    """What recurs in one source. `features` and `lines` are how many were learnt, `share` is the part of its documents'
+    features that they are. `passages` and `line_samples` are (text, documents it is in) of the most frequent; passages
+    are counted in the first documents of the source only."""
+
+    source: str
+    documents: int
+    features: int
+    lines: int
+    share: float
+    passages: tuple[tuple[str, int], ...]
+    line_samples: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class LearntTemplates:
+    """What was learnt of the sources that have documents enough; `small` ones have not, and are left as they are.
+
+    `exact` counts the documents that have the words of an earlier one: as they are, then without template lines, then
+    with every run of digits as one 0 as well. What it gains needs no search for near-duplicates any more. `figures`
+    counts those of the last step whose words differ in digits alone: look at them before you fold digits.
+    """
+
+    sources: tuple[SourceTemplate, ...]
+    small: int
+    documents: int
+    settings: Templates
+    exact: tuple[int, int, int]
+    figures: int
+    lines: Mapping[str, frozenset[str]] = field(repr=False)
+    normalize: Normalize = field(default_factory=Normalize, repr=False)
+
+    def strip(self, text: str, source: str = "") -> str:
+        """A text of a source without the source's template lines; as it is, if nothing else would be left."""
+        known = self.lines.get(source)
+        if not known:
+            return text
+        lines = text.splitlines()
+        kept = [
+            line
+            for line, words in zip(lines, normalize(lines, self.normalize), strict=True)
+            if words not in known
+        ]
+        return "\n".join(kept) if any(normalize(kept, self.normalize)) else text
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the lists of lines, as plain JSON values."""
+        return {
+            "documents": self.documents,
+            "small_sources": self.small,
+            "settings": asdict(self.settings),
+            "exact": dict(zip(("before", "without_lines", "digits_folded"), self.exact, strict=True)),
+            "figures": self.figures,
+            "sources": [asdict(source) for source in self.sources],
+        }
+
+
+def learn_templates(
+    documents: Any, config: Config | None = None, *, samples: int = 5, threads: int = 1
+) -> LearntTemplates:
+    """Learn what recurs in more than `config.templates.share` of the documents of each source.
+
+    `documents` as for `dedup`. Sources are files, or what `config.keep.source` says. Features are those the config
+    compares; lines are whole lines of text, equal where their words are. Texts are held in memory.
+    """
+    check_threads(threads)
+    config = config or Config()
+    settings = config.templates or Templates()
+    config = replace(config, templates=settings, near=True)
+    _, batches = incoming(documents, config)
+    corpus = Corpus(Sharder(config, prepare_if_ready(config, threads), threads=threads).shards(batches))
+    prepared = prepare(config, corpus, threads=threads)
+    texts = [
+        text.decode("utf-8", "replace")
+        for part in corpus.shards
+        for text in part.text_bytes(np.arange(part.count))
+    ]
+    names, how = corpus.source_names, config.compared.normalize
+    found, lines = [], {}
+    live = np.flatnonzero(~corpus.out)
+    for number, (made, compared) in sorted(prepared.templates.items()):
+        rows = live[corpus.sources[live] == number]
+        common = compared or made
+        recurring = _lines([texts[row] for row in rows], how, settings.share)
+        lines[names[number]] = frozenset(recurring)
+        found.append(
+            SourceTemplate(
+                names[number],
+                len(rows),
+                len(common.frequencies.hashes),
+                len(recurring),
+                _share([texts[row] for row in rows], config.compared, common, threads),
+                _passages([texts[row] for row in rows[:_SHOWN_FROM]], config.compared, common, samples),
+                tuple(recurring.most_common(samples)),
+            )
+        )
+    learnt = LearntTemplates(
+        tuple(found),
+        len(np.unique(corpus.sources[live])) - len(found),
+        len(corpus),
+        settings,
+        (0, 0, 0),
+        0,
+        lines,
+        how,
+    )
+    stripped = [learnt.strip(text, names[source]) for text, source in zip(texts, corpus.sources, strict=True)]
+    plain = replace(how, digits="keep").without_words()
+    folded = replace(plain, digits="fold")
+    first = [
+        _firsts(some, each, threads) for some, each in ((texts, plain), (stripped, plain), (stripped, folded))
+    ]
+    gone = [int((part != np.arange(len(part))).sum()) for part in first]
+    only = int((first[1] != first[1][first[2]]).sum())
+    return replace(learnt, exact=(gone[0], gone[1], gone[2]), figures=only)
+
+
+def _firsts(texts: Sequence[str], how: Normalize, threads: int) -> NDArray[np.int64]:
+    made = digest(texts, normalized=how, threads=threads)
+    return first_rows(np.ascontiguousarray(made.digests).view("<u8").reshape(-1, 2), made.empty)
+
+
+def _lines(texts: Sequence[str], how: Normalize, share: float) -> Counter[str]:
+    """Lines that stand in more than this share of the texts, in the normalised form, with their counts."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(set(normalize(text.splitlines(), how)) - {""})
+    often = sorted((line for line, count in counts.items() if count > max(1, share * len(texts))))
+    return Counter({line: counts[line] for line in often})
+
+
+def _share(texts: Sequence[str], features: TextFeatures, common: Common, threads: int) -> float:
+    """What part of the texts' features is common."""
+    every = features.extract(texts, threads=threads).hashes
+    return float(np.isin(every, common.frequencies.hashes).mean()) if len(every) else 0.0
+
+
+def _passages(
+    texts: Sequence[str], features: TextFeatures, common: Common, most: int
+) -> tuple[tuple[str, int], ...]:
+    """Runs of words all of whose features are common, those in most texts first, then the longest."""
+    counts: Counter[str] = Counter()
+    for text in texts:
+        counts.update(set(_runs(text, features.unweighted(), common)))
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], -len(item[0]), item[0]))
+    return tuple(ranked[:most])
+
+
+def _runs(text: str, features: TextFeatures, common: Common) -> Iterator[str]:
+    words = tokens([text], features.normalize)[0]
+    width = min(features.width, len(words))
+    if not width or features.unit.name != "words":
+        return
+    shingles = [" ".join(words[i : i + width]) for i in range(len(words) - width + 1)]
+    made = features.extract(shingles)
+    hashes = made.hashes[made.offsets[:-1]]
+    known = np.isin(hashes, common.frequencies.hashes)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8)))
+    for begin, end in edges.reshape(-1, 2).tolist():
+        run = words[begin : end + width - 1]
+        yield " ".join(run[:_LONGEST]) + (" …" if len(run) > _LONGEST else "")

@@ -1,0 +1,105 @@
+"""SIGTERM: what is in work is finished, what was acknowledged is there, the exit code is 0. At any moment."""
+
+import json
+import signal
+import threading
+import time
+
+import httpx
+import pytest
+from serving import served, start
+
+import neardup as nd
+
+
+def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
+    told: list[str] = []
+    refused: list[int] = []
+
+    with served(tmp_path / "index.nd") as server:
+
+        def send(number: int) -> None:
+            with httpx.Client(base_url=server.url, trust_env=False, timeout=20) as http:
+                for turn in range(100_000):
+                    id = f"{number}-{turn}"
+                    try:
+                        answer = http.post("/v1/seen", json={"id": id, "text": f"page {id} of load"})
+                    except httpx.TransportError:
+                        return
+                    if answer.status_code != 200:
+                        refused.append(answer.status_code)
+                        return
+                    told.append(id)
+
+        workers = [threading.Thread(target=send, args=(number,)) for number in range(8)]
+        for worker in workers:
+            worker.start()
+        time.sleep(0.7)
+        begin = time.monotonic()
+        assert server.stop() == 0
+        assert time.monotonic() - begin < 10
+        for worker in workers:
+            worker.join()
+    assert len(told) > 20 and set(refused) <= {503}
+    with nd.Index(tmp_path / "index.nd", mode="read") as index:
+        assert all(id in index for id in told)
+        assert len(index) <= len(told) + 8
+    events = [json.loads(line)["event"] for line in server.logs]
+    assert events[0] == "ready" and events[-1] == "stopped"
+
+
+def test_requests_in_work_are_answered(tmp_path):
+    lines = "\n".join(json.dumps({"id": str(n), "text": f"some words about {n} " * 20}) for n in range(4000))
+    found = []
+    with served(tmp_path / "index.nd") as server:
+        post = threading.Thread(
+            target=lambda: found.append(
+                httpx.post(
+                    f"{server.url}/v1/documents",
+                    content=lines,
+                    headers={"content-type": "application/x-ndjson"},
+                    trust_env=False,
+                    timeout=30,
+                )
+            )
+        )
+        post.start()
+        time.sleep(0.15)
+        assert server.stop() == 0
+        post.join()
+    assert found and (found[0].status_code == 503 or found[0].json()["documents"] == 4000)
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.3, 0.6, 0.9, 1.2, 1.6])
+def test_sigterm_while_starting(tmp_path, delay):
+    process = start(tmp_path / "index.nd")
+    time.sleep(delay)
+    process.send_signal(signal.SIGTERM)
+    _, errors = process.communicate(timeout=15)
+    # Before the command itself runs, Python ends as the signal says; there is nothing to be finished then.
+    assert process.returncode in (0, -signal.SIGTERM) and "Traceback" not in errors
+    if '"ready"' in errors:
+        assert process.returncode == 0
+    with nd.Index(tmp_path / "index.nd") as index:
+        assert len(index) == 0
+
+
+def test_interrupt_is_no_failure_either(tmp_path):
+    with served(tmp_path / "index.nd") as server:
+        server.process.send_signal(signal.SIGINT)
+        assert server.process.wait(timeout=15) == 0
+
+
+def test_what_cannot_be_served_is_said_in_a_line(tmp_path):
+    def refusal(*options: str, **environment: str) -> str:
+        process = start(tmp_path / "index.nd", *options, environment=environment)
+        _, errors = process.communicate(timeout=30)
+        assert process.returncode == 1 and "Traceback" not in errors
+        return errors
+
+    assert "needs a token" in refusal("--host", "0.0.0.0")
+    assert "16 printable" in refusal("--host", "0.0.0.0", NEARDUP_TOKEN="short")
+    with nd.Index(tmp_path / "index.nd"):
+        assert "write" in refusal()  # another process writes to it
+    with served(tmp_path / "other.nd") as server:
+        assert "cannot listen" in refusal("--port", str(server.port))

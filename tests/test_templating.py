@@ -1,0 +1,170 @@
+"""Templates: what is learnt of sources, and what leaving it out does to real pages."""
+
+import csv
+import json
+from dataclasses import replace
+
+import pytest
+from command import run
+
+import neardup as nd
+from neardup.keep import host_of
+
+# What is recommended for pages of the web; docs/templates.md has the table.
+WEB = nd.Config(
+    features=nd.Shingles(normalize=nd.Normalize(digits="fold")),
+    verify=nd.Jaccard(0.6),
+    templates=nd.Templates(share=0.05),
+    html="main",
+)
+MENU = "Home Products Support About us Contact\nSign in or make a new account today"
+FOOTER = "All rights reserved by the owners of this site\nYou are visitor number {n} today"
+
+
+def pages(host, count, body):
+    return [
+        nd.Document(
+            f"{host}-{n}",
+            f"{MENU}\n{body(n)}\n{FOOTER.format(n=1000 + n)}",
+            {"url": f"https://www.{host}/{n}"},
+        )
+        for n in range(count)
+    ]
+
+
+def words(n, many=26):
+    return " ".join(f"{chr(97 + n // 26)}{chr(97 + n % 26)}{chr(97 + i)}" for i in range(many))
+
+
+TEMPLATES = {"templates": nd.Templates(share=0.3, least=10), "keep": nd.Keep(source="host:url")}
+
+
+def config():
+    return nd.Config(**TEMPLATES)
+
+
+def test_what_recurs_in_a_host_is_learnt_and_small_hosts_are_left_alone():
+    documents = pages("shop.example", 20, words) + pages("small.example", 3, words)
+    learnt = nd.learn_templates(documents, config())
+    (one,) = learnt.sources
+    assert (one.source, one.documents, learnt.small) == ("shop.example", 20, 1)
+    assert one.lines == 3  # the two of the menu and the first of the footer; the counter differs
+    assert {text for text, _ in one.line_samples} == set(
+        nd.normalize([*MENU.splitlines(), FOOTER.splitlines()[0]])
+    )
+    assert all(count == 20 for _, count in one.line_samples)
+    assert one.passages[0] == (nd.normalize([MENU])[0], 20)
+    menu, footer = (len(nd.tokens([text])[0]) - 4 for text in (MENU, FOOTER.split("{")[0]))
+    every = len(nd.Shingles().extract([documents[0].text]).hashes)
+    assert one.features == menu + footer
+    assert one.share == pytest.approx((menu + footer) / every)
+
+
+def test_strip_takes_template_lines_out_and_empties_nothing():
+    documents = pages("shop.example", 20, words)
+    learnt = nd.learn_templates(documents, config())
+    assert learnt.strip(documents[3].text, "shop.example").splitlines() == [
+        words(3),
+        "You are visitor number 1003 today",
+    ]
+    assert learnt.strip(MENU, "shop.example") == MENU
+    assert learnt.strip(documents[3].text, "other.example") == documents[3].text
+
+
+def test_exact_digests_find_what_needed_near_duplicate_search():
+    # Ten pages, each under two counters; and two that differ in a figure of their own.
+    documents = pages("shop.example", 20, lambda n: words(n // 2))
+    documents[18:] = pages("shop.example", 2, lambda n: f"{words(99)} price {n}")
+    learnt = nd.learn_templates(documents, config())
+    assert learnt.exact == (0, 0, 10)
+    assert learnt.figures == 10
+    same = pages("shop.example", 20, lambda n: words(n // 2))
+    same = [
+        nd.Document(d.id, d.text.replace(f"number {1000 + n}", "number"), d.meta) for n, d in enumerate(same)
+    ]
+    menus = [
+        nd.Document(d.id, d.text if n % 2 else d.text.replace(MENU, ""), d.meta) for n, d in enumerate(same)
+    ]
+    learnt = nd.learn_templates(menus, config())
+    assert learnt.exact == (0, 10, 10)
+    assert learnt.figures == 0
+
+
+def test_pages_alike_only_in_the_template_part_and_pages_that_differ_only_there_meet():
+    documents = pages("shop.example", 20, lambda n: words(n, 12))
+    documents.append(nd.Document("copy", words(4, 12), {"url": "http://shop.example/copy"}))
+    made = nd.Config(features=nd.Shingles(normalize=nd.Normalize(digits="fold")), verify=nd.Jaccard(0.39))
+
+    def found(config):
+        pairs = (result := nd.dedup(documents, config)).pairs
+        return {(result.ids[a], result.ids[b]) for a, b in zip(pairs.left, pairs.right, strict=True)}
+
+    before, after = found(made), found(replace(made, **TEMPLATES))
+    assert len(before) > 100
+    assert all("copy" not in pair for pair in before)
+    assert after == {("shop.example-4", "copy")}
+
+
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://www.Example.org:8080/a?b", "example.org"),
+        ("example.org/a", "example.org"),
+        ("http://user@sub.example.org./", "sub.example.org"),
+        ("", ""),
+        ("http://[::1", ""),
+    ],
+)
+def test_hosts_are_sources(url, host):
+    assert host_of(url) == host
+
+
+def test_hosts_are_sources_of_a_scan(tmp_path):
+    path = tmp_path / "pages.jsonl"
+    with open(path, "w") as file:
+        for d in pages("a.example", 3, words) + pages("b.example", 3, words):
+            file.write(json.dumps({"id": d.id, "text": d.text, **d.meta}) + "\n")
+    found = nd.scan(path, tmp_path / "out", nd.Config(keep=nd.Keep(source="host:url", prefer=("b.example",))))
+    dropped = found.ids(found.cut().dropped)
+    assert sorted(dropped) == ["a.example-0", "a.example-1", "a.example-2"]
+
+
+def labelled(data):
+    with open(data / "wiki_html_variants" / "truth_pairs.tsv", encoding="utf-8") as file:
+        return list(csv.DictReader(file, delimiter="\t"))
+
+
+def test_wikipedia_pages_that_differ_in_boilerplate_meet_and_swapped_bodies_do_not(data):
+    folder = data / "wiki_html_variants"
+    result = nd.dedup(folder / "docs.jsonl.gz", WEB, threads=2)
+    scored = nd.evaluate(result, folder / "truth_pairs.tsv")
+    assert scored.recall.value >= 0.95
+    assert scored.precision.value >= 0.95
+    row, first = {name: i for i, name in enumerate(result.ids)}, result.found.first
+    pairs = set(zip(result.pairs.left.tolist(), result.pairs.right.tolist(), strict=True))
+    hits = {}
+    for pair in labelled(data):
+        a, b = sorted(int(first[row[pair[name]]]) for name in ("id_a", "id_b"))
+        hits.setdefault(pair["note"], []).append(a == b or (a, b) in pairs)
+    shares = {note: sum(some) / len(some) for note, some in hits.items()}
+    assert shares.pop("full_content_swap") == 0
+    assert len(shares) == 5
+    assert min(shares.values()) >= 0.95, shares
+
+
+def test_the_command_shows_what_was_learnt_and_what_it_changes(data):
+    folder = data / "wiki_html_variants"
+    arguments = ["templates", str(folder / "docs.jsonl.gz"), "--threshold", "0.6", "--samples", "2"]
+    answer = json.loads(
+        run(*arguments, "--fold-digits", "--truth", str(folder / "truth_pairs.tsv"), "--json").stdout
+    )
+    exact = answer["exact"]
+    assert exact["before"] < exact["without_lines"] <= exact["digits_folded"]
+    assert answer["sources"][0]["line_samples"][0][0] == "jump to content"
+    quality = answer["effect"]["quality"]
+    assert min(quality["after"].values()) >= 0.95
+    shown = run(*arguments)
+    assert shown.returncode == 0
+    assert b"jump to content" in shown.stdout
+    assert b"without template lines" in shown.stdout
+    assert run("templates", "no-such-file.jsonl").returncode == 1
