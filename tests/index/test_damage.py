@@ -13,7 +13,7 @@ from reference_index import answers, near_codes, of_codes
 import neardup as nd
 from neardup.index.export import recover_index
 
-CODES = near_codes(1, 3000)
+CODES = near_codes(1, 1500)
 PLACES = 1000 if os.environ.get("CI") == "true" else 60
 
 
@@ -23,18 +23,18 @@ def whole(tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole") / "i"
     ids = [f"id-{n}" for n in range(len(CODES))]
     with of_codes(folder) as index:
-        index.add_prints(ids[:2000], CODES.take(slice(0, 2000)))
+        index.add_prints(ids[:1000], CODES.take(slice(0, 1000)))
         index.compact()
-        index.add_prints(ids[2000:2400], CODES.take(slice(2000, 2400)))
+        index.add_prints(ids[1000:1200], CODES.take(slice(1000, 1200)))
         index.remove(ids[100:160])
         index._session.save()
-        index.add_prints(ids[2400:], CODES.take(slice(2400, 3000)))
+        index.add_prints(ids[1200:], CODES.take(slice(1200, 1500)))
         index.remove(ids[200:230])
         expected = answers(index, CODES)
     names = sorted(path.name.split("-")[0] for path in (folder / "cache").iterdir())
     assert names == ["rows", "rows", "state"]
     with nd.Index(folder, mode="read") as index:
-        assert index.rebuilt == () and index.stats().watermark == 2400
+        assert index.rebuilt == () and index.stats().watermark == 1200
         assert answers(index, CODES) == expected
     return folder, expected
 
@@ -118,14 +118,14 @@ def test_a_damaged_database_says_the_way_out(whole, tmp_path):
     shutil.copytree(folder, copy)
     database = copy / "index.sqlite"
     data = bytearray(database.read_bytes())
-    middle = len(data) // 2 // 8192 * 8192
-    data[middle : middle + 8192] = bytes(8192)
+    place = len(data) * 2 // 3 // 8192 * 8192  # one of documents
+    data[place : place + 8192] = bytes(8192)
     database.write_bytes(data)
     with pytest.raises(nd.FormatError, match="recover"), nd.Index(copy, mode="read") as index:
         assert not index.verify().sound
         list(index.documents())
     saved, lost = recover_index(copy, tmp_path / "saved")
-    assert saved > 2000 and lost > 0
+    assert saved > 1000 and lost > 0
     with nd.Index(tmp_path / "saved") as index, nd.Index(folder, mode="read") as sound:
         assert len(index) == saved and index.verify().sound
         for entry in index.documents():
