@@ -70,7 +70,7 @@ def test_requests_in_work_are_answered(tmp_path):
     assert found and (found[0].status_code == 503 or found[0].json()["documents"] == 4000)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.6, 0.9, 1.2, 1.6])
+@pytest.mark.parametrize("delay", [0.0, 0.4, 0.8, 1.3])
 def test_sigterm_while_starting(tmp_path, delay):
     process = start(tmp_path / "index.nd")
     time.sleep(delay)
