@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import signal
@@ -14,8 +15,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import httpx
 
 
 @dataclass
@@ -83,17 +82,20 @@ class HealthWatch:
         self._thread = threading.Thread(target=self._run)
 
     def _run(self) -> None:
-        with httpx.Client(base_url=self._url, trust_env=False) as http:
-            while not self._stop.is_set():
-                start = time.perf_counter()
-                assert http.get("/v1/health").status_code == 200
-                self.seconds.append(time.perf_counter() - start)
-                self._stop.wait(0.005)
+        connection = http.client.HTTPConnection("127.0.0.1", int(self._url.rsplit(":", 1)[1]), timeout=20)
+        while not self._stop.is_set():
+            start = time.perf_counter()
+            connection.request("GET", "/v1/health")
+            assert connection.getresponse().read() == b'{"status":"ok"}'
+            self.seconds.append(time.perf_counter() - start)
+            self._stop.wait(0.005)
+        connection.close()
 
     def __enter__(self) -> HealthWatch:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._stop.wait(0.2)  # what was sent may still be at work
         self._stop.set()
         self._thread.join()

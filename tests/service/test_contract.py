@@ -74,7 +74,7 @@ def test_answers_are_as_described(fuzzed, described, path, method, kind):
 
     strategy = operation.as_strategy(generation_mode=mode)
     run = settings(
-        max_examples=15,
+        max_examples=10,
         deadline=None,
         derandomize=True,
         database=None,

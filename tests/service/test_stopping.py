@@ -34,13 +34,15 @@ def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
         workers = [threading.Thread(target=send, args=(number,)) for number in range(8)]
         for worker in workers:
             worker.start()
-        time.sleep(0.7)
+        deadline = time.monotonic() + 20
+        while len(told) < 50 and time.monotonic() < deadline:
+            time.sleep(0.01)
         begin = time.monotonic()
         assert server.stop() == 0
         assert time.monotonic() - begin < 10
         for worker in workers:
             worker.join()
-    assert len(told) > 20 and set(refused) <= {503}
+    assert len(told) >= 50 and set(refused) <= {503}
     with nd.Index(tmp_path / "index.nd", mode="read") as index:
         assert all(id in index for id in told)
         assert len(index) <= len(told) + 8
@@ -70,7 +72,7 @@ def test_requests_in_work_are_answered(tmp_path):
     assert found and (found[0].status_code == 503 or found[0].json()["documents"] == 4000)
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.3, 0.6, 0.9, 1.2, 1.6])
+@pytest.mark.parametrize("delay", [0.0, 0.4, 0.8, 1.3])
 def test_sigterm_while_starting(tmp_path, delay):
     process = start(tmp_path / "index.nd")
     time.sleep(delay)

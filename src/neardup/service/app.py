@@ -177,8 +177,8 @@ def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[Probl
     if isinstance(error, Refused):
         raise error
     if isinstance(error, NeardupError):
-        status, reason = 422, str(error)
-    elif isinstance(error, RecursionError):
+        raise _opening(request.app.state).refusal(error) from None
+    if isinstance(error, RecursionError):
         status, reason = 422, "this JSON is nested too deep"
     elif isinstance(error, UnicodeDecodeError):
         status, reason = 422, "the body is not UTF-8"

@@ -59,9 +59,12 @@ async def _put_lines(body: bytes, opening: Opening, request_id: str, *, answers:
     taken = len(found) - len(rejected)
     opening.metrics.remembered(new, taken - new)
     if answers:
-        said = [one if isinstance(one, SeenAnswer) else Problem(_reason(one), request_id) for one in found]
+        said = [
+            one if isinstance(one, SeenAnswer) else Problem(_reason(one, opening), request_id)
+            for one in found
+        ]
         return Reply(200, encoder.encode_lines(said), NDJSON)
-    named = [RejectedLine(number, _reason(one)) for number, one in rejected[:NAMED_REJECTS]]
+    named = [RejectedLine(number, _reason(one, opening)) for number, one in rejected[:NAMED_REJECTS]]
     return Reply(200, encoder.encode(Bulk(taken, new, taken - new, len(rejected), named)), JSON)
 
 
@@ -85,11 +88,13 @@ def _document(line: bytes) -> DocumentRequest | BaseException:
         return Refused(422, str(error))
 
 
-def _reason(error: BaseException) -> str:
+def _reason(error: BaseException, opening: Opening) -> str:
+    if isinstance(error, NeardupError):
+        error = opening.refusal(error)
+        if error.status != 422:
+            raise error
     if isinstance(error, Refused):
         return error.reason
-    if isinstance(error, NeardupError):
-        return str(error)
     if isinstance(error, ValueError | RecursionError):
         return f"this document cannot be taken: {type(error).__name__}"
     raise error  # ours, not the client's: a full disk, say

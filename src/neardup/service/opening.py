@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from neardup.errors import FormatError, NeardupError
 from neardup.service.engine import Engine
 from neardup.service.limits import Refused
+from neardup.service.logs import log
 from neardup.service.metrics import Metrics
 
 __all__ = ["Opening"]
@@ -20,3 +22,11 @@ class Opening:
         if self.ready is None:
             raise Refused(503, "the index is being opened; try again in a moment")
         return self.ready
+
+    def refusal(self, error: NeardupError) -> Refused:
+        """What a client is told: its own mistakes in full, and of the index's troubles only that there are some."""
+        folder = None if self.ready is None else str(self.ready.index.path)
+        if isinstance(error, FormatError) or (folder is not None and folder in str(error)):
+            log("trouble", reason=str(error))
+            return Refused(503, "the index is in trouble; the logs say what it is")
+        return Refused(422, str(error))

@@ -33,6 +33,6 @@ class SeenRoute:
         except UnicodeDecodeError:
             raise Refused(422, "the body is not UTF-8") from None
         except NeardupError as error:
-            raise Refused(422, str(error)) from None
+            raise self._opening.refusal(error) from None
         self._opening.metrics.remembered(int(answer.new), int(not answer.new))
         return Reply(200, encode(answer), JSON)
