@@ -71,8 +71,10 @@ def test_plagiarism_sees_a_borrowed_quarter():
     rng = random.Random(3)
     essays = [prose(rng, 400) for _ in range(30)]
     essays[7][100:250] = essays[3][50:200]
+    essays += [prose(rng, 5000), prose(rng, 80)]
+    essays[30][2000:2060] = essays[31][10:70]  # most of a short text in a very long one
     result = nd.dedup([" ".join(essay) for essay in essays], nd.preset("plagiarism"))
-    assert list(zip(result.pairs.left, result.pairs.right, strict=True)) == [(3, 7)]
+    assert list(zip(result.pairs.left, result.pairs.right, strict=True)) == [(3, 7), (30, 31)]
 
 
 def test_source_tells_case_and_signs_apart():
