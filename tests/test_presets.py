@@ -1,5 +1,7 @@
 """Presets by use: each does what its reason says."""
 
+import csv
+import gzip
 import json
 import random
 
@@ -98,3 +100,26 @@ def test_the_command_takes_presets_and_methods(tmp_path):
         assert nd.Config.load(path) == nd.Config.of(method, floor=0.7)
     wrong = run("config", "--preset", "legal", "--method", "exact")
     assert wrong.returncode == 2 and b"leave --config and --method out" in wrong.stderr
+
+
+@pytest.mark.process
+def test_crawl_on_real_pages(data, tmp_path):
+    """Pages that differ only in boilerplate, ads or time stamps are found; other bodies under one template are not."""
+    pytest.importorskip("resiliparse")
+    folder = data / "wiki_html_variants"
+    with gzip.open(folder / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
+        pages = [{"id": row["id"], "html": row["html"]} for row in map(json.loads, file)]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps(page) + "\n" for page in pages))
+    with open(folder / "truth_pairs.tsv", encoding="utf-8") as file:
+        truth = [(row["id_a"], row["id_b"], row["label"]) for row in csv.DictReader(file, delimiter="\t")]
+    shares = {}
+    for name in ("crawl", "corpus"):
+        result = nd.dedup(nd.read(path), nd.preset(name), threads=2)
+        keeper = dict(zip(result.ids, result.clusters.keeper.tolist(), strict=True))
+        found = [label for a, b, label in truth if keeper[a] == keeper[b]]
+        shares[name] = found.count("1") / sum(label == "1" for _, _, label in truth)
+        assert found.count("1") >= 0.95 * len(found)
+        # What differed in figures alone is now found by its digest.
+        assert (result.found.figures > 20) == (name == "crawl")
+    assert shares["crawl"] >= 0.95 > shares["corpus"]
