@@ -5,8 +5,11 @@ import gzip
 import json
 import random
 
+import numpy as np
 import pytest
 from command import run
+from hypothesis import given
+from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.errors import ConfigError
@@ -123,3 +126,11 @@ def test_crawl_on_real_pages(data, tmp_path):
         # What differed in figures alone is now found by its digest.
         assert (result.found.figures > 20) == (name == "crawl")
     assert shares["crawl"] >= 0.95 > shares["corpus"]
+
+
+@given(st.lists(st.text("a1 Z9may-", max_size=30), min_size=1, max_size=5), st.booleans(), st.booleans())
+def test_folded_words_are_the_same_in_features_and_in_text(texts, ids, dates):
+    how = nd.Normalize(digits="fold", ids="fold" if ids else "keep", dates="fold" if dates else "keep")
+    plain = nd.Words().extract(nd.normalize(texts, how))
+    folded = nd.Words(normalize=how).extract(texts)
+    assert np.array_equal(plain.hashes, folded.hashes) and np.array_equal(plain.offsets, folded.offsets)
