@@ -74,12 +74,10 @@ def _source() -> Config:
 
 
 def _plagiarism() -> Config:
-    # A quarter of the shorter text in one of the same length: Jaccard is .25 / 1.75 or more.
     return Config(
         features=Shingles(width=5, select=Winnow(4)),
-        fingerprint=MinHash(256),
-        search=LSH.for_threshold(0.14, 0.95, values=256),
         verify=Containment(0.25, 0.15),
+        recall=0.95,
         short=0,
         keep=Keep(by="first"),
     )
@@ -133,7 +131,7 @@ _ALL = (
         "plagiarism",
         "essays and papers that borrow",
         "Winnowing keeps one of any four successive 5-shingles: eight successive words copied are always seen. What "
-        "counts is the share of the shorter text that the other holds. A short quote in a long text is not looked for.",
+        "counts is the share of the shorter text that the other holds, however long that is.",
         _plagiarism,
     ),
     Preset(

@@ -242,7 +242,7 @@ def test_lines_are_those_of_split(data, limit):
 @settings(max_examples=60, deadline=None)
 @given(
     st.binary(max_size=300),
-    st.sampled_from(["jsonl", "csv", "tsv", "text", "html", "parquet", "arrow", "warc"]),
+    st.sampled_from(["jsonl", "csv", "tsv", "text", "html", "parquet", "arrow", "warc", "mbox"]),
 )
 def test_no_bytes_break_a_reader(tmp_path_factory, data, format):
     path = tmp_path_factory.getbasetemp() / f"any.{format}"

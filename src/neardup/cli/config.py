@@ -27,7 +27,7 @@ def config(as_json: bool, **given: Any) -> None:
         click.echo(
             f"\n# chosen for this threshold and recall: {made.inverted.probes} probes of each document"
         )
-    elif not as_json and made.near and made.search is None:
+    elif not as_json and made.near and made.search is None and made.agree is None:
         click.echo(
             f"\n# chosen for this threshold and recall: {made.bands.bands} bands of {made.bands.rows} values"
         )
