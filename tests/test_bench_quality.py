@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.quality import failures, human, overlaps
+from benchmarks.quality import failures, human, overlaps, page
 from benchmarks.quality.compare import candidate_pairs
 from benchmarks.quality.recipes import distances
 from benchmarks.quality.scores import best, score, sweep
@@ -16,6 +18,8 @@ from hypothesis import strategies as some
 
 import neardup as nd
 from neardup import similarity
+
+ROOT = Path(__file__).parents[1]
 
 
 def tiny(seed: int = 0, documents: int = 40) -> LabelledSet:
@@ -163,3 +167,11 @@ def test_cases_change_what_they_say():
     words = " ".join(f"word{at}" for at in range(2000))
     new = failures.change_words(words, 0.1, ["other"], draw).split()
     assert 140 < new.count("other") < 260 and len(new) == 2000
+
+
+def test_the_page_is_made_of_the_kept_result():
+    """Nothing between the marks is typed in."""
+    kept = json.loads((ROOT / "benchmarks" / "results" / "quality.json").read_text("utf-8"))
+    whole = (ROOT / "docs" / "quality.md").read_text("utf-8")
+    assert page.text(kept) in whole
+    assert "<!-- recall table: begin -->" in whole, "the table of benchmarks.recall stays"

@@ -21,6 +21,7 @@ __all__ = [
     "said_table",
     "short_table",
     "simhash_table",
+    "span",
     "table",
     "threshold_table",
 ]
@@ -45,6 +46,12 @@ def named(measure: Sequence[float | None]) -> str:
     """A value with its interval."""
     value, low, high = measure
     return "-" if value is None else f"{value:.3f} ({low:.3f} to {high:.3f})"
+
+
+def span(values: Sequence[float]) -> str:
+    """The least and the largest of some shares."""
+    low, high = f"{min(values):.0%}", f"{max(values):.0%}"
+    return low if low == high else f"{low} to {high}"
 
 
 def pick(rows: Sequence[Json], **wanted: object) -> Json:
@@ -209,10 +216,10 @@ def minhash_table(result: Json) -> list[str]:
     return table([*head, "µs a document", "mean F1 at .5"], rows)
 
 
-def short_table(result: Json) -> list[str]:
+def short_table(sets: Sequence[Json]) -> list[str]:
     """The pipeline with and without the exact join of short documents, where a set has short ones."""
     rows = []
-    for given in result["sets"]:
+    for given in sets:
         for threshold in (0.8, 0.5):
             off, on = (r for r in given["short"] if r["threshold"] == threshold)
             if off["similar"]:
@@ -287,4 +294,4 @@ def said_table(
     for title, said in cases:
         cells = [f"{v:,}" if isinstance(v, int) else f"{v:.{places}f}" for v in (said[m] for m in methods)]
         rows.append([*title, *cells])
-    return table([*titles, *methods], rows)
+    return table([*titles, *methods], rows, left=len(titles) - 1)
