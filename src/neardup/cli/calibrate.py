@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -180,6 +181,8 @@ def _show(found: CorpusCalibration) -> None:
     from rich.console import Console
 
     console = Console(highlight=False)
+    if not console.is_terminal and "COLUMNS" not in os.environ:
+        console = Console(highlight=False, width=120)  # a file has room for the whole table
     name = {"jaccard": "Jaccard", "cosine": "cosine"}[found.similarity]
     how = (
         "every pair compared"
