@@ -6,9 +6,8 @@ import pytest
 import neardup as nd
 from neardup import preparing
 from neardup.corpus.corpus import Corpus
-from neardup.deduplication import prepare_if_ready
 from neardup.filters import Filters
-from neardup.preparing import needs_corpus, prepare
+from neardup.preparing import Prepared, needs_corpus, prepare
 from neardup.sharding import Incoming, Sharder
 
 MENU = (
@@ -30,7 +29,7 @@ def corpus_of(texts, config, sources=None, size=2000, folder=None):
             part = slice(start, start + 7)
             yield Incoming(documents[part], sources[part], list(range(start, start + len(documents[part]))))
 
-    sharder = Sharder(config, prepare_if_ready(config, 1), size=size, folder=folder)
+    sharder = Sharder(config, Prepared.untaught(config), size=size, folder=folder)
     return Corpus(sharder.shards(batches())), sharder
 
 

@@ -13,9 +13,10 @@ import pytest
 import neardup as nd
 from neardup import sharding, web
 from neardup.corpus.shard import FileShard
-from neardup.deduplication import of_reader, prepare_if_ready
+from neardup.deduplication import of_reader
 from neardup.errors import DataError
 from neardup.filters import Filters
+from neardup.preparing import Prepared
 from neardup.sharding import Incoming, Sharder
 
 COLUMNS = ("digests", "empty", "filtered", "tokens", "sizes", "places")
@@ -34,7 +35,7 @@ def batches(many, size=10, file="a.jsonl"):
 
 def sharder(folder=None, config=None, size=1000, **others):
     config = config or nd.Config()
-    return Sharder(config, prepare_if_ready(config, 1), folder=folder, size=size, **others)
+    return Sharder(config, Prepared.untaught(config), folder=folder, size=size, **others)
 
 
 def contents(shards):

@@ -24,7 +24,7 @@ from neardup.io.columns import is_html
 from neardup.io.reading import Reader, read
 from neardup.keep import Keep
 from neardup.pipeline import Room, find
-from neardup.preparing import needs_corpus, prepare
+from neardup.preparing import Prepared, needs_corpus, prepare
 from neardup.progress import Progress
 from neardup.result import Result
 from neardup.sharding import Incoming, Sharder
@@ -69,7 +69,7 @@ def dedup(
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix="neardup-"))
             room = replace(room, folder=Path(place))
         told.stage("read")
-        sharder = Sharder(config, prepare_if_ready(config, threads), folder=room.folder, threads=threads)
+        sharder = Sharder(config, Prepared.untaught(config, threads), folder=room.folder, threads=threads)
         sharder.size = min(sharder.size, max(1 << 20, room.memory // 32))
         source, batches = incoming(documents, config)
         corpus = Corpus(sharder.shards(batches))
@@ -97,13 +97,6 @@ def dedup(
         )
         told.finish()
     return result
-
-
-def prepare_if_ready(config: Config, threads: int) -> Any:
-    """The config prepared, as far as it can be without a corpus."""
-    from neardup.preparing import Prepared
-
-    return Prepared(config, config.features, config.compared, threads=threads)
 
 
 def cut_corpus(corpus: Corpus, found: Any, config: Config, threshold: float, rank: Any) -> Cut:

@@ -32,10 +32,32 @@ from neardup.search.lsh import LSH
 from neardup.search.runs import PairRuns, pack_pairs
 from neardup.verify import Containment
 
-__all__ = ["Agreement", "Bands", "Method", "Near", "Within", "method_of"]
+__all__ = ["Agreement", "Bands", "Method", "Near", "Task", "Within", "method_of"]
 
 Rows = NDArray[np.int64]
 Sets = Callable[[Rows], Iterator[Features]]
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a method searches: the rows of a corpus that are not to `skip`, each with its rank, 0 the best.
+
+    With a `folder` at most about `most` pairs are held in memory. `told` hears what share is done. `sets` makes the
+    features of ascending rows that will be compared, a batch at a time.
+    """
+
+    corpus: Corpus
+    skip: NDArray[np.bool_]
+    rank: Rows
+    folder: Path | None
+    most: int
+    threads: int
+    told: Callable[[float], None]
+    sets: Sets
+
+    def runs(self) -> PairRuns:
+        """Where its pairs are gathered."""
+        return PairRuns(self.folder, self.most)
 
 
 class Method(Protocol):
@@ -50,20 +72,8 @@ class Method(Protocol):
         """The columns of fingerprints that the search needs later."""
         ...
 
-    def candidates(
-        self,
-        corpus: Corpus,
-        skip: NDArray[np.bool_],
-        rank: Rows,
-        *,
-        folder: Path | None,
-        most: int,
-        threads: int,
-        told: Callable[[float], None],
-        sets: Sets,
-    ) -> Joined:
-        """Pairs among the rows not to skip; with a folder at most about `most` are held in memory. `told` hears what
-        share is done. `sets` makes the features of ascending rows that will be compared, a batch at a time."""
+    def candidates(self, task: Task) -> Joined:
+        """Pairs of rows worth a comparison."""
         ...
 
 
@@ -97,26 +107,15 @@ class Bands:
         keys = self.lsh.band_keys(prints, threads=threads)
         return {"keys": keys, "alike": self.lsh.alike(prints, threads=threads)}
 
-    def candidates(
-        self,
-        corpus: Corpus,
-        skip: NDArray[np.bool_],
-        rank: Rows,
-        *,
-        folder: Path | None,
-        most: int,
-        threads: int,
-        told: Callable[[float], None],
-        sets: Sets,
-    ) -> Joined:
+    def candidates(self, task: Task) -> Joined:
         return self.lsh.join(
-            corpus.keys,
-            corpus.prints("alike"),
-            skip,
-            rank=rank,
-            runs=PairRuns(folder, most),
-            threads=threads,
-            told=lambda band: told((band + 1) / self.lsh.bands),
+            task.corpus.keys,
+            task.corpus.prints("alike"),
+            task.skip,
+            rank=task.rank,
+            runs=task.runs(),
+            threads=task.threads,
+            told=lambda band: task.told((band + 1) / self.lsh.bands),
         )
 
 
@@ -144,27 +143,16 @@ class Near:
             columns["ranks"] = prints.ranks
         return columns
 
-    def candidates(
-        self,
-        corpus: Corpus,
-        skip: NDArray[np.bool_],
-        rank: Rows,
-        *,
-        folder: Path | None,
-        most: int,
-        threads: int,
-        told: Callable[[float], None],
-        sets: Sets,
-    ) -> Joined:
-        ranks = corpus.prints("ranks") if self._needs_ranks() else None
-        codes = Codes("codes of one run", skip, self.bits, corpus.prints("codes"), ranks=ranks)
-        groups = best_first(collapse(codes, threads=threads), rank)
-        joined = Joined(groups, PairRuns(folder, most), self.spread)
+    def candidates(self, task: Task) -> Joined:
+        ranks = task.corpus.prints("ranks") if self._needs_ranks() else None
+        codes = Codes("codes of one run", task.skip, self.bits, task.corpus.prints("codes"), ranks=ranks)
+        groups = best_first(collapse(codes, threads=task.threads), task.rank)
+        joined = Joined(groups, task.runs(), self.spread)
         first = groups.first_rows
         if len(first) > 1:
-            found = self.search.candidates(codes.take(first), threads=threads)
+            found = self.search.candidates(codes.take(first), threads=task.threads)
             joined.runs.add(pack_pairs(first[found.left], first[found.right]))
-        told(1.0)
+        task.told(1.0)
         return joined
 
     def _needs_ranks(self) -> bool:
@@ -191,25 +179,14 @@ class Agreement:
         assert isinstance(prints, Sketches)
         return {"values": prints.values}
 
-    def candidates(
-        self,
-        corpus: Corpus,
-        skip: NDArray[np.bool_],
-        rank: Rows,
-        *,
-        folder: Path | None,
-        most: int,
-        threads: int,
-        told: Callable[[float], None],
-        sets: Sets,
-    ) -> Joined:
+    def candidates(self, task: Task) -> Joined:
         return self.rule.join(
-            corpus.prints("values" if self.sketches else "places"),
-            skip,
-            rank=rank,
-            runs=PairRuns(folder, most),
-            threads=threads,
-            told=told,
+            task.corpus.prints("values" if self.sketches else "places"),
+            task.skip,
+            rank=task.rank,
+            runs=task.runs(),
+            threads=task.threads,
+            told=task.told,
         )
 
 
@@ -227,27 +204,18 @@ class Within:
     def kept(self, prints: Sketches | Codes | Keys, threads: int) -> Prints:
         return {}
 
-    def candidates(
-        self,
-        corpus: Corpus,
-        skip: NDArray[np.bool_],
-        rank: Rows,
-        *,
-        folder: Path | None,
-        most: int,
-        threads: int,
-        told: Callable[[float], None],
-        sets: Sets,
-    ) -> Joined:
-        rows = np.flatnonzero(~skip)
+    def candidates(self, task: Task) -> Joined:
+        rows = np.flatnonzero(~task.skip)
         found = self.search.join(
             rows,
-            lambda: sets(rows),
+            lambda: task.sets(rows),
             of=self.of,
-            rank=rank,
-            runs=PairRuns(folder, most),
-            threads=threads,
-            told=told,
+            rank=task.rank,
+            runs=task.runs(),
+            threads=task.threads,
+            told=task.told,
         )
-        alone = Groups(np.zeros(len(skip), np.bool_), skip, np.empty(0, np.int64), np.zeros(1, np.int64))
+        alone = Groups(
+            np.zeros(len(task.skip), np.bool_), task.skip, np.empty(0, np.int64), np.zeros(1, np.int64)
+        )
         return Joined(alone, found.runs, 1, capped=found.capped, skipped=found.skipped)

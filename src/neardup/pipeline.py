@@ -17,7 +17,7 @@ from neardup.features.base import Features
 from neardup.features.extract import Words
 from neardup.filters import languages_of
 from neardup.fused import read_texts
-from neardup.methods import Method, method_of
+from neardup.methods import Method, Task, method_of
 from neardup.preparing import Prepared
 from neardup.progress import Progress
 from neardup.pruning import never_duplicates
@@ -154,16 +154,9 @@ class _Search:
             apart = apart | self._never(apart)
         short = self._short(apart)
         self.progress.stage("candidates", 1.0)
-        joined = method.candidates(
-            corpus,
-            apart,
-            self.best,
-            folder=self.room.folder,
-            most=self.room.pairs,
-            threads=self.threads,
-            told=self.progress.reached,
-            sets=self._batches,
-        )
+        room, told = self.room, self.progress.reached
+        task = Task(corpus, apart, self.best, room.folder, room.pairs, self.threads, told, self._batches)
+        joined = method.candidates(task)
         runs = None
         joined_short = np.zeros(len(corpus), np.bool_)
         if short is not None and short.any():

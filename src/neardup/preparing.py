@@ -51,6 +51,11 @@ class Prepared:
         assert not isinstance(prints, IMatch), "a lexicon is learnt from the corpus"
         return prints
 
+    @classmethod
+    def untaught(cls, config: Config, threads: int = 1) -> Prepared:
+        """The config as it stands, before anything was learnt: enough to read documents and to digest them."""
+        return cls(config, config.features, config.compared, threads=threads)
+
     @property
     def scheme(self) -> str:
         """What decides the fingerprints."""
@@ -107,7 +112,7 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
     check_threads(threads)
     features, compared = config.features, config.compared
     if not needs_corpus(config):
-        return Prepared(config, features, compared, threads=threads)
+        return Prepared.untaught(config, threads)
     assert corpus is not None, "weights and templates are learnt from the corpus"
     if config.idf is not None:
         rows = _sampled(np.flatnonzero(~corpus.out))

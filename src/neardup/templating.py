@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 
 from neardup.config import Config, Templates
 from neardup.corpus.corpus import Corpus
-from neardup.deduplication import incoming, prepare_if_ready
+from neardup.deduplication import incoming
 from neardup.features.extract import TextFeatures
 from neardup.features.normalize import Normalize, normalize, tokens
 from neardup.features.weights import Common
 from neardup.fused import digest
 from neardup.pipeline import first_rows
-from neardup.preparing import prepare
+from neardup.preparing import Prepared, prepare
 from neardup.sharding import Sharder
 from neardup.threads import check_threads
 
@@ -99,7 +99,7 @@ def learn_templates(
     settings = config.templates or Templates()
     config = replace(config, templates=settings, near=True)
     _, batches = incoming(documents, config)
-    corpus = Corpus(Sharder(config, prepare_if_ready(config, threads), threads=threads).shards(batches))
+    corpus = Corpus(Sharder(config, Prepared.untaught(config, threads), threads=threads).shards(batches))
     prepared = prepare(config, corpus, threads=threads)
     texts = [
         text.decode("utf-8", "replace")

@@ -238,6 +238,6 @@ def test_the_cursor_comes_back_after_control_c(tmp_path):
         shown += data
     process.wait(30)
     os.close(main)
-    # On a fast machine the scan may have ended before the signal came.
-    assert process.returncode in (0, 130) and b"Traceback" not in shown
+    assert process.returncode == 130 and b"Traceback" not in shown
+    # Hiding twice is undone by showing once: what counts is how the terminal is left.
     assert shown.rfind(b"\x1b[?25h") > shown.rfind(b"\x1b[?25l")

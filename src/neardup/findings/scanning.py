@@ -181,7 +181,7 @@ class _Run:
 
     def go(self, reusable: bool) -> Findings:
         config, progress = self.config, self.progress
-        prepared = Prepared(config, config.features, config.compared, threads=self.threads)
+        prepared = Prepared.untaught(config, self.threads)
         references, shards_of_references = self._references(prepared)
         sharder = self._sharder(prepared, "")
         shards, told = self._shards(sharder)
