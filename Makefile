@@ -10,7 +10,7 @@ TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 # Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
 INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
 
-.PHONY: demo build test quick lint format bench bench-pipeline papers quality sanitize clean
+.PHONY: demo build test engines quick lint format bench bench-pipeline papers quality sanitize clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.tools: pyproject.toml
@@ -36,10 +36,14 @@ build: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/.test
+test: $(VENV)/.test engines
 	$(BIN)/python -m pytest
 
-quick: $(VENV)/.test
+# Java, Redis and Chromium, which some tests run for real.
+engines:
+	@sh tools/engines.sh
+
+quick: $(VENV)/.test engines
 	$(BIN)/python -m pytest -m "not slow"
 
 lint: $(VENV)/.lint

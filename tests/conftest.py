@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -37,6 +38,33 @@ def data() -> Path:
             pytest.fail(f"no labelled corpora at {folder}; set NEARDUP_DATA")
         pytest.skip(f"no labelled corpora at {folder}; set NEARDUP_DATA")
     return folder
+
+
+def engine(program: str, package: str) -> str:
+    """The path of a program that tests run for real; without it they are skipped, and fail with CI=true."""
+    found = shutil.which(program)
+    if found is None:
+        told = f"{program} is not installed; `make engines` or Debian's package {package} has it"
+        pytest.fail(told) if os.environ.get("CI") == "true" else pytest.skip(told)
+    return found
+
+
+@pytest.fixture(scope="session")
+def java() -> str:
+    """Spark's Java."""
+    return engine("java", "openjdk-17-jre-headless")
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> str:
+    """The server's program; tests start their own on a free port."""
+    return engine("redis-server", "redis-server")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's program, for Playwright's `executable_path`."""
+    return engine("chromium", "chromium")
 
 
 @pytest.fixture(scope="session")
