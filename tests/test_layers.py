@@ -22,11 +22,11 @@ LAYERS = [
     ["config"],
     ["cut", "corpus"],
     ["fused"],
-    ["clusters", "verify", "similarity", "search"],
+    ["clusters", "verify", "similarity", "search", "spans"],
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    ["filters", "keep", "plain", "printable", "progress", "sample", "spans"],
+    ["filters", "keep", "plain", "printable", "progress", "sample"],
     ["frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors", "version"],
 ]

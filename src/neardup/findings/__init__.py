@@ -4,6 +4,7 @@ from neardup.findings.applying import Applied, apply, check_output
 from neardup.findings.explaining import ExplainedPair, explain_pair
 from neardup.findings.folder import Findings
 from neardup.findings.listing import list_clusters, write_clusters, write_pairs
+from neardup.findings.passages import by_passages, shared_words
 from neardup.findings.scanning import scan
 from neardup.findings.summary import Summary, alarms, summarize
 
@@ -14,10 +15,12 @@ __all__ = [
     "Summary",
     "alarms",
     "apply",
+    "by_passages",
     "check_output",
     "explain_pair",
     "list_clusters",
     "scan",
+    "shared_words",
     "summarize",
     "write_clusters",
     "write_pairs",
