@@ -72,7 +72,7 @@ def test_columns_that_do_not_fit_are_refused():
         (tokens, offsets, row, np.zeros(2, np.int64), 1),
         (tokens, offsets, row, row, 0),
     ):
-        with pytest.raises(ValueError, match="must|differ|range|least"):
+        with pytest.raises(ValueError, match=r"must|differ|range|least"):
             _core.shared_passages(*bad, True)
 
 
