@@ -4,6 +4,7 @@
 #include <optional>
 
 #include <nanobind/stl/optional.h>
+#include "agree.hpp"
 #include "bind.hpp"
 #include "clusters.hpp"
 #include "copied.hpp"
@@ -166,6 +167,30 @@ void bind_held(nb::module_& module) {
         "Columns (row, key number): which rows of features hold which of the ascending keys.");
 }
 
+template <class Value>
+void bind_agreeing(nb::module_& module) {
+    module.def(
+        "agreeing_places",
+        [](const Matrix<Value>& values, const Column<std::int64_t>& left, const Column<std::int64_t>& right,
+           int threads) {
+            const unsigned workers = check_threads(threads);
+            if (left.shape(0) != right.shape(0)) throw nb::value_error("columns differ in length");
+            std::vector<std::int64_t> found;
+            {
+                nb::gil_scoped_release free;
+                for (const auto& rows : {view(left), view(right)})
+                    for (const std::int64_t row : rows)
+                        if (row < 0 || static_cast<std::size_t>(row) >= values.shape(0))
+                            throw nb::value_error("a row is out of range");
+                found = agreeing_places(view(values), values.shape(1), view(left), view(right),
+                                        sizeof(Value) == 8, workers);
+            }
+            return to_numpy(std::move(found));
+        },
+        "values"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(), "threads"_a = 1,
+        "At how many places the rows of each pair are equal; of 64-bit keys a 0 is none.");
+}
+
 void bind_copied(nb::module_& module) {
     module.def(
         "shared_passages",
@@ -209,6 +234,8 @@ void bind_stages(nb::module_& module) {
     bind_lsh(module);
     bind_held(module);
     bind_copied(module);
+    bind_agreeing<std::uint32_t>(module);
+    bind_agreeing<std::uint64_t>(module);
     bind_verify(module);
     module.def(
         "first_keepers",
