@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import sqlite3
 import threading
@@ -21,6 +22,7 @@ __all__ = ["VERSION", "Durability", "Store", "integers"]
 VERSION = 1
 APPLICATION = 0x6E64_6978  # "ndix"
 Durability = Literal["full", "normal"]
+INSERTED_AT_ONCE = (64, 8, 1)  # documents in one statement; a statement is prepared once for each size
 PAGES_BEFORE_CHECKPOINT = 8192  # each checkpoint waits for the disk; this many pages are 64 MB
 
 SCHEMA = """
@@ -190,20 +192,35 @@ class Store:
 
     def count(self, **by: int) -> None:
         """Add to counters."""
-        self.run_all(
-            "UPDATE counters SET value = value + ? WHERE name = ?", [(n, name) for name, n in by.items() if n]
+        given = {name: int(by[name]) for name in sorted(by) if by[name]}
+        if not given:
+            return
+        cases = " ".join(f"WHEN '{name}' THEN ?" for name in given)
+        names = ", ".join(f"'{name}'" for name in given)
+        self.run(
+            f"UPDATE counters SET value = value + CASE name {cases} END WHERE name IN ({names})",
+            tuple(given.values()),
         )
 
     def insert(self, columns: Mapping[str, Sequence[Any]], same: Mapping[str, int | None]) -> None:
         """New documents, column by column, and what is the same for all. Every value that is bound costs time, so
-        columns without a value are left out: that doubles the speed of bare fingerprints."""
+        columns without a value are left out: that doubles the speed of bare fingerprints. Each statement takes many
+        documents, as other threads may have to be waited for at the end of each."""
         given = {
             name: column for name, column in columns.items() if any(value is not None for value in column)
         }
-        fixed = {name: int(value) for name, value in same.items() if value is not None}
-        names = ", ".join([*given, *fixed])
-        marks = ", ".join(["?"] * len(given) + [str(value) for value in fixed.values()])
-        self.run_all(f"INSERT INTO documents ({names}) VALUES ({marks})", zip(*given.values(), strict=True))
+        bound = {name: int(value) for name, value in same.items() if value is not None}
+        fixed, extra = ", ".join([*given, *bound]), "".join([", ?"] * len(bound))
+        line = f"({', '.join(['?'] * len(given))}{extra})"
+        lines = [(*values, *bound.values()) for values in zip(*given.values(), strict=True)]
+        with self._lock, self.errors():
+            at = 0
+            for size in INSERTED_AT_ONCE:
+                statement = f"INSERT INTO documents ({fixed}) VALUES {', '.join([line] * size)}"
+                while len(lines) - at >= size:
+                    flat = tuple(itertools.chain.from_iterable(lines[at : at + size]))
+                    self._connection.execute(statement, flat)
+                    at += size
 
     def chunks(self, columns: str, first: int, last: int, size: int = 50_000) -> Iterator[list[Any]]:
         """The documents of rows first to last - 1, in order, so many row numbers at a time."""

@@ -80,7 +80,7 @@ async def seen(data: DocumentRequest, state: State) -> SeenAnswer:
 
 async def _put(data: DocumentRequest, state: State) -> SeenAnswer:
     opening = _opening(state)
-    answer = await opening.engine().seen(data)
+    answer = await opening.engine().intake.seen(data)
     opening.metrics.remembered(int(answer.new), int(not answer.new))
     return answer
 

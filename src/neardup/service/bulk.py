@@ -3,21 +3,32 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import parse_qs
 
 import msgspec
 
 from neardup.errors import NeardupError
+from neardup.index.answers import Answers
 from neardup.service.limits import Refused
 from neardup.service.opening import Opening
 from neardup.service.replies import JSON, NDJSON, Call, Reply
-from neardup.service.schemas import Bulk, DocumentRequest, Problem, RejectedLine, SeenAnswer, decode_document
+from neardup.service.schemas import (
+    Bulk,
+    DocumentRequest,
+    Problem,
+    RejectedLine,
+    SeenAnswer,
+    decode_document,
+    decode_documents,
+)
 
 __all__ = ["BulkRoute"]
 
 NAMED_REJECTS = 100
-AT_ONCE = 1000  # documents written at once
-TURN = 1 << 18  # bytes decoded before others have their turn on the event loop
+TURN = 1 << 21  # bytes decoded in one go, before others have their turn on the event loop
 encoder = msgspec.json.Encoder()
 
 
@@ -39,44 +50,87 @@ class BulkRoute:
 async def _put_lines(body: bytes, opening: Opening, request_id: str, *, answers: bool) -> Reply:
     """Take every line that can be taken; those that cannot are named by their number, from 1."""
     engine = opening.engine()
-    lines = body.split(b"\n")
-    if lines and not lines[-1].strip():
-        lines.pop()
-    if len(lines) > engine.limits.documents:
-        raise Refused(413, f"{len(lines):,} lines; at most {engine.limits.documents:,} are taken at once")
-    found: list[SeenAnswer | BaseException] = []
-    writing: asyncio.Task[list[SeenAnswer | BaseException]] | None = None
-    for start in range(0, len(lines), AT_ONCE):
-        part = await _decoded(lines[start : start + AT_ONCE])
-        # One part is decoded here while the one before it is written elsewhere.
-        before, writing = writing, asyncio.create_task(engine.put_all(part))
-        if before is not None:
-            found += await before
-    if writing is not None:
-        found += await writing
-    new = sum(1 for one in found if isinstance(one, SeenAnswer) and one.new)
-    rejected = [(number, one) for number, one in enumerate(found, 1) if not isinstance(one, SeenAnswer)]
-    taken = len(found) - len(rejected)
+    writing: list[asyncio.Task[Answers | list[Any]]] = []
+    start = 0
+    for ends in _parts(_line_ends(body, engine.limits.documents)):
+        documents = _decoded(body, start, ends)
+        start = ends[-1] + 1
+        writing.append(
+            asyncio.create_task(engine.intake.put_lines(documents, writing[-1] if writing else None))
+        )
+        # One part is decoded here while one before it is read, and another written, elsewhere; not more, as each of
+        # them holds its documents twice.
+        if len(writing) > 2:
+            await asyncio.wait({writing[-3]})
+        await asyncio.sleep(0)
+    found = await asyncio.gather(*writing, return_exceptions=True)
+    for one in found:
+        if isinstance(one, BaseException):
+            raise one
+    return _reply(found, opening, request_id, answers)  # type: ignore[arg-type]
+
+
+def _reply(parts: list[Answers | list[Any]], opening: Opening, request_id: str, answers: bool) -> Reply:
+    new, taken, first = 0, 0, 1
+    said: list[SeenAnswer | Problem] = []
+    rejected: list[tuple[int, BaseException]] = []
+    for part in parts:
+        if isinstance(part, Answers):
+            new, taken = new + int(part.new.sum()), taken + len(part)
+            if answers:
+                said += [SeenAnswer(*one) for one in part]
+        else:
+            good = [one for one in part if isinstance(one, SeenAnswer)]
+            new, taken = new + sum(one.new for one in good), taken + len(good)
+            rejected += [(n, one) for n, one in enumerate(part, first) if not isinstance(one, SeenAnswer)]
+            if answers:
+                said += [
+                    one if isinstance(one, SeenAnswer) else Problem(_reason(one, opening), request_id)
+                    for one in part
+                ]
+        first += len(part)
     opening.metrics.remembered(new, taken - new)
     if answers:
-        said = [
-            one if isinstance(one, SeenAnswer) else Problem(_reason(one, opening), request_id)
-            for one in found
-        ]
         return Reply(200, encoder.encode_lines(said), NDJSON)
     named = [RejectedLine(number, _reason(one, opening)) for number, one in rejected[:NAMED_REJECTS]]
     return Reply(200, encoder.encode(Bulk(taken, new, taken - new, len(rejected), named)), JSON)
 
 
-async def _decoded(lines: list[bytes]) -> list[DocumentRequest | BaseException]:
-    found, size = [], 0
-    for line in lines:
-        found.append(_document(line))
-        size += len(line)
-        if size > TURN:
-            size = 0
-            await asyncio.sleep(0)
-    return found
+def _line_ends(body: bytes, most: int) -> list[int]:
+    """Where each line ends; refused as soon as there are more of them than may be taken."""
+    ends, at = [], -1
+    while (at := body.find(b"\n", at + 1)) >= 0:
+        ends.append(at)
+        if len(ends) > most:
+            break
+    if body and not body.endswith(b"\n"):
+        ends.append(len(body))
+    if len(ends) > most:
+        raise Refused(413, f"more than {most:,} lines; that many are taken at once")
+    return ends
+
+
+def _parts(ends: list[int]) -> Iterator[list[int]]:
+    """Stretches of lines, by where they end, so long that what is decoded in one go keeps nobody waiting."""
+    first, start = 0, 0
+    for line, end in enumerate(ends):
+        if end - start > TURN and line > first:
+            yield ends[first:line]
+            first, start = line, ends[line - 1] + 1
+    if first < len(ends):
+        yield ends[first:]
+
+
+def _decoded(body: bytes, start: int, ends: list[int]) -> list[DocumentRequest | BaseException]:
+    """The documents of lines. If every line end stands between two objects, and there are as many objects as lines,
+    there is one on each line: they are decoded in one go. Otherwise each line is looked at by itself."""
+    part = memoryview(body)[start : ends[-1]]
+    if all(body[end - 1 : end + 2] == b"}\n{" for end in ends[:-1]):
+        with contextlib.suppress(msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            found: list[Any] = decode_documents(part)
+            if len(found) == len(ends):
+                return found
+    return [_document(line) for line in bytes(part).split(b"\n")]
 
 
 def _document(line: bytes) -> DocumentRequest | BaseException:

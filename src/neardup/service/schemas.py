@@ -29,6 +29,7 @@ __all__ = [
     "StateAnswer",
     "StatsAnswer",
     "decode_document",
+    "decode_documents",
 ]
 
 Id = Annotated[
@@ -202,4 +203,5 @@ class Problem(Struct):
     request_id: str
 
 
-decode_document = msgspec.json.Decoder(DocumentRequest).decode
+_decoder = msgspec.json.Decoder(DocumentRequest)
+decode_document, decode_documents = _decoder.decode, _decoder.decode_lines

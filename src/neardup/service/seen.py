@@ -25,7 +25,7 @@ class SeenRoute:
         engine = self._opening.engine()
         try:
             document = decode_document(call.body)
-            answer = await engine.seen(document)
+            answer = await engine.intake.seen(document)
         except msgspec.DecodeError as error:
             raise Refused(422, str(error)) from None
         except RecursionError:
