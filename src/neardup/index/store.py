@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import functools
 import itertools
 import json
 import sqlite3
@@ -43,6 +44,16 @@ INSERT INTO counters VALUES ('rows', 0), ('sequence', 0), ('pruned', 0), ('docum
 def integers(rows: Iterable[int] | NDArray[np.int64]) -> str:
     """Row numbers as one parameter of a statement."""
     return json.dumps(rows.tolist() if isinstance(rows, np.ndarray) else list(rows))
+
+
+@functools.cache
+def _marks(shared: int, own: int, lines: int) -> str:
+    """The places of parameters: the first ones are the same on every line, the others come line by line."""
+    first = [f"?{n}" for n in range(1, shared + 1)]
+    return ", ".join(
+        f"({', '.join([*first, *(f'?{shared + line * own + n}' for n in range(1, own + 1))])})"
+        for line in range(lines)
+    )
 
 
 class Store:
@@ -209,17 +220,18 @@ class Store:
         given = {
             name: column for name, column in columns.items() if any(value is not None for value in column)
         }
-        bound = {name: int(value) for name, value in same.items() if value is not None}
-        fixed, extra = ", ".join([*given, *bound]), "".join([", ?"] * len(bound))
-        line = f"({', '.join(['?'] * len(given))}{extra})"
-        lines = [(*values, *bound.values()) for values in zip(*given.values(), strict=True)]
+        shared = {name: int(value) for name, value in same.items() if value is not None}
+        lines = list(zip(*given.values(), strict=True))
+        names, at = ", ".join([*shared, *given]), 0
         with self._lock, self.errors():
-            at = 0
             for size in INSERTED_AT_ONCE:
-                statement = f"INSERT INTO documents ({fixed}) VALUES {', '.join([line] * size)}"
+                if len(lines) - at < size:
+                    continue
+                values = _marks(len(shared), len(given), size)
+                statement = f"INSERT INTO documents ({names}) VALUES {values}"
                 while len(lines) - at >= size:
-                    flat = tuple(itertools.chain.from_iterable(lines[at : at + size]))
-                    self._connection.execute(statement, flat)
+                    flat = itertools.chain(shared.values(), *lines[at : at + size])
+                    self._connection.execute(statement, tuple(flat))
                     at += size
 
     def chunks(self, columns: str, first: int, last: int, size: int = 50_000) -> Iterator[list[Any]]:

@@ -166,6 +166,7 @@ async def ready(state: State) -> StateAnswer:
 async def metrics(state: State) -> Response[bytes]:
     """Counters in Prometheus' text format."""
     opening = _opening(state)
+    opening.metrics.in_work = state.gate.in_work
     sizes = None if opening.ready is None else await opening.ready.stats()
     return Response(opening.metrics.text(sizes), media_type=CONTENT_TYPE_LATEST)
 

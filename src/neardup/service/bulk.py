@@ -44,7 +44,7 @@ class BulkRoute:
         given = parse_qs(call.query.decode("latin-1")).get("answers", ["false"])[-1]
         if given not in ("true", "false"):
             raise Refused(422, "answers is true or false")
-        return await _put_lines(call.body, self._opening, call.request_id, answers=given == "true")
+        return await _put_lines(call.body, self._opening, call.request_id.decode(), answers=given == "true")
 
 
 async def _put_lines(body: bytes, opening: Opening, request_id: str, *, answers: bool) -> Reply:
