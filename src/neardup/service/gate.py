@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 import re
 import secrets
@@ -95,15 +96,22 @@ class Gate:
             if reply is not None:
                 await sender.reply(reply)
             else:
+                if len(body) > self._limits.values:
+                    self._check_values(body)
                 scope.setdefault("state", {})["request_id"] = name.decode()
                 await self._app(_safe(scope), _replay(body, receive), sender.send)
         except Refused as refused:
             reason = refused.reason
             await sender.refuse(refused.status, reason)
         except (OSError, sqlite3.Error) as error:
-            # A full disk, say: nothing of the request was remembered, and it may be sent again.
+            # What was not acknowledged was not remembered, and may be sent again.
             reason = f"{type(error).__name__}: {error}"
-            await sender.refuse(503, "the index cannot be written or read at the moment; the logs say why")
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                await sender.refuse(507, "the disk of the index is full; what was acknowledged is safe")
+            else:
+                await sender.refuse(
+                    503, "the index cannot be written or read at the moment; the logs say why"
+                )
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             log("error", request_id=name.decode(), reason=reason, trace=traceback.format_exc()[-4000:])
@@ -145,6 +153,12 @@ class Gate:
         if self.in_work > self._limits.requests:
             raise Refused(429, f"{self._limits.requests:,} requests are in work; try again in a moment")
 
+    def _check_values(self, body: bytes) -> None:
+        """All values of a body are made in one go, so their number bounds how long others wait; signs inside of strings
+        count as well."""
+        if body.count(b"{") + body.count(b"[") > self._limits.values:
+            raise Refused(422, f"this JSON has more than {self._limits.values:,} objects and arrays")
+
     async def _plain(self, body: bytes, headers: dict[bytes, bytes]) -> bytes:
         packed = headers.get(b"content-encoding", b"identity").strip().lower()
         if packed in (b"identity", b""):
@@ -181,7 +195,7 @@ class _Sender:
             return  # half of an answer is out; the connection ends
         if status == 401:
             self._extra.append((b"www-authenticate", b"Bearer"))
-        if status in (429, 503):
+        if status in (429, 503, 507):
             self._extra.append((b"retry-after", b"1"))
         await self.reply(Reply(status, problem(reason, self._name.decode()), JSON))
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+import msgspec
+
 from neardup.documents import Document
 from neardup.errors import DataError, NeardupError
 from neardup.fingerprints.base import Fingerprints
@@ -17,9 +19,12 @@ from neardup.index.inputs import check_ids, meta_text
 from neardup.service.batching import Batcher
 from neardup.service.limits import Limits, Refused, check_depth
 from neardup.service.prints import PrintForm
-from neardup.service.schemas import DocumentRequest, SeenAnswer
+from neardup.service.schemas import NO_META, Line, SeenAnswer, decode_meta
 
-__all__ = ["Coming", "Intake", "check_one"]
+__all__ = ["FEW", "Coming", "Intake", "check_one"]
+
+
+FEW = 200  # documents looked at one by one before others have their turn on the event loop
 
 
 class Coming(NamedTuple):
@@ -58,20 +63,30 @@ class Intake:
         for executor in (self._printer, self.writer):
             executor.shutdown(wait=True)
 
-    def check(self, document: DocumentRequest) -> Coming:
+    def check(self, document: Line) -> Coming:
         """A document without HTML, ready to be put; DataError or Refused if it cannot be."""
         check_one(document.text, document.html, document.fingerprint)
         check_ids((document.id,))
-        if document.meta:
-            check_depth(document.meta, self._limits.depth)
-            meta_text(document.meta)
+        meta = None if document.meta is NO_META else self._meta(document.meta)
         code = None
         if document.fingerprint is not None:
-            self._check_store()
+            if self._index.store != "none":
+                raise DataError("this index keeps texts to verify hits by: send text or html")
             code = self._form.bytes_of(document.fingerprint, document.scheme)
-        return Coming(document.id, document.text, code, document.meta, document.ttl)
+        return Coming(document.id, document.text, code, meta, document.ttl)
 
-    async def seen(self, document: DocumentRequest) -> SeenAnswer:
+    def _meta(self, sent: msgspec.Raw) -> dict[str, Any] | None:
+        """Values of any number and kind: their size bounds how long it takes to make them."""
+        size = len(memoryview(sent))
+        if size > self._limits.meta:
+            raise Refused(422, f"meta has {size:,} bytes; at most {self._limits.meta:,} are taken")
+        meta: dict[str, Any] | None = decode_meta(sent)
+        if meta:
+            check_depth(meta, self._limits.depth)
+            meta_text(meta)
+        return meta
+
+    async def seen(self, document: Line) -> SeenAnswer:
         """Look a document up and remember it, in one step."""
         coming = self.check(document)
         if document.html is not None:
@@ -79,7 +94,7 @@ class Intake:
         return await self._seen.put(coming)
 
     async def put_lines(
-        self, documents: Sequence[DocumentRequest | BaseException], before: asyncio.Future[Any] | None
+        self, documents: Sequence[Line | BaseException], before: asyncio.Future[Any] | None
     ) -> Answers | list[Any]:
         """`put_all`, written after what came `before`; in columns where the documents are plain and alike."""
         alike = self._alike(documents)
@@ -104,7 +119,10 @@ class Intake:
     def _alike(self, documents: Sequence[Any]) -> list[str] | Fingerprints | None:
         """The texts of documents, or their fingerprints, if they all have just an id and the one or the other."""
         if any(
-            isinstance(one, BaseException) or one.html is not None or one.meta or one.ttl is not None
+            isinstance(one, BaseException)
+            or one.html is not None
+            or one.meta is not NO_META
+            or one.ttl is not None
             for one in documents
         ):
             return None
@@ -119,7 +137,7 @@ class Intake:
             return None
         return self._form.column(digits)
 
-    async def put_all(self, documents: Sequence[DocumentRequest | BaseException]) -> list[Any]:
+    async def put_all(self, documents: Sequence[Line | BaseException]) -> list[Any]:
         """`seen` for many: an answer, or the exception that says what is wrong, for each."""
         coming: list[Any] = []
         for document in documents:
@@ -127,8 +145,10 @@ class Intake:
                 if isinstance(document, BaseException):
                     raise document
                 coming.append(self.check(document))
-            except (NeardupError, Refused, ValueError, RecursionError) as error:
+            except (NeardupError, Refused, ValueError, RecursionError, msgspec.MsgspecError) as error:
                 coming.append(error)
+            if len(coming) % FEW == 0:
+                await asyncio.sleep(0)
         pages = [at for at, one in enumerate(documents) if getattr(one, "html", None) is not None]
         pages = [at for at in pages if isinstance(coming[at], Coming)]
         texts = await asyncio.gather(
@@ -173,10 +193,6 @@ class Intake:
             return self._put_alike([one])[0]
         except (NeardupError, ValueError) as error:
             return error
-
-    def _check_store(self) -> None:
-        if self._index.store != "none":
-            raise DataError("this index keeps texts to verify hits by: send text or html")
 
     @staticmethod
     async def _in(executor: Executor, call: Callable[..., Any], *given: Any) -> Any:

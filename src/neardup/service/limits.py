@@ -31,7 +31,9 @@ class Limits:
     waiting_bytes   of all requests being read or served
     requests        being read or served at the same time; one more is told to come again (429)
     connections     open at the same time; more wait to be accepted
-    depth           of JSON in `meta`
+    meta            bytes of a document's `meta`
+    depth           of JSON in it
+    values          objects and arrays in the JSON of a question
     header_seconds  until the head of a request is here, and how long a silent connection stays open
     body_seconds    until its body is here
     drain_seconds   what is left to requests in work when the service is told to stop
@@ -43,7 +45,9 @@ class Limits:
     waiting_bytes: int = 256 << 20
     requests: int = 1024
     connections: int = 4096
+    meta: int = 1 << 20
     depth: int = 32
+    values: int = 100_000
     header_seconds: float = 10.0
     body_seconds: float = 30.0
     drain_seconds: float = 20.0
