@@ -87,7 +87,7 @@ async def _reply(parts: list[Any], opening: Opening, request_id: str, answers: b
         first += len(part)
         if answers:
             said.append(encoder.encode_lines([_said(one, opening, request_id) for one in part]))
-            await asyncio.sleep(0)
+        await asyncio.sleep(0)
     opening.metrics.remembered(new, taken - new)
     if answers:
         return Reply(200, b"".join(said), NDJSON)

@@ -142,11 +142,11 @@ class Intake:
         coming: list[Any] = []
         for document in documents:
             try:
-                if isinstance(document, BaseException):
-                    raise document
-                coming.append(self.check(document))
+                coming.append(document if isinstance(document, BaseException) else self.check(document))
             except (NeardupError, Refused, ValueError, RecursionError, msgspec.MsgspecError) as error:
-                coming.append(error)
+                # Where it was raised is of no interest, and a hundred thousand frames would be.
+                error.__context__ = error.__cause__ = None
+                coming.append(error.with_traceback(None))
             if len(coming) % FEW == 0:
                 await asyncio.sleep(0)
         pages = [at for at, one in enumerate(documents) if getattr(one, "html", None) is not None]

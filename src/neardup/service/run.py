@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import logging
 import os
@@ -153,6 +154,8 @@ async def _serve(
     try:
         await asyncio.wait({serving, stopping, opened}, return_when=asyncio.FIRST_COMPLETED)
         if opened.done() and not stop.is_set() and not serving.done():
+            gc.collect()
+            gc.freeze()  # what is here stays: looking through it again and again takes tens of milliseconds
             opening.ready = Engine(opened.result(), limits, opening.metrics.batch)
             shown = f"[{address.host}]" if ":" in address.host else address.host
             log("ready", address=f"http://{shown}:{port}", documents=len(opened.result()))
