@@ -1,6 +1,6 @@
 """The service on loopback: single `seen` and `search` requests, and bulk requests, from a client on the same cores.
 
-    python benchmarks/service.py --stored 1000000 --out benchmarks/results/service.json
+    python -m benchmarks.service --stored 1000000 --check --out benchmarks/results/service.json
 
 Ready 64-bit codes, uniform but for a fifth that are within radius 3 of a stored one. The load comes from one Python
 process: bare asyncio connections, each with one request on its way at a time, so that its own cost is small but counts.
@@ -265,6 +265,18 @@ def texts_part(folder: Path, count: int, store: str) -> dict[str, Any]:
     }
 
 
+def falls_short(found: dict[str, Any]) -> list[str]:
+    """What is promised and was not reached."""
+    seen, bulked, texts = found["codes"]["seen"], found["codes"]["bulk"], found["texts"]
+    promised = (
+        (seen["per_second"] >= 5000, f"{seen['per_second']:,} single seen a second, not 5,000"),
+        (seen["p99_ms"] < 20, f"single seen: p99 is {seen['p99_ms']} ms, not below 20"),
+        (bulked["per_second"] >= 50_000, f"{bulked['per_second']:,} documents a second in bulk, not 50,000"),
+        (texts["share"] >= 0.4, f"pages at {texts['share']:.0%} of the native rate, not 40%"),
+    )
+    return [said for kept, said in promised if not kept]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -272,8 +284,9 @@ def main() -> None:
     parser.add_argument("--stored", type=int, default=1_000_000)
     parser.add_argument("--requests", type=int, default=50_000)
     parser.add_argument("--connections", type=int, default=32)
-    parser.add_argument("--texts", type=int, default=20_000)
+    parser.add_argument("--texts", type=int, default=40_000)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--check", action="store_true", help="Fail if it is slower than promised.")
     options = parser.parse_args()
     folder = Path(tempfile.mkdtemp(prefix="neardup-service-"))
     try:
@@ -292,6 +305,8 @@ def main() -> None:
     print(text)
     if options.out is not None:
         options.out.write_text(text + "\n")
+    if options.check and (short := falls_short(found)):
+        sys.exit("\n".join(short))
 
 
 if __name__ == "__main__":

@@ -38,7 +38,7 @@ from neardup.service.schemas import (
     StateAnswer,
     StatsAnswer,
 )
-from neardup.service.seen import SeenRoute
+from neardup.service.seen import SearchRoute, SeenRoute
 from neardup.version import __version__
 
 __all__ = ["make_app"]
@@ -82,7 +82,7 @@ async def seen(data: DocumentRequest, state: State) -> SeenAnswer:
 @post("/v1/search", status_code=200, responses=_problems())
 async def search(data: SearchRequest, state: State) -> SearchAnswer:
     """The stored documents near a text, a page or a fingerprint, the best first; nothing is remembered."""
-    return await _opening(state).engine().search(data)
+    raise AssertionError("SearchRoute has answered")
 
 
 @post(
@@ -238,7 +238,11 @@ def make_app(limits: Limits, *, token: str | None = None, logs_all: bool = False
         debug=False,
     )
     _tell_of_lines(app)
-    quick = {"/v1/seen": SeenRoute(opening), "/v1/documents": BulkRoute(opening)}
+    quick = {
+        "/v1/seen": SeenRoute(opening),
+        "/v1/search": SearchRoute(opening),
+        "/v1/documents": BulkRoute(opening),
+    }
     gate = Gate(app, quick, limits, counted, token=token, logs_all=logs_all)  # type: ignore[arg-type]
     app.state.gate = gate
     return gate, opening

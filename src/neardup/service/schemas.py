@@ -33,6 +33,7 @@ __all__ = [
     "decode_document",
     "decode_documents",
     "decode_meta",
+    "decode_search",
 ]
 
 NO_META = msgspec.Raw(b"null")
@@ -221,4 +222,5 @@ class Problem(Struct):
 
 _decoder = msgspec.json.Decoder(Line)
 decode_document, decode_documents = _decoder.decode, _decoder.decode_lines
+decode_search = msgspec.json.Decoder(SearchRequest).decode
 decode_meta = msgspec.json.Decoder(dict[str, Any] | None).decode
