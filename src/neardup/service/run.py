@@ -78,8 +78,11 @@ def serve(
     logging.getLogger("_granian").setLevel(logging.ERROR)
     _keep_memory()
     _allow_files((limits or Limits()).connections + 256)
-    with _loop() as runner:
-        runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
+    try:
+        with _loop() as runner:
+            runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
+    finally:
+        gc.unfreeze()
 
 
 def _keep_memory() -> None:
