@@ -15,7 +15,7 @@ from reference_index import near_codes, of_codes
 
 import neardup as nd
 
-SECONDS = 25 if os.environ.get("CI") == "true" else 3
+SECONDS = 60 if os.environ.get("CI") == "true" else 3
 
 READER = """
 import json, sys, time
