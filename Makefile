@@ -10,7 +10,7 @@ TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 # Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
 INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
 
-.PHONY: demo build test engines quick lint format bench bench-pipeline papers quality sanitize clean
+.PHONY: demo build test engines quick lint format bench bench-index bench-pipeline papers quality sanitize clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.tools: pyproject.toml
@@ -73,6 +73,12 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python -m benchmarks.search
 	$(BENCH)/bin/python benchmarks/table.py
 	$(BENCH)/bin/python -m benchmarks.search.table
+
+# The live index and its service; two sizes take some minutes.
+bench-index: $(BENCH)/.installed
+	$(BENCH)/bin/python -m benchmarks.index --sizes 1000000 10000000 --check --out benchmarks/results/index.json; \
+	failed=$$?; $(BENCH)/bin/python -m benchmarks.service --check --out benchmarks/results/service.json || failed=1; \
+	$(BENCH)/bin/python -m benchmarks.index_table && exit $$failed
 
 # Two rivals cannot share an environment with ours.
 $(APART)/.installed: benchmarks/requirements-apart.txt
