@@ -12,7 +12,7 @@ LAYERS = [
     ["cli"],
     ["crawling"],
     ["service", "client"],
-    ["evaluation"],
+    ["evaluation", "reporting"],
     ["findings", "index", "templating"],
     ["explanation", "folding", "planning", "deduplication", "repeats", "presets", "copying"],
     ["result"],

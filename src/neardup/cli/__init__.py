@@ -19,6 +19,7 @@ __all__ = ["main"]
 COMMANDS = (
     "scan",
     "clusters",
+    "report",
     "explain",
     "apply",
     "dedup",

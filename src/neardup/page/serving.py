@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import NamedTuple
 
-__all__ = ["CSP", "SHELL", "FileReply", "PageFiles"]
+__all__ = ["CSP", "SHELL", "FileReply", "PageFiles", "page_text"]
 
 # Scripts, styles and data from this server alone, and no text ever becomes markup: not even our own scripts may
 # (trusted types without a policy).
@@ -43,6 +43,11 @@ KINDS = {
 }
 SHELL = {f"/page/{name}": name for name in ("style.css", "dom.js", "charts.js", "icon.svg")}
 """What every page uses, by the path it is asked for."""
+
+
+def page_text(name: str) -> str:
+    """A file of this package as text, for pages that hold all they need."""
+    return resources.files("neardup.page").joinpath(*name.split("/")).read_text("utf-8")
 
 
 class FileReply(NamedTuple):
