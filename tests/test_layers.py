@@ -14,6 +14,7 @@ LAYERS = [
     ["service", "client"],
     ["evaluation", "reporting"],
     ["findings", "index", "templating"],
+    ["trial"],
     ["explanation", "folding", "planning", "deduplication", "repeats", "presets", "copying"],
     ["result"],
     ["pipeline", "sharding"],

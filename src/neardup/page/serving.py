@@ -67,6 +67,7 @@ class PageFiles:
 
     def __init__(self, files: Mapping[str, str]) -> None:
         folder = resources.files("neardup.page")
+        self.paths = frozenset({**SHELL, **files})
         self._replies: dict[str, tuple[bytes, list[tuple[bytes, bytes]], bytes]] = {}
         for path, name in {**SHELL, **files}.items():
             body = folder.joinpath(*name.split("/")).read_bytes()
@@ -74,10 +75,6 @@ class PageFiles:
             kind = KINDS[name.rsplit(".", 1)[-1]]
             headers = [(b"content-type", kind), (b"etag", tag), *SAFE]
             self._replies[path] = (tag, headers, body)
-
-    @property
-    def paths(self) -> frozenset[str]:
-        return frozenset(self._replies)
 
     def reply(self, method: str, path: str, if_none_match: bytes | None = None) -> FileReply | None:
         """The answer to a request for a path on the list, or None."""
