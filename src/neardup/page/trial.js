@@ -180,7 +180,7 @@ function sketches({ left, right, pair, bands, rows }) {
       meets ? el("span", { class: "badge good" }, "meets") : null);
   });
   return card("MinHash: a sketch, cut into bands",
-    say(`Each of ${count(bands * rows)} places keeps the smallest hash among all shingles of the text. Two texts have the same value in a place as often as they share shingles, so counting equal places estimates their Jaccard similarity without looking at the texts.`),
+    say(`Each of ${count(bands * rows)} places keeps the smallest hash among all shingles of the text. Two texts have the same value in a place as often as they share shingles, so counting equal places estimates their Jaccard similarity without looking at the texts. Where a short text leaves a place empty it borrows the value of another, so some stand more than once.`),
     pair ? el("dl", { class: "numbers" },
       el("div", {}, el("dt", {}, "Equal places"), el("dd", {}, `${count(pair.equal)} of ${count(bands * rows)}`), el("dd", {}, "in both sketches")),
       el("div", {}, el("dt", {}, "Estimated"), el("dd", {}, score(pair.estimate)), el("dd", {}, `± ${score(pair.error)} is usual`)),

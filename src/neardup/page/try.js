@@ -8,9 +8,9 @@ const PAGE = `The harbour ferry leaves the north pier at eight in the morning an
 const EXAMPLES = {
   "One word changed": [PAGE, PAGE.replace("at eight", "at nine")],
   "Two words changed": [PAGE, PAGE.replace("at eight", "at nine").replace("rough weather", "heavy weather")],
-  "Moved and reworded": [PAGE, `Bicycles are carried on the lower deck while there is room. The harbour ferry leaves the north pier at eight in the morning and returns at noon; tickets are sold on board. In rough weather the crossing is cancelled.`],
+  "Reworded": [PAGE, `Bicycles are carried on the lower deck while there is room. The harbour ferry leaves the north pier at eight in the morning and returns at noon; tickets are sold on board. In rough weather the crossing is cancelled.`],
   "One inside the other": [PAGE.split(". ").slice(0, 2).join(". ") + ".", PAGE],
-  "Nothing in common": [PAGE, `Sow broad beans in a sheltered bed as soon as the soil can be worked. Push each seed two inches deep and a hand apart, firm the earth, and cover the row with fleece until the mice have lost interest.`],
+  "Unrelated": [PAGE, `Sow broad beans in a sheltered bed as soon as the soil can be worked. Push each seed two inches deep and a hand apart, firm the earth, and cover the row with fleece until the mice have lost interest.`],
 };
 
 const form = byId("form");
