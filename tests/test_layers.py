@@ -26,7 +26,7 @@ LAYERS = [
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    ["filters", "keep", "plain", "printable", "progress", "sample", "spans"],
+    ["filters", "keep", "page", "plain", "printable", "progress", "sample", "spans"],
     ["frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors", "version"],
 ]
