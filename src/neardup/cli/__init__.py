@@ -20,6 +20,7 @@ COMMANDS = (
     "scan",
     "clusters",
     "explain",
+    "review",
     "apply",
     "dedup",
     "repeats",

@@ -58,8 +58,8 @@ def apply(
     """Write the documents that stay, or those that go, or all of them with notes on their clusters.
 
     `out` is one file, its format told by the name, or a folder (an existing one that is empty, or a name that ends in a
-    slash), which gets one file for each input, in the input's format. It appears when it is whole. What was decided in a
-    review is done, unless `decisions` is False or a `cut` is given. Raises DataError when an input is no longer what was
+    slash), which gets one file for each input, in its format. It appears when it is whole. What was decided in a
+    review is done, unless `decisions` is False or a `cut` is given. Raises DataError when an input is not what was
     scanned, and, unless `allow_mass_removal`, when so much would go that it looks like an accident.
     """
     found = findings if isinstance(findings, Findings) else Findings(findings)

@@ -108,6 +108,10 @@ class Decisions:
         """Those in force, in the order they were made."""
         return iter(sorted((*self.pairs.values(), *self.chosen.values()), key=lambda d: d.sequence))
 
+    def to_jsonl(self) -> str:
+        """Those in force, one JSON object a line: also labels for `neardup calibrate` and `evaluate`."""
+        return "".join(json.dumps(decision.to_json(), ensure_ascii=False) + "\n" for decision in self)
+
     def of(self, kind: Kind) -> list[Decision]:
         return [decision for decision in self if decision.decision == kind]
 
@@ -225,17 +229,17 @@ def identity(findings: Findings) -> str:
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is a log of decisions, and no other table."""
+    """Whether a file is a log of decisions or an export of it, and no other table."""
     try:
         with open(path, "rb") as file:
             first = json.loads(file.readline(1 << 20))
-        return isinstance(first, dict) and {"sequence", "decision", "documents"} <= first.keys()
+        return isinstance(first, dict) and {"sequence", "decision", "left_row"} <= first.keys()
     except (OSError, ValueError, RecursionError):
         return False
 
 
 def decided_labels(path: Path) -> list[tuple[str, str, float]]:
-    """Pairs that were accepted (1) or rejected (0), of each the last word; `path` is a log."""
+    """Pairs that were accepted (1) or rejected (0), of each the last word; `path` is a log or an export."""
     decisions = Decisions()
     for number, line in enumerate(_whole_lines(path), 1):
         decisions.add(_parsed(line, path, number)[0])
@@ -263,7 +267,7 @@ def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
         )
         if decision.decision not in get_args(Kind) or decision.left_row == decision.right_row:
             raise ValueError
-        return decision, str(told["documents"])
+        return decision, str(told.get("documents"))
     except (ValueError, KeyError, TypeError, RecursionError):
         raise FormatError(path, f"a decision on line {number}", "something else") from None
 
