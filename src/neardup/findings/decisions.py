@@ -164,7 +164,8 @@ class DecisionLog:
                 self.decisions, self._read, self._lines = Decisions(), 0, 0
             self._take(handle)
             time = datetime.now(UTC).isoformat(timespec="milliseconds")
-            made = Decision(self.decisions.revision + 1, time, kind, *names, left, right, similarity)
+            sequence = self.decisions.revision + 1
+            made = Decision(sequence, time, kind, names[0], names[1], left, right, similarity)
             told = made.to_json() | {"documents": self._identity}
             line = json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
             os.ftruncate(handle, self._read)  # what a crash left of a line

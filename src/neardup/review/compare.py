@@ -20,7 +20,7 @@ __all__ = ["aligned", "compare"]
 # Beyond these a text is cut, and the page says so: a person reads no megabyte word by word.
 SHOWN, SHOWN_WORDS = 100_000, 8_000
 MEASURED = 1 << 20
-LONGEST_ROW = 60  # words of a shared passage before the next row begins
+LONG_ROW, LONGEST_ROW = 25, 60  # words before the next line's end, or any place, begins another row
 MOVED = 6  # words that stand elsewhere in the other text are moved, not changed
 SHINGLES = 12
 
@@ -83,7 +83,7 @@ def aligned(left: str, right: str) -> dict[str, Any]:
 
 
 class _Rows:
-    """Rows being made: a new one begins after a line's end or many words of a shared passage."""
+    """Rows being made: a new one begins after a shared paragraph, or within a long one."""
 
     def __init__(self) -> None:
         self._rows: list[dict[str, Any]] = []
@@ -94,7 +94,8 @@ class _Rows:
         self._put("left", "same", left)
         self._put("right", "same", right)
         self._words += 1
-        if self._words >= LONGEST_ROW or ("\n" in left and "\n" in right):
+        lines = min(left.count("\n"), right.count("\n"))
+        if lines > 1 or (lines and self._words >= LONG_ROW) or self._words >= LONGEST_ROW:
             self._close()
 
     def apart(self, side: str, words: list[tuple[bool, str]]) -> None:
@@ -110,6 +111,9 @@ class _Rows:
 
     def _close(self) -> None:
         if self._open["left"] or self._open["right"]:
+            for pieces in self._open.values():
+                if pieces and pieces[-1][1].strip():
+                    pieces[-1][1] = pieces[-1][1].rstrip()  # the end of a row is an end of a line
             same = all(kind == "same" for side in self._open.values() for kind, _ in side)
             self._rows.append({**self._open, "same": same})
         self._open, self._words = {"left": [], "right": []}, 0

@@ -98,14 +98,14 @@ def _decided(view: View) -> Rows:
 
 
 def cluster_of(review: Review, view: View, row: int, offset: int = 0, limit: int = 100) -> dict[str, Any]:
-    """The cluster of a document: its keeper and why, and some members, the most similar first."""
+    """The cluster of a document: its keeper and why, and some members, the least similar first."""
     table, clusters = view.table, view.cut.clusters
     review.check_row(row)
     place = table.place_of(int(clusters.labels[row]))
     rows = np.array([row]) if place is None else table.rows(place)
     keeper = int(clusters.keeper[row])
     similarity = np.nan_to_num(clusters.similarity[rows], nan=-1.0)
-    others = rows[np.lexsort((rows, -similarity))]
+    others = rows[np.lexsort((rows, similarity))]
     others = others[others != keeper]
     page = others[max(0, offset) : max(0, offset) + min(max(1, limit), MOST_PAGE)]
     left = [d for d in view.decisions.of("reject") if keeper in d.pair and not _together(view, d)]
@@ -169,7 +169,8 @@ def snippet(findings: Findings, row: int) -> str:
     """How a text begins, on one line; empty if it was not kept."""
     if not findings.has_text(row):
         return ""
-    return " ".join(findings.text(row)[: 4 * SNIPPET].split())[:SNIPPET]
+    words = " ".join(findings.text(row)[: 4 * SNIPPET].split())
+    return words if len(words) <= SNIPPET else words[: SNIPPET - 1] + "\N{HORIZONTAL ELLIPSIS}"
 
 
 def search_rows(findings: Findings, wanted: str, seconds: float = SEARCH_SECONDS) -> tuple[Rows, bool]:
