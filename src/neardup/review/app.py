@@ -28,6 +28,7 @@ Scope = dict[str, Any]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 MOST_SEARCH = 1000  # characters
+GATES = frozenset({b"cache-control", b"x-content-type-options"})  # headers that the gate sets on all replies
 
 
 class DecisionRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -156,7 +157,8 @@ class _Guard:
         headers = dict(scope["headers"])
         file = self._files.reply(scope["method"], scope["path"], headers.get(b"if-none-match"))
         if file is not None:
-            await send({"type": "http.response.start", "status": file.status, "headers": file.headers})
+            kept = [(name, value) for name, value in file.headers if name not in GATES]
+            await send({"type": "http.response.start", "status": file.status, "headers": kept})
             await send({"type": "http.response.body", "body": file.body})
             return
         if not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
@@ -166,8 +168,8 @@ class _Guard:
 
         async def safe(message: dict[str, Any]) -> None:
             if message["type"] == "http.response.start":
-                kept = [(name, value) for name, value in SAFE if name != b"cache-control"]
-                message["headers"] = [*message["headers"], *kept]
+                more = [(name, value) for name, value in SAFE if name not in GATES]
+                message["headers"] = [*message["headers"], *more]
             await send(message)
 
         await self._app(scope, receive, safe)

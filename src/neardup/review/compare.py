@@ -71,15 +71,38 @@ def aligned(left: str, right: str) -> dict[str, Any]:
             moved_left.update(range(span.left, span.left + span.words))
             moved_right.update(range(span.right, span.right + span.words))
     rows = _Rows()
-    for block in Indel.opcodes(mine.keys, theirs.keys):
-        one, other = range(block.src_start, block.src_end), range(block.dest_start, block.dest_end)
-        if block.tag == "equal":
+    for equal, one, other in _blocks(Indel.opcodes(mine.keys, theirs.keys)):
+        if equal:
             for i, j in zip(one, other, strict=True):
                 rows.same(mine.parts[i], theirs.parts[j])
         else:
             rows.apart("left", [(i in moved_left, mine.parts[i]) for i in one])
             rows.apart("right", [(j in moved_right, theirs.parts[j]) for j in other])
     return {"rows": rows.done(), "cut": [mine.cut, theirs.cut]}
+
+
+def _blocks(opcodes: Any) -> list[tuple[bool, range, range]]:
+    """What is equal and what differs, in turn. A word or two that chance put into the middle of a long change is part of
+    it: people read a passage that was replaced, not its scattered "the" and "of"."""
+    blocks: list[tuple[bool, range, range]] = []
+    for code in opcodes:
+        equal = code.tag == "equal"
+        one, other = range(code.src_start, code.src_end), range(code.dest_start, code.dest_end)
+        if blocks and blocks[-1][0] == equal:
+            one = range(blocks[-1][1].start, one.stop)
+            other = range(blocks[-1][2].start, other.stop)
+            blocks.pop()
+        blocks.append((equal, one, other))
+    merged: list[tuple[bool, range, range]] = []
+    for at, (equal, one, other) in enumerate(blocks):
+        if equal and merged and at + 1 < len(blocks) and not merged[-1][0]:
+            before, after = (max(len(block[1]), len(block[2])) for block in (merged[-1], blocks[at + 1]))
+            equal = 2 * len(one) > min(before, after)
+        if merged and not equal and not merged[-1][0]:
+            _, last, last_other = merged.pop()
+            one, other = range(last.start, one.stop), range(last_other.start, other.stop)
+        merged.append((equal, one, other))
+    return merged
 
 
 class _Rows:
@@ -111,16 +134,31 @@ class _Rows:
 
     def _close(self) -> None:
         if self._open["left"] or self._open["right"]:
-            for pieces in self._open.values():
-                if pieces and pieces[-1][1].strip():
-                    pieces[-1][1] = pieces[-1][1].rstrip()  # the end of a row is an end of a line
             same = all(kind == "same" for side in self._open.values() for kind, _ in side)
-            self._rows.append({**self._open, "same": same})
+            self._rows.append({side: _tidy(pieces) for side, pieces in self._open.items()} | {"same": same})
         self._open, self._words = {"left": [], "right": []}, 0
 
     def done(self) -> list[dict[str, Any]]:
         self._close()
         return self._rows
+
+
+def _tidy(pieces: list[list[str]]) -> list[list[str]]:
+    """White space behind a change is not marked, and none ends a row, which is the end of a line anyway."""
+    tidied: list[list[str]] = []
+    for kind, text in pieces:
+        words = text.rstrip()
+        parts = [[kind, words], ["same", text[len(words) :]]] if kind != "same" and words else [[kind, text]]
+        for part in parts:
+            if tidied and tidied[-1][0] == part[0]:
+                tidied[-1][1] += part[1]
+            elif part[1]:
+                tidied.append(part)
+    while tidied and not tidied[-1][1].strip():
+        tidied.pop()
+    if tidied:
+        tidied[-1][1] = tidied[-1][1].rstrip()
+    return tidied
 
 
 def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]:

@@ -92,12 +92,12 @@ function head(document, title) {
 
 function verdict(answer) {
   const { decision, left, right } = answer;
-  if (decision === "accept") return ["good", "You accepted this pair: the left one stays, the right one goes."];
-  if (decision === "reject") return ["warn", "You rejected this pair: the right one stays, whatever it is like."];
-  if (left.chosen) return ["good", "You chose the left one as the keeper; the right one goes for it."];
+  if (decision === "accept") return ["good", "You accepted this pair: they are duplicates."];
+  if (decision === "reject") return ["warn", "You rejected this pair: both stay."];
+  if (left.chosen) return ["good", "You chose this keeper; the other one goes for it."];
   if (!answer.together) return ["", "They are in different clusters at this threshold."];
   if (answer.keeper !== left.row) return ["", "They are in one cluster, but neither goes because of the other."];
-  return ["", right.kept ? "Both stay." : "Not decided yet: as it is, the left one stays and the right one goes."];
+  return ["", right.kept ? "Both stay." : "Not decided yet: as it is, the keeper stays and the other one goes."];
 }
 
 function draw(answer, queue) {
