@@ -82,7 +82,7 @@ def aligned(left: str, right: str) -> dict[str, Any]:
 
 
 def _blocks(opcodes: Any) -> list[tuple[bool, range, range]]:
-    """What is equal and what differs, in turn. A word or two that chance put into the middle of a long change is part of
+    """What is equal and what differs, in turn. A word or two that chance put into a long change is part of
     it: people read a passage that was replaced, not its scattered "the" and "of"."""
     blocks: list[tuple[bool, range, range]] = []
     for code in opcodes:

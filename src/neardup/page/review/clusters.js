@@ -53,7 +53,7 @@ async function load(stay = false) {
   list.paint();
 }
 
-const loadSoon = calm(200, () => { if (!byId("clusters").hidden) reloadAll().catch(trouble); });
+const loadSoon = calm(200, () => { if (stale && !byId("clusters").hidden) reloadAll().catch(trouble); });
 
 async function reloadAll() {
   await load(true);

@@ -24,8 +24,9 @@ async function queueOf(left, right) {
 
 export async function showCompare(left, right) {
   if (!Number.isInteger(left) || !Number.isInteger(right)) throw new Error("There are no such documents.");
-  if (pair?.left !== left || pair?.right !== right) show(box, el("p", { class: "empty" }, "Comparing …"));
-  pair = { left, right };
+  const same = pair?.left === left && pair?.right === right;
+  if (!same) show(box, el("p", { class: "empty" }, "Comparing …"));
+  pair = { left, right, answer: same ? pair.answer : null }; // what is not yet seen cannot be decided
   const asked = pair;
   const [answer, queue] = await Promise.all([get("compare", { threshold: state.threshold, left, right }), queueOf(left, right)]);
   if (asked !== pair) return;

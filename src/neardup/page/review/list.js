@@ -23,7 +23,8 @@ export class LongList {
     this.pages.clear();
     if (!stay) this.box.scrollTop = 0;
     const first = Math.floor(this.first() / PAGE);
-    return this.fetch(stay ? first : 0);
+    this.latest = this.fetch(stay ? first : 0);
+    return this.latest;
   }
 
   async fetch(page) {
@@ -33,7 +34,7 @@ export class LongList {
       this.pages.delete(page);
       throw error;
     });
-    if (round !== this.round) return answer;
+    if (round !== this.round) return this.latest; // the list was begun anew meanwhile
     this.pages.set(page, this.rowsOf(answer));
     this.total = answer.total;
     this.paint();
