@@ -10,7 +10,7 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 # From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
 LAYERS = [
     ["cli"],
-    ["crawling"],
+    ["crawling", "review"],
     ["service", "client"],
     ["evaluation", "reporting"],
     ["findings", "index", "templating"],

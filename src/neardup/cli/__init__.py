@@ -22,6 +22,7 @@ COMMANDS = (
     "clusters",
     "report",
     "explain",
+    "review",
     "apply",
     "dedup",
     "repeats",

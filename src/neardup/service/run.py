@@ -19,10 +19,11 @@ from neardup.errors import ConfigError, DataError
 from neardup.index import Index
 from neardup.service.app import make_app
 from neardup.service.engine import Engine
+from neardup.service.gate import Gate
 from neardup.service.limits import Limits
 from neardup.service.logs import log
 
-__all__ = ["Address", "serve"]
+__all__ = ["Address", "event_loop", "free_port", "make_server", "serve"]
 
 SWITCH_SECONDS = 0.0005  # a thread in the middle of a batch gives way to the event loop this often
 LEAVE_SECONDS = 2.0
@@ -57,6 +58,11 @@ class Address:
         except ValueError:
             return False
 
+    def url(self, port: int) -> str:
+        """What to type into a browser."""
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{shown}:{port}"
+
 
 def serve(
     open_index: Callable[[], Index] | None,
@@ -75,7 +81,7 @@ def serve(
     sys.setswitchinterval(SWITCH_SECONDS)
     logging.getLogger("_granian").setLevel(logging.ERROR)
     _allow_files((limits or Limits()).connections + 256)
-    with _loop() as runner:
+    with event_loop() as runner:
         runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
 
 
@@ -90,7 +96,7 @@ def _allow_files(wanted: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _loop() -> asyncio.Runner:
+def event_loop() -> asyncio.Runner:
     try:
         import uvloop
     except ImportError:
@@ -105,30 +111,13 @@ async def _serve(
     logs_all: bool,
     started: Callable[[str], None] | None,
 ) -> None:
-    from granian.constants import HTTPModes, Interfaces
-    from granian.http import HTTP1Settings
-    from granian.server.embed import Server
-
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     gate, opening = make_app(limits, token=address.token, logs_all=logs_all, indexed=open_index is not None)
-    port = _free_port(address)
-    server = Server(
-        gate,
-        address="127.0.0.1" if address.host == "localhost" else address.host,
-        port=port,
-        interface=Interfaces.ASGINL,
-        http=HTTPModes.http1,
-        websockets=False,
-        backlog=1024,
-        backpressure=limits.connections,
-        http1_settings=HTTP1Settings(
-            header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=1 << 16
-        ),
-        log_enabled=False,
-    )
+    port = free_port(address)
+    server = make_server(gate, address, port, limits)
     serving = loop.create_task(server.serve())
     stopping = loop.create_task(stop.wait())
     # A plain thread: if the service is told to stop meanwhile, nobody waits for it.
@@ -138,11 +127,10 @@ async def _serve(
         if opened.done() and not stop.is_set() and not serving.done():
             index = opened.result()
             opening.ready = None if index is None else Engine(index, limits, opening.metrics.batch)
-            shown = f"[{address.host}]" if ":" in address.host else address.host
             if index is not None:
-                log("ready", address=f"http://{shown}:{port}", documents=len(index))
+                log("ready", address=address.url(port), documents=len(index))
             if started is not None:
-                started(f"http://{shown}:{port}")
+                started(address.url(port))
             await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():
             serving.result()
@@ -155,7 +143,7 @@ async def _serve(
                 while gate.in_work:
                     await asyncio.sleep(0.01)
     finally:
-        server.stop()  # type: ignore[no-untyped-call]
+        server.stop()
         with contextlib.suppress(Exception):
             await asyncio.wait({serving}, timeout=LEAVE_SECONDS)
         if opening.ready is not None:
@@ -174,7 +162,29 @@ def _none() -> None:
     """The index of a service without one."""
 
 
-def _free_port(address: Address) -> int:
+def make_server(app: Gate, address: Address, port: int, limits: Limits) -> Any:
+    """granian with these limits, to be served on the running event loop."""
+    from granian.constants import HTTPModes, Interfaces
+    from granian.http import HTTP1Settings
+    from granian.server.embed import Server
+
+    return Server(
+        app,
+        address="127.0.0.1" if address.host == "localhost" else address.host,
+        port=port,
+        interface=Interfaces.ASGINL,
+        http=HTTPModes.http1,
+        websockets=False,
+        backlog=1024,
+        backpressure=limits.connections,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=1 << 16
+        ),
+        log_enabled=False,
+    )
+
+
+def free_port(address: Address) -> int:
     """The port, checked to be free: the server's own error would come from another thread."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:
