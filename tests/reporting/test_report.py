@@ -9,11 +9,12 @@ import pytest
 from command import run
 
 import neardup as nd
-from neardup.findings import Findings
+from neardup.findings import Decisions, Findings
 from neardup.reporting.charts import ceiling
 from neardup.reporting.differences import COMPARED, compared, differences
 from neardup.reporting.markup import MOST_MARKS, label, text
 from neardup.reporting.telling import telling_clusters
+from neardup.review import Review
 from neardup.sample import path as sample
 
 HOSTILE = [
@@ -171,25 +172,38 @@ def test_the_command(findings, tmp_path):
     assert missing.returncode == 1 and b"holds no findings" in missing.stderr
 
 
+def star(path, arms=4):
+    """A keeper that documents resemble which do not resemble each other, and a pair apart from it."""
+    words = [f"w{i}" for i in range(500)]
+    texts = {"keeper": words, "pair": [f"p{i}" for i in range(300)], "pair2": [f"p{i}" for i in range(299)]}
+    for arm in range(arms):
+        own = [f"a{arm}x{i}" for i in range(20)]
+        texts[f"arm{arm}"] = [*words[: 100 * arm], *own, *words[100 * arm + 45 :]]
+    path.write_text("".join(json.dumps({"id": n, "text": " ".join(t)}) + "\n" for n, t in texts.items()))
+    return path
+
+
 def test_loose_clusters_come_first(tmp_path):
-    """A keeper that two documents resemble which do not resemble each other."""
-    words = [f"w{i}" for i in range(400)]
-    texts = {
-        "keeper": words,
-        "left": [*words[:350], *(f"l{i}" for i in range(30))],
-        "right": [*words[50:], *(f"r{i}" for i in range(30))],
-        "pair": [f"p{i}" for i in range(300)],
-        "pair2": [f"p{i}" for i in range(299)],
-    }
-    with (tmp_path / "c.jsonl").open("w") as file:
-        for name, text in texts.items():
-            file.write(json.dumps({"id": name, "text": " ".join(text)}) + "\n")
-    found = nd.scan([tmp_path / "c.jsonl"], tmp_path / "c.findings")
+    found = nd.scan([star(tmp_path / "c.jsonl")], tmp_path / "c.findings")
     chosen = telling_clusters(found, found.cut(), 0.8)
     assert [one.kind for one in chosen] == ["suspicious", "largest"]
-    assert found.ids(chosen[0].rows)[0] == "keeper" and len(chosen[0].rows) == 3
-    assert "1 of its 3 pairs" in chosen[0].why
-    assert len({int(row) for one in chosen for row in one.rows}) == 5
+    assert found.ids(chosen[0].rows)[0] == "keeper" and len(chosen[0].rows) == 5
+    assert "not each other" in chosen[0].why
+    rows = [int(row) for one in chosen for row in one.rows]
+    assert len(set(rows)) == len(rows) == 7
+    nd.report(found, tmp_path / "r.html")
+    assert "not each other" in (tmp_path / "r.html").read_text()
+
+
+def test_decisions_of_a_review_count(tmp_path):
+    found = nd.scan([star(tmp_path / "c.jsonl")], tmp_path / "c.findings")
+    before = nd.report(found, tmp_path / "r.html")
+    left, right = (found.row_of(name) for name in ("pair", "pair2"))
+    Review(found).decide("reject", left, right)
+    after = nd.report(Findings(found.path), tmp_path / "r.html")
+    assert (before.gone, after.gone, after.decisions) == (5, 4, 1)
+    assert "1 decisions of a review" in (tmp_path / "r.html").read_text()
+    assert nd.report(found, tmp_path / "r.html", decisions=Decisions()).gone == 5
 
 
 def test_differences_hold_both_texts():

@@ -21,15 +21,20 @@ __all__ = ["report"]
 @click.option(
     "--clusters", type=click.IntRange(0, 20), default=5, show_default=True, help="Of each kind, to be shown."
 )
+@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
-def report(findings: str, out: str, threshold: float | None, clusters: int, as_json: bool) -> None:
+def report(
+    findings: str, out: str, threshold: float | None, clusters: int, no_decisions: bool, as_json: bool
+) -> None:
     """Write FINDINGS as one HTML file: numbers, plots, the most telling clusters, settings and how to repeat it.
 
     The file is under 2 MB, needs no network and no other file, and holds parts of documents' texts.
     """
     import neardup as nd
+    from neardup.findings import Decisions
 
-    summary = nd.report(findings, out, threshold=threshold, clusters=clusters)
+    said = Decisions() if no_decisions else None
+    summary = nd.report(findings, out, threshold=threshold, clusters=clusters, decisions=said)
     size = Path(out).stat().st_size
     if as_json:
         answer = summary.to_json() | {"out": out, "out_bytes": size, "findings": findings}
@@ -38,3 +43,5 @@ def report(findings: str, out: str, threshold: float | None, clusters: int, as_j
     from neardup.sizes import size_text
 
     click.echo(f"{out}: {size_text(size)}; {summary.gone:,} of {summary.documents:,} documents can go")
+    if summary.decisions:
+        click.echo(f"{summary.decisions:,} decisions of a review are in this; --no-decisions leaves them out")

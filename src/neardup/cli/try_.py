@@ -10,6 +10,7 @@ import sys
 
 import click
 
+from neardup.cli.browser import open_browser
 from neardup.cli.serve import NEEDED
 from neardup.errors import MissingExtra
 
@@ -18,9 +19,9 @@ __all__ = ["try_"]
 
 @click.command(name="try")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0: any free one.")
-@click.option("--open/--no-open", "opens", default=None, help="In a browser.  [default: on a terminal]")
+@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as a JSON object.")
-def try_(port: int, opens: bool | None, as_json: bool) -> None:
+def try_(port: int, no_open: bool, as_json: bool) -> None:
     """Try the method: paste two texts and see their fingerprints, weak bits, sketches and the verdict.
 
     The page is served to this machine alone, until Ctrl-C. `neardup serve INDEX` has it too, at /try, where a text
@@ -36,9 +37,7 @@ def try_(port: int, opens: bool | None, as_json: bool) -> None:
     def started(url: str) -> None:
         click.echo(json.dumps({"url": url}) if as_json else f"Try it: {url}  (Ctrl-C ends it)")
         sys.stdout.flush()
-        if sys.stdout.isatty() if opens is None else opens:
-            import webbrowser
-
-            webbrowser.open(url)
+        if not no_open:
+            open_browser(url)
 
     serve(None, Address("127.0.0.1", port), started=started)

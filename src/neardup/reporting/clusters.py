@@ -20,7 +20,7 @@ BUDGET = 1_200_000  # characters of all clusters together
 KINDS = {
     "suspicious": (
         "Suspicious clusters",
-        "They do not hold together well: look at these before the others.",
+        "What is alike here may not be the content: look at these before the others.",
         "warn",
     ),
     "largest": (
@@ -76,7 +76,7 @@ def _card(found: Findings, cut: Cut, one: Telling, badge: str) -> Html:
     ]
     left: list[Html] = []
     if one.why:
-        left.append(tag("p", raw(one.why[0].upper() + one.why[1:] + "."), class_=f"note {badge} small"))
+        left.append(tag("p", raw(one.why), class_=f"note {badge} small"))
     if found.has_text(int(rows[0])):
         begins = " ".join(found.text(int(rows[0]))[: 8 * BEGINS].split())
         begins = begins if len(begins) <= BEGINS else begins[: BEGINS - 1] + "…"

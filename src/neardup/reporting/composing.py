@@ -11,7 +11,15 @@ from numpy.typing import NDArray
 
 from neardup.cut import Cut
 from neardup.errors import ConfigError
-from neardup.findings import Findings, Summary, alarms, summarize
+from neardup.findings import (
+    Decisions,
+    Findings,
+    Summary,
+    alarms,
+    decided_cut,
+    read_decisions,
+    summarize,
+)
 from neardup.io.whole import WholeFile
 from neardup.page import page_text
 from neardup.reporting.charts import Bar, Bin, bars, curves, histogram
@@ -48,19 +56,22 @@ def report(
     *,
     threshold: float | None = None,
     clusters: int = 5,
+    decisions: Decisions | None = None,
 ) -> Summary:
     """Write the findings of a scan as one HTML file under 2 MB that needs nothing else, and return the summary whose
     numbers it shows.
 
     `threshold` is another one than the scan's, from its floor up; `clusters` (at most 20) of each kind are shown.
-    The same findings give the same bytes. The file appears whole or not at all.
+    `decisions` are a person's, by default those of a review that stand in the findings. The same findings and
+    decisions give the same bytes. The file appears whole or not at all.
     """
     found = findings if isinstance(findings, Findings) else Findings(findings)
     if not 0 <= clusters <= 20:
         raise ConfigError(f"a report shows 0 to 20 clusters of a kind, not {clusters}")
     found.check_target(path)
-    cut = found.cut(threshold)
-    summary = summarize(found, cut, threshold)
+    said = read_decisions(found) if decisions is None else decisions
+    cut = decided_cut(found, threshold, decisions=said)
+    summary = summarize(found, cut, threshold, said)
     page = _page(found, cut, summary, clusters).encode("utf-8", "replace")
     assert len(page) < LARGEST, "every part of a report is bounded"
     with WholeFile(path) as whole:
@@ -153,6 +164,8 @@ def _overview(found: Findings, cut: Cut, summary: Summary) -> Html:
 
 def _notes(summary: Summary) -> list[Html]:
     notes = []
+    if summary.decisions:
+        notes.append(f"{summary.decisions:,} decisions of a review are in this")
     if summary.reference:
         notes.append(f"compared against {summary.reference:,} reference documents, which stay as they are")
     notes += [
