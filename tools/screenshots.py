@@ -27,7 +27,7 @@ from neardup.sample import path as sample
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"
 LARGEST = 200_000  # bytes of a picture
-WIDTH, SCALE = 1120, 1.5
+WIDTH, SCALE = 1200, 1.5
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 
 
@@ -92,9 +92,26 @@ def live(page: Page, folder: Path) -> None:
         take(page, "live", height=1180)
 
 
-# The review page's picture stands here too: a function of the page and a folder to work in.
+def review(page: Page, folder: Path) -> None:
+    """The overview, and two documents side by side."""
+    nd.scan([sample()], folder / "sample.findings", nd.Config.of(floor=0.7))
+    with served("review", str(folder / "sample.findings"), "--no-open") as url:
+        page.goto(url)
+        page.locator("#overview .numbers").wait_for()
+        page.wait_for_timeout(1500)
+        take(page, "review", height=900)
+        page.get_by_role("link", name="Go through the clusters").click()
+        page.wait_for_timeout(1500)
+        take(page, "review-clusters", height=900)
+        page.keyboard.press("Enter")
+        page.wait_for_timeout(1500)
+        take(page, "review-compare", height=900)
+        page.goto("about:blank")
+
+
 PICTURES: dict[str, Callable[[Page, Path], None]] = {
     "report": report,
+    "review": review,
     "report-dark": report_dark,
     "try": try_it,
     "live": live,

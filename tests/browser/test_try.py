@@ -11,7 +11,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "service"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "review"))
 
+from reviewing import reviewed, scanned
 from serving import served
 
 PHONE, WALL = {"width": 390, "height": 844}, {"width": 3840, "height": 2160}
@@ -147,3 +149,15 @@ def test_a_service_that_is_gone_is_told_of(open_page, watch, tmp_path):
         expect(page.get_by_role("button", name="One text and the index")).to_be_visible()
     page.get_by_role("button", name="One word changed").click()
     expect(page.get_by_role("alert")).to_contain_text("does not answer")
+
+
+def test_a_review_has_it_too(open_page, tmp_path):
+    with reviewed(scanned(tmp_path)) as server:
+        page = open_page(server.url)
+        page.get_by_role("link", name="Try it").click()
+        page.get_by_role("button", name="Two words changed").click()
+        expect(page.get_by_role("heading", name="Different")).to_be_visible()
+        assert not page.get_by_role("button", name="One text and the index").is_visible()
+        page.get_by_role("link", name="Review").click()
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
+        page.close()  # it asks the server from time to time, which is about to end

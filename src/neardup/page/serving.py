@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import NamedTuple
 
-__all__ = ["CSP", "SHELL", "FileReply", "PageFiles", "page_text"]
+__all__ = ["CSP", "SHELL", "TRY", "FileReply", "PageFiles", "page_text"]
 
 # Scripts, styles and data from this server alone, and no text ever becomes markup: not even our own scripts may
 # (trusted types without a policy).
@@ -43,6 +43,10 @@ KINDS = {
 }
 SHELL = {f"/page/{name}": name for name in ("style.css", "dom.js", "charts.js", "icon.svg")}
 """What every page uses, by the path it is asked for."""
+TRY = {"/try": "try.html"} | {
+    f"/page/{name}": name for name in ("try.css", "try.js", "trial.js", "asking.js")
+}
+"""The page that tries texts; it asks for /v1/live and /v1/try."""
 
 
 def page_text(name: str) -> str:

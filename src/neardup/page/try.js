@@ -42,9 +42,10 @@ async function findIndex() {
   try {
     const live = await ask("/v1/live");
     show(byId("asked"));
-    const indexed = live.state !== "none";
-    byId("modes").hidden = !indexed;
-    byId("to-live").hidden = !indexed;
+    const home = { none: null, review: "Review" }[live.state];
+    byId("modes").hidden = home !== undefined;
+    byId("to-live").hidden = home === null;
+    if (home) byId("to-live").textContent = home;
   } catch (problem) {
     tell(problem);
   }

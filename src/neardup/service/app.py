@@ -19,6 +19,7 @@ from litestar.params import Parameter
 
 from neardup.errors import NeardupError
 from neardup.page import PageFiles
+from neardup.page.serving import TRY
 from neardup.service.bulk import BulkRoute
 from neardup.service.gate import Gate
 from neardup.service.limits import Limits, Refused
@@ -44,7 +45,8 @@ from neardup.service.schemas import (
     TryRequest,
 )
 from neardup.service.seen import SeenRoute
-from neardup.trial import Trial, trial
+from neardup.service.trying import tried
+from neardup.trial import Trial
 from neardup.version import __version__
 
 __all__ = ["make_app"]
@@ -177,19 +179,8 @@ async def live(state: State) -> LiveAnswer:
 async def try_(data: TryRequest, state: State) -> Trial:
     """One text or two through every stage, laid open for people: what the page at `/try` shows. Hashes have the public
     seed, not the index's own; nothing is remembered."""
-    most = state.gate.limits.tried
-    for text in (data.left, data.right or ""):
-        if len(text) > most:
-            raise Refused(413, f"a text to be tried has at most {most:,} characters")
-        if not text.isascii():
-            try:
-                text.encode()
-            except UnicodeEncodeError:
-                raise Refused(422, "a text is not well-formed Unicode") from None
     loop = asyncio.get_running_loop()
-    return await loop.run_in_executor(
-        _opening(state).trying, lambda: trial(data.left, data.right, threshold=data.threshold)
-    )
+    return await loop.run_in_executor(_opening(state).trying, tried, data, state.gate.limits)
 
 
 @get("/v1/health")
@@ -268,8 +259,9 @@ def _tell_of_lines(app: Litestar) -> None:
 
 
 def _pages(indexed: bool) -> PageFiles:
-    scripts = {f"/page/{name}": name for name in ("asking.js", "live.js", "try.js", "trial.js", "try.css")}
-    return PageFiles({"/": "live.html" if indexed else "try.html", "/try": "try.html", **scripts})
+    if not indexed:
+        return PageFiles({"/": "try.html", **TRY})
+    return PageFiles({"/": "live.html", "/page/live.js": "live.js", **TRY})
 
 
 def make_app(
