@@ -79,6 +79,7 @@ def _open(url: str) -> None:
 
 def _export(findings: Any, path: str, as_json: bool) -> None:
     from neardup.findings import read_decisions
+    from neardup.findings.decisions import counted
     from neardup.io.whole import WholeFile
 
     decisions = read_decisions(findings)
@@ -91,4 +92,4 @@ def _export(findings: Any, path: str, as_json: bool) -> None:
         file.write(lines.encode("utf-8", "surrogatepass"))
         file.commit()
     told = {"out": path, "decisions": len(decisions)}
-    click.echo(json.dumps(told) if as_json else f"{len(decisions):,} decisions written to {path}")
+    click.echo(json.dumps(told) if as_json else f"{counted(len(decisions))} written to {path}")
