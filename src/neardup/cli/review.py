@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.browser import open_browser
 from neardup.cli.options import cut_options, keep_of
 from neardup.errors import MissingExtra
 
@@ -59,22 +60,10 @@ def review(findings: str, port: int, no_open: bool, export: str | None, as_json:
         else:
             click.echo(f"{findings}: review it at {url}\nDecisions are saved as you go. Ctrl-C ends this.")
         sys.stdout.flush()
-        if not no_open and _has_display():
-            _open(url)
+        if not no_open:
+            open_browser(url)
 
     serve(made, port, started=started)
-
-
-def _has_display() -> bool:
-    return sys.platform == "darwin" or bool(os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
-
-
-def _open(url: str) -> None:
-    import threading
-    import webbrowser
-
-    # Some browsers return only when they are closed.
-    threading.Thread(target=webbrowser.open, args=(url,), daemon=True).start()
 
 
 def _export(findings: Any, path: str, as_json: bool) -> None:

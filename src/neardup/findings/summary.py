@@ -14,6 +14,7 @@ from neardup.findings.deciding import decided_cut
 from neardup.findings.decisions import Decisions, counted
 from neardup.findings.folder import Findings
 from neardup.printable import printable
+from neardup.sizes import size_text
 
 __all__ = ["Alike", "Summary", "alarms", "gone_rows", "summarize", "thresholds_of"]
 
@@ -83,7 +84,7 @@ class Summary:
         ]
         if self.bytes:
             lines.append(
-                f"  that saves {_bytes(self.bytes_saved)} of {_bytes(self.bytes)} "
+                f"  that saves {size_text(self.bytes_saved)} of {size_text(self.bytes)} "
                 f"({self.bytes_saved / self.bytes:.1%}) and {self.tokens_saved:,} of {self.tokens:,} tokens"
             )
         lines.append(
@@ -124,15 +125,6 @@ class Summary:
                 for threshold, gone, clusters in self.table
             ]
         return lines
-
-
-def _bytes(count: int) -> str:
-    size = float(count)
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"
 
 
 def thresholds_of(findings: Findings) -> list[float]:

@@ -7,11 +7,20 @@ const PLOT = 84; // percent of the height; below it stand the labels of the axis
 
 const place = (number) => `${Math.round(number * 100) / 100}%`;
 
-/** A round number at or above the largest value. */
+/** A round number at or above the largest value, whose half is whole. */
 export function ceiling(value) {
-  if (value <= 1) return 1;
+  if (value <= 10) return Math.max(2, 2 * Math.ceil(value / 2 - 1e-9));
   const power = 10 ** Math.floor(Math.log10(value));
-  return [1, 1.5, 2, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value - 1e-9);
+  return [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value - 1e-9);
+}
+
+/** Into how many parts an axis is cut so that its labels are round. */
+function steps(low, high) {
+  const span = Math.round(100 * (high - low));
+  for (const unit of [5, 1]) {
+    for (const parts of [4, 5, 3, 6, 2]) if (span % (unit * parts) === 0) return parts;
+  }
+  return 4;
 }
 
 function figure(title, note, picture, head, rows) {
@@ -46,7 +55,7 @@ export function histogram({ title, note = "", bins, cut = null, unit = "pairs", 
   const picture = svg("svg", { class: "tall", role: "img", "aria-label": summary },
     gridlines(top, said),
     bins.map((bin) => {
-      const height = (PLOT - 4) * (bin.count / top);
+      const height = PLOT * (bin.count / top);
       return svg("rect", {
         class: cut !== null && bin.to <= cut + 1e-9 ? "bar off" : "bar",
         x: place(at(bin.from) + 0.08 * (at(bin.to) - at(bin.from))),
@@ -56,7 +65,7 @@ export function histogram({ title, note = "", bins, cut = null, unit = "pairs", 
       }, svg("title", {}, `${label(bin.from)} to ${label(bin.to)}: ${count(bin.count)} ${unit}`));
     }),
     svg("line", { class: "axis", x1: "0", x2: "100%", y1: place(PLOT + 4), y2: place(PLOT + 4) }),
-    [0, 0.25, 0.5, 0.75, 1].map((part) => svg("text", {
+    Array.from({ length: steps(low, high) + 1 }, (_, step) => step / steps(low, high)).map((part) => svg("text", {
       x: place(100 * part), y: "100%", "text-anchor": part === 0 ? "start" : part === 1 ? "end" : "middle",
     }, label(low + span * part))),
     cut === null || cut < low || cut > high ? null : [

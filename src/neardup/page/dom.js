@@ -84,13 +84,14 @@ export const score = (number) => (number === null || number === undefined ? "–
 /** 12.5% */
 export const share = (part, whole) => (whole ? `${((100 * part) / whole).toFixed(1)}%` : "–");
 
-/** 1.4 MB */
+/** 119.1 KB, as the command prints it */
 export function bytes(number) {
-  const units = ["bytes", "kB", "MB", "GB", "TB"];
-  let at = 0;
-  while (number >= 1000 && at < units.length - 1) {
+  if (number < 1000) return `${count(number)} bytes`;
+  const units = ["KB", "MB", "GB", "TB"];
+  let at = -1;
+  do {
     number /= 1000;
     at += 1;
-  }
-  return at === 0 ? `${count(number)} bytes` : `${number.toFixed(number < 10 ? 1 : 0)} ${units[at]}`;
+  } while (number >= 1000 && at < units.length - 1);
+  return `${number.toFixed(1)} ${units[at]}`;
 }

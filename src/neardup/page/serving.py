@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import NamedTuple
 
-__all__ = ["CSP", "SHELL", "FileReply", "PageFiles"]
+__all__ = ["CSP", "SHELL", "TRY", "FileReply", "PageFiles", "page_text"]
 
 # Scripts, styles and data from this server alone, and no text ever becomes markup: not even our own scripts may
 # (trusted types without a policy).
@@ -43,6 +43,15 @@ KINDS = {
 }
 SHELL = {f"/page/{name}": name for name in ("style.css", "dom.js", "charts.js", "icon.svg")}
 """What every page uses, by the path it is asked for."""
+TRY = {"/try": "try.html"} | {
+    f"/page/{name}": name for name in ("try.css", "try.js", "trial.js", "asking.js")
+}
+"""The page that tries texts; it asks for /v1/live and /v1/try."""
+
+
+def page_text(name: str) -> str:
+    """A file of this package as text, for pages that hold all they need."""
+    return resources.files("neardup.page").joinpath(*name.split("/")).read_text("utf-8")
 
 
 class FileReply(NamedTuple):
@@ -62,6 +71,7 @@ class PageFiles:
 
     def __init__(self, files: Mapping[str, str]) -> None:
         folder = resources.files("neardup.page")
+        self.paths = frozenset({**SHELL, **files})
         self._replies: dict[str, tuple[bytes, list[tuple[bytes, bytes]], bytes]] = {}
         for path, name in {**SHELL, **files}.items():
             body = folder.joinpath(*name.split("/")).read_bytes()
@@ -69,10 +79,6 @@ class PageFiles:
             kind = KINDS[name.rsplit(".", 1)[-1]]
             headers = [(b"content-type", kind), (b"etag", tag), *SAFE]
             self._replies[path] = (tag, headers, body)
-
-    @property
-    def paths(self) -> frozenset[str]:
-        return frozenset(self._replies)
 
     def reply(self, method: str, path: str, if_none_match: bytes | None = None) -> FileReply | None:
         """The answer to a request for a path on the list, or None."""

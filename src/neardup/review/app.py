@@ -14,13 +14,16 @@ from litestar.datastructures import State
 from litestar.exceptions import HTTPException
 
 from neardup.errors import NeardupError
-from neardup.page.serving import SAFE, PageFiles
+from neardup.page.serving import SAFE, TRY, PageFiles
 from neardup.review.compare import compare
 from neardup.review.listing import cluster_of, list_clusters
 from neardup.review.session import Review
 from neardup.service.gate import Gate
 from neardup.service.limits import Limits, Refused
 from neardup.service.metrics import Metrics
+from neardup.service.schemas import TryRequest
+from neardup.service.trying import tried
+from neardup.trial import Trial
 
 __all__ = ["make_app"]
 
@@ -132,6 +135,17 @@ def export(state: State) -> Response[bytes]:
     return Response(told.encode("utf-8", "surrogatepass"), media_type="application/x-ndjson")
 
 
+@get("/v1/live", sync_to_thread=False)
+def live() -> dict[str, str]:
+    """Tells the page that tries texts where it is."""
+    return {"state": "review"}
+
+
+@post("/v1/try", status_code=200, sync_to_thread=True)
+def try_(state: State, data: TryRequest) -> Trial:
+    return tried(data, state.limits)
+
+
 def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:
     """Every error as JSON with a reason; what is not foreseen goes on to the gate, which logs it."""
     if isinstance(error, HTTPException):
@@ -178,16 +192,18 @@ class _Guard:
 def _page_files() -> PageFiles:
     folder = resources.files("neardup.page").joinpath("review")
     names = sorted(file.name for file in folder.iterdir() if file.name.endswith((".js", ".css")))
-    return PageFiles({"/": "review/index.html", **{f"/review/{name}": f"review/{name}" for name in names}})
+    return PageFiles(
+        {"/": "review/index.html", **TRY, **{f"/review/{name}": f"review/{name}" for name in names}}
+    )
 
 
 def make_app(review: Review, token: str, limits: Limits) -> Gate:
     """The ASGI application."""
     app = Litestar(
-        [overview, standing, figures, curve, clusters, cluster, compared, decide, export],
+        [overview, standing, figures, curve, clusters, cluster, compared, decide, export, live, try_],
         exception_handlers={Exception: _refuse},
         openapi_config=None,
-        state=State({"review": review}),
+        state=State({"review": review, "limits": limits}),
         request_max_body_size=None,
         logging_config=None,
         debug=False,

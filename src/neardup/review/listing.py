@@ -12,7 +12,7 @@ from neardup.errors import ConfigError, DataError
 from neardup.findings.decisions import Decision
 from neardup.findings.explaining import policy_of
 from neardup.findings.folder import Findings
-from neardup.review.risk import FLAGS
+from neardup.findings.risk import FLAGS
 from neardup.review.session import Review, View
 
 __all__ = ["SNIPPET", "Order", "cluster_of", "list_clusters", "member", "search_rows", "snippet"]

@@ -17,7 +17,7 @@ from neardup.service.run import LEAVE_SECONDS, Address, event_loop, free_port, m
 
 __all__ = ["serve"]
 
-LIMITS = Limits(body=1 << 16, requests=64, connections=256, drain_seconds=5.0)
+LIMITS = Limits(body=1 << 20, requests=64, connections=256, drain_seconds=5.0)
 
 
 def serve(review: Review, port: int = 0, *, started: Callable[[str], None]) -> None:

@@ -18,9 +18,9 @@ from neardup.findings.deciding import decided_cut
 from neardup.findings.decisions import Decision, DecisionLog, Decisions, Kind
 from neardup.findings.explaining import measured, policy_of, text_of
 from neardup.findings.folder import Findings
+from neardup.findings.risk import ClusterTable, cluster_table
 from neardup.keep import Keep
 from neardup.review.figures import Figures, figures_of, histogram_of, steps_of
-from neardup.review.risk import ClusterTable, cluster_table
 
 __all__ = ["Review", "View"]
 

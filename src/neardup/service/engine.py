@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
@@ -28,6 +30,7 @@ from neardup.service.schemas import (
     DocumentRequest,
     FoldedAnswer,
     HitAnswer,
+    RecentHit,
     ResultAnswer,
     SearchAnswer,
     SearchRequest,
@@ -40,6 +43,7 @@ __all__ = ["Coming", "Engine"]
 
 Result = TypeVar("Result")
 HTML_AT_ONCE = 32
+RECENT = 50  # hits that are remembered, for people who watch
 
 
 class Coming(NamedTuple):
@@ -80,6 +84,7 @@ class Engine:
         )  # compare and collapse: seconds of work must not hold up searches
         self._pages = ThreadPoolExecutor(1, "html")
         self._html: HtmlExtractor | None = None
+        self._recent: deque[tuple[float, SeenAnswer]] = deque(maxlen=RECENT)
         said = observe or (lambda name, size: None)
         self._seen: Batcher[Coming, SeenAnswer] = Batcher(
             self._put, self._writer, observe=lambda size: said("seen", size)
@@ -158,9 +163,19 @@ class Engine:
                 found: Sequence[Seen | BaseException] = self._put_alike(group)
             except (NeardupError, ValueError) as error:
                 found = [error] if len(group) == 1 else [self._put_alone(one) for one in group]
+            now = time.time()
             for at, answer in zip(places, found, strict=True):
-                answers[at] = answer if isinstance(answer, BaseException) else SeenAnswer(*answer)
+                answers[at] = told = answer if isinstance(answer, BaseException) else SeenAnswer(*answer)
+                if isinstance(told, SeenAnswer) and not told.new:
+                    self._recent.append((now, told))
         return answers
+
+    def recent(self) -> list[RecentHit]:
+        """The last documents that were no news, the last one first."""
+        return [
+            RecentHit(at, one.id, one.duplicate_of or "", one.distance, one.similarity)
+            for at, one in reversed(list(self._recent))
+        ]
 
     def _put_alike(self, group: list[Coming]) -> Sequence[Seen]:
         ttl = group[0].ttl

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote, unquote
 
+from neardup.page import PageFiles
 from neardup.service.limits import Budget, Limits, Refused, read_body, unpacked
 from neardup.service.logs import log
 from neardup.service.metrics import Metrics
@@ -37,6 +38,7 @@ class Gate:
     """An ASGI application around another one.
 
     quick      routes (POST, by path) that give a reply without the framework, or None to leave a request to it
+    pages      files that anybody may read: they hold no data, and ask for it with the token
     token      what clients must send as `Authorization: Bearer ...`; None if all may come
     logs_all   whether requests that went well are logged, too
     """
@@ -48,10 +50,12 @@ class Gate:
         limits: Limits,
         metrics: Metrics,
         *,
+        pages: PageFiles | None = None,
         token: str | None = None,
         logs_all: bool = False,
     ) -> None:
-        self._app, self._quick, self._limits, self._metrics = app, quick, limits, metrics
+        self._app, self._quick, self.limits, self._metrics = app, quick, limits, metrics
+        self._pages = pages
         self._token = None if token is None else token.encode()
         self._logs_all = logs_all
         self._budget = Budget(limits.waiting_bytes)
@@ -66,6 +70,9 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1000})
             return
         start = time.perf_counter()
+        if scope["method"] != "POST" and self._pages is not None and scope["path"] in self._pages.paths:
+            await self._page(self._pages, scope, send, start)
+            return
         path, open_, held = scope["path"], scope["path"] in OPEN, 0
         headers = dict(scope["headers"])
         name = self._request_id(headers)
@@ -79,7 +86,7 @@ class Gate:
             body = b""
             declared = _length(headers)
             if scope["method"] in ("POST", "PUT", "PATCH") or declared or b"transfer-encoding" in headers:
-                body = await read_body(receive, self._limits, self._budget, declared)
+                body = await read_body(receive, self.limits, self._budget, declared)
                 held = len(body)
                 body = await self._plain(body, headers)
                 if len(body) > held:
@@ -124,6 +131,15 @@ class Gate:
                     **({} if reason is None else {"reason": reason}),
                 )
 
+    async def _page(self, pages: PageFiles, scope: Scope, send: Send, start: float) -> None:
+        given = dict(scope["headers"]).get(b"if-none-match")
+        reply = pages.reply(scope["method"], scope["path"], given)
+        assert reply is not None
+        status, headers, body = reply
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+        self._metrics.request("page", status, time.perf_counter() - start)
+
     def _request_id(self, headers: dict[bytes, bytes]) -> bytes:
         given = headers.get(b"x-request-id")
         if given is not None and REQUEST_ID.fullmatch(given):
@@ -140,8 +156,8 @@ class Gate:
                 raise Refused(401, "this service wants a token: Authorization: Bearer ...")
         if self.draining:
             raise Refused(503, "the service is stopping")
-        if self.in_work > self._limits.requests:
-            raise Refused(429, f"{self._limits.requests:,} requests are in work; try again in a moment")
+        if self.in_work > self.limits.requests:
+            raise Refused(429, f"{self.limits.requests:,} requests are in work; try again in a moment")
 
     async def _plain(self, body: bytes, headers: dict[bytes, bytes]) -> bytes:
         packed = headers.get(b"content-encoding", b"identity").strip().lower()
@@ -149,7 +165,7 @@ class Gate:
             return body
         if packed != b"gzip":
             raise Refused(415, "a body may be packed with gzip, and with nothing else")
-        return await asyncio.to_thread(unpacked, body, self._limits.body)
+        return await asyncio.to_thread(unpacked, body, self.limits.body)
 
 
 class _Sender:
@@ -249,6 +265,8 @@ KNOWN = frozenset(
         "/v1/compare",
         "/v1/collapse",
         "/v1/stats",
+        "/v1/live",
+        "/v1/try",
         "/metrics",
         "/v1/openapi.json",
     }

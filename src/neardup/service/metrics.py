@@ -2,15 +2,36 @@
 
 from __future__ import annotations
 
+import time
+from collections import deque
+
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
-from neardup.service.schemas import StatsAnswer
+from neardup.service.schemas import RouteAnswer, StatsAnswer
 
 __all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
 
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+
+RECENT = 512  # requests of a route whose times are kept
+
+
+class _Route:
+    """Requests of one route: how many, and how long the last ones took."""
+
+    __slots__ = ("count", "seconds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seconds: deque[float] = deque(maxlen=RECENT)
+
+    def quantile(self, share: float) -> float:
+        """The smallest time that this share of the last requests did not exceed."""
+        ordered = sorted(self.seconds)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
 class Metrics:
@@ -31,17 +52,27 @@ class Metrics:
         self._documents = Gauge("neardup_index_documents", "Documents in the index", registry=own)
         self._keepers = Gauge("neardup_index_keepers", "Keepers in the index", registry=own)
         self._memory = Gauge("neardup_index_memory_bytes", "Tables in memory", registry=own)
-        self._children: dict[tuple[str, int], tuple[Counter, Histogram]] = {}
+        self._children: dict[tuple[str, int], tuple[Counter, Histogram, _Route]] = {}
+        self._routes: dict[str, _Route] = {}
+        self.started = time.time()
+        self.new = self.duplicates = 0
         self._new, self._old = self._answers.labels("new"), self._answers.labels("duplicate")
 
     def request(self, route: str, status: int, seconds: float) -> None:
         """One request is done."""
         key = (route, status)
         if key not in self._children:
-            self._children[key] = (self._requests.labels(route, str(status)), self._seconds.labels(route))
-        count, time = self._children[key]
+            recent = self._routes.setdefault(route, _Route())
+            self._children[key] = (
+                self._requests.labels(route, str(status)),
+                self._seconds.labels(route),
+                recent,
+            )
+        count, times, recent = self._children[key]
         count.inc()
-        time.observe(seconds)
+        times.observe(seconds)
+        recent.count += 1
+        recent.seconds.append(seconds)
 
     def batch(self, kind: str, size: int) -> None:
         self._batches.labels(kind).observe(size)
@@ -49,8 +80,15 @@ class Metrics:
     def remembered(self, new: int, duplicates: int) -> None:
         if new:
             self._new.inc(new)
+            self.new += new
         if duplicates:
             self._old.inc(duplicates)
+            self.duplicates += duplicates
+
+    def routes(self) -> list[RouteAnswer]:
+        """Requests by route, with the median and the 99th percentile of the last ones' seconds."""
+        found = sorted(self._routes.items())
+        return [RouteAnswer(name, one.count, one.quantile(0.5), one.quantile(0.99)) for name, one in found]
 
     def text(self, stats: StatsAnswer | None) -> bytes:
         """All of it in Prometheus' text format."""

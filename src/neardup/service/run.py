@@ -65,14 +65,15 @@ class Address:
 
 
 def serve(
-    open_index: Callable[[], Index],
+    open_index: Callable[[], Index] | None,
     address: Address,
     limits: Limits | None = None,
     *,
     logs_all: bool = False,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve the index until SIGTERM or SIGINT, then finish what is in work, close it and return.
+    """Serve the index until SIGTERM or SIGINT, then finish what is in work, close it and return. Without an index
+    there is the page that tries texts, and nothing else.
 
     The service listens while the index is still being opened, and says so on `/v1/ready`; `started` is called with the
     address when it is open.
@@ -104,7 +105,7 @@ def event_loop() -> asyncio.Runner:
 
 
 async def _serve(
-    open_index: Callable[[], Index],
+    open_index: Callable[[], Index] | None,
     address: Address,
     limits: Limits,
     logs_all: bool,
@@ -114,18 +115,20 @@ async def _serve(
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    gate, opening = make_app(limits, token=address.token, logs_all=logs_all)
+    gate, opening = make_app(limits, token=address.token, logs_all=logs_all, indexed=open_index is not None)
     port = free_port(address)
     server = make_server(gate, address, port, limits)
     serving = loop.create_task(server.serve())
     stopping = loop.create_task(stop.wait())
     # A plain thread: if the service is told to stop meanwhile, nobody waits for it.
-    opened: asyncio.Future[Index] = loop.run_in_executor(None, open_index)
+    opened: asyncio.Future[Index | None] = loop.run_in_executor(None, open_index or _none)
     try:
         await asyncio.wait({serving, stopping, opened}, return_when=asyncio.FIRST_COMPLETED)
         if opened.done() and not stop.is_set() and not serving.done():
-            opening.ready = Engine(opened.result(), limits, opening.metrics.batch)
-            log("ready", address=address.url(port), documents=len(opened.result()))
+            index = opened.result()
+            opening.ready = None if index is None else Engine(index, limits, opening.metrics.batch)
+            if index is not None:
+                log("ready", address=address.url(port), documents=len(index))
             if started is not None:
                 started(address.url(port))
             await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
@@ -133,7 +136,8 @@ async def _serve(
             serving.result()
             raise DataError("the server ended by itself")
         gate.draining = True
-        log("stopping", in_work=gate.in_work)
+        if opening.ready is not None:
+            log("stopping", in_work=gate.in_work)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(limits.drain_seconds):
                 while gate.in_work:
@@ -149,9 +153,13 @@ async def _serve(
             # Opening cannot be interrupted and does not have to be: an index survives kill -9.
             log("stopped", unfinished=0)
             os._exit(0)
-        elif opened.exception() is None:
-            opened.result().close()
+        elif opened.exception() is None and (left := opened.result()) is not None:
+            left.close()
         stopping.cancel()
+
+
+def _none() -> None:
+    """The index of a service without one."""
 
 
 def make_server(app: Gate, address: Address, port: int, limits: Limits) -> Any:
