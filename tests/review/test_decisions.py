@@ -234,7 +234,7 @@ def test_apply_does_what_was_decided(found, tmp_path):
     assert "a-near" in ids and "a" not in ids and {"b", "b-far"} <= ids
     assert len(ids) == summarize(found, decisions=read_decisions(found)).kept == answer["written"]
     shown = run("apply", str(found.path), "--out", str(tmp_path / "shown.jsonl"))
-    assert b"2 decisions of a review were applied" in shown.stdout
+    assert b"applied with 2 decisions of a review" in shown.stdout
     told("apply", str(found.path), "--out", str(plain), "--no-decisions")
     ids = {row["id"] for row in read_jsonl(plain)}
     assert "a" in ids and "a-near" not in ids and "b-far" not in ids

@@ -58,6 +58,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         write_pairs,
     )
     from neardup.findings import apply as run
+    from neardup.findings.decisions import counted
 
     if not (out or given["pairs"] or given["clusters"]):
         raise click.UsageError("Say what to write: --out, --pairs or --clusters.")
@@ -99,7 +100,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     if out:
         click.echo(f"{answer['written']:,} of {answer['documents']:,} documents written to {out}")
     if len(decisions):
-        click.echo(f"{len(decisions):,} decisions of a review were applied; --no-decisions leaves them out")
+        click.echo(f"applied with {counted(len(decisions))} of a review; --no-decisions leaves them out")
     if given["pairs"]:
         click.echo(f"{answer['pairs']:,} pairs written to {given['pairs']}")
     if given["clusters"]:

@@ -51,6 +51,7 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         write_clusters,
         write_pairs,
     )
+    from neardup.findings.decisions import counted
 
     found = Findings(findings)
     decisions = Decisions() if given["no_decisions"] else read_decisions(found)
@@ -96,6 +97,6 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         f"{len(listed):,} of {len(sizes):,} clusters. Why two are alike: neardup explain -f {findings} ID ID"
     )
     if len(decisions):
-        click.echo(f"{len(decisions):,} decisions of a review are in this.")
+        click.echo(f"With {counted(len(decisions))} of a review.")
     for name, count in written.items():
         click.echo(f"{count:,} rows written to {given[name]}")

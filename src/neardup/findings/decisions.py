@@ -20,7 +20,16 @@ import numpy as np
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.findings.folder import Findings
 
-__all__ = ["DECISIONS", "Decision", "DecisionLog", "Decisions", "decided_labels", "is_log", "read_decisions"]
+__all__ = [
+    "DECISIONS",
+    "Decision",
+    "DecisionLog",
+    "Decisions",
+    "counted",
+    "decided_labels",
+    "is_log",
+    "read_decisions",
+]
 
 DECISIONS = "decisions.jsonl"
 Kind = Literal["accept", "reject", "keep", "clear"]
@@ -209,6 +218,11 @@ class DecisionLog:
             f"{self.path}, line {self._lines}: was decided on other documents than these findings hold; move the file "
             "away to begin anew, or leave it out of account with --no-decisions"
         )
+
+
+def counted(many: int) -> str:
+    """How many decisions, for people."""
+    return "1 decision" if many == 1 else f"{many:,} decisions"
 
 
 def read_decisions(findings: Findings) -> Decisions:

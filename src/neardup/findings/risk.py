@@ -68,8 +68,8 @@ def cluster_table(findings: Findings, cut: Cut, threshold: float) -> ClusterTabl
     place = np.full(rows, -1, np.int64)
     place[labels] = np.arange(many)
     cluster_of = place[clusters.labels]
-    order = np.argsort(cluster_of, kind="stable")
-    members = order[rows - int(sizes.sum()) :]
+    members = np.flatnonzero(cluster_of >= 0)
+    members = members[np.argsort(cluster_of[members], kind="stable")]
     starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     inside = cluster_of[members]
     keeper = clusters.keeper[labels]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from neardup.cut import Cut
 from neardup.filters import REASONS
 from neardup.findings.deciding import decided_cut
-from neardup.findings.decisions import Decisions
+from neardup.findings.decisions import Decisions, counted
 from neardup.findings.folder import Findings
 from neardup.printable import printable
 from neardup.sizes import size_text
@@ -93,7 +93,7 @@ class Summary:
         if self.reference:
             lines.append(f"  compared against {self.reference:,} reference documents, which stay as they are")
         if self.decisions:
-            lines.append(f"  {self.decisions:,} decisions of a review are in this")
+            lines.append(f"  with {counted(self.decisions)} of a review")
         for reason, count in self.filtered.items():
             lines.append(f"  {count:,} left out by a filter: {reason}")
         if self.empty:

@@ -95,7 +95,7 @@ def clusters(
     limit: int = 50,
 ) -> dict[str, Any]:
     review = _review(state)
-    view = review.view(threshold)
+    view = review.view(threshold, table=True)
     return list_clusters(
         review,
         view,
@@ -111,7 +111,7 @@ def clusters(
 @get("/api/cluster", sync_to_thread=True)
 def cluster(state: State, threshold: float, row: int, offset: int = 0, limit: int = 100) -> dict[str, Any]:
     review = _review(state)
-    return cluster_of(review, review.view(threshold), row, offset, limit)
+    return cluster_of(review, review.view(threshold, table=True), row, offset, limit)
 
 
 @get("/api/compare", sync_to_thread=True)

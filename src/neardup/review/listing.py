@@ -40,8 +40,10 @@ def list_clusters(
     table, findings = view.table, view.findings
     if order not in get_args(Order):
         raise ConfigError(f"clusters come by {', '.join(get_args(Order))}, not {order!r}")
-    by = {"risk": -table.risk, "size": -table.sizes, "similarity": table.least}[order]
-    chosen = np.lexsort((table.labels, -table.sizes, by))
+    if order not in view.orders:
+        by = {"risk": -table.risk, "size": -table.sizes, "similarity": table.least}[order]
+        view.orders[order] = np.lexsort((table.labels, -table.sizes, by))
+    chosen = view.orders[order]
     decided = _decided(view)
     if show in FLAGS:
         chosen = chosen[(table.flags[chosen] >> FLAGS.index(show) & 1) == 1]

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup.cut import Cut
 from neardup.errors import DataError
@@ -34,10 +35,21 @@ class View:
     decisions: Decisions
     threshold: float
     cut: Cut
+    orders: dict[str, NDArray[np.int64]] = field(default_factory=dict)
 
     @cached_property
     def table(self) -> ClusterTable:
         return cluster_table(self.findings, self.cut, self.threshold)
+
+    @property
+    def looked(self) -> bool:
+        """Whether the table is made."""
+        return "table" in self.__dict__
+
+    def look(self) -> View:
+        """Make the table."""
+        _ = self.table
+        return self
 
 
 class Review:
@@ -49,7 +61,8 @@ class Review:
         self.log = DecisionLog(findings)
         self.steps = steps_of(findings)
         self.rank = findings.rank(self.keep)
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # of what is remembered; held for moments
+        self._work = threading.Lock()  # one cut at a time: two would only slow each other down
         self._decisions = _copy(self.log.refresh())
         self._views: OrderedDict[tuple[float, int], View] = OrderedDict()
         self._figures: dict[float, Figures] = {}
@@ -111,29 +124,38 @@ class Review:
             raise DataError(f"there is no row {row}")
         return row
 
-    def view(self, threshold: float) -> View:
-        """The findings at a threshold from the floor up."""
+    def view(self, threshold: float, *, table: bool = False) -> View:
+        """The findings at a threshold from the floor up; with `table`, its clusters are looked at already."""
         self.findings.check_threshold(threshold)
         decisions = self.decisions()
         key = threshold, decisions.revision
         with self._lock:
-            if key in self._views:
+            view = self._views.get(key)
+            if view is not None:
                 self._views.move_to_end(key)
-                return self._views[key]
+                if view.looked or not table:
+                    return view
             self._asked += 1
         try:
-            view = self._view(threshold, decisions)
+            with self._work:
+                with self._lock:
+                    view = self._views.get(key)
+                view = view or self._view(threshold, decisions)
+                return view.look() if table else view
         finally:
             with self._lock:
                 self._asked -= 1
                 self._wake.set()
+
+    def _view(self, threshold: float, decisions: Decisions) -> View:
+        view = self._made(threshold, decisions)
         with self._lock:
-            self._views[key] = view
+            self._views[threshold, decisions.revision] = view
             while len(self._views) > VIEWS:
                 self._views.popitem(last=False)
         return view
 
-    def _view(self, threshold: float, decisions: Decisions) -> View:
+    def _made(self, threshold: float, decisions: Decisions) -> View:
         cut = decided_cut(self.findings, threshold, self.keep, decisions=decisions, rank=self.rank)
         return View(self.findings, decisions, threshold, cut)
 
@@ -174,8 +196,18 @@ class Review:
                     missing = [step for step in outwards if step not in self._figures]
                 if not missing:
                     break
-                view = self._view(missing[0], decisions)
-                self._remember(figures_of(self.findings, view.cut, missing[0], decisions.revision))
+                with self._work:
+                    self._step(missing[0], decisions)
+
+    def _step(self, threshold: float, decisions: Decisions) -> None:
+        with self._lock:
+            view = self._views.get((threshold, decisions.revision))
+        first = threshold == self.findings.threshold and not decisions.revision
+        if view is None:
+            view = (self._view if first else self._made)(threshold, decisions)
+        self._remember(figures_of(self.findings, view.cut, threshold, decisions.revision))
+        if first:
+            view.look()  # the list of clusters is what is asked for next
 
     def overview(self) -> dict[str, Any]:
         """What no threshold changes."""

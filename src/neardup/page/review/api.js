@@ -24,8 +24,7 @@ async function ask(path, options = {}) {
       ...options,
       headers: { ...options.headers, Authorization: `Bearer ${localStorage.getItem(KEPT) ?? ""}` },
     });
-  } catch (error) {
-    if (error.name === "AbortError") throw error;
+  } catch {
     throw new Trouble(0, "The server does not answer. Was it stopped? Start it again with neardup review.");
   }
   if (answer.ok) return answer;
@@ -34,9 +33,9 @@ async function ask(path, options = {}) {
 }
 
 /** The answer to /api/`name` with these parameters; empty ones are left out. */
-export async function get(name, parameters = {}, signal = undefined) {
+export async function get(name, parameters = {}) {
   const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  return (await ask(`/api/${name}?${new URLSearchParams(given)}`, { signal })).json();
+  return (await ask(`/api/${name}?${new URLSearchParams(given)}`)).json();
 }
 
 /** Save a decision; it is on disk when this returns. */
@@ -49,16 +48,21 @@ export async function exported() {
   return (await ask("/api/decisions")).blob();
 }
 
-/** A function that runs `work(signal, ...)` and drops the answers of all runs but the last. */
-export function latest(work) {
-  let running = null;
-  return async (...given) => {
-    running?.abort();
-    const mine = (running = new AbortController());
+/** A function that runs `work()` one at a time: calls during a run lead to one more run, not to many. */
+export function oneByOne(work) {
+  let running = false;
+  let again = false;
+  return async () => {
+    again = true;
+    if (running) return;
+    running = true;
     try {
-      await work(mine.signal, ...given);
-    } catch (error) {
-      if (error.name !== "AbortError") throw error;
+      while (again) {
+        again = false;
+        await work();
+      }
+    } finally {
+      running = false;
     }
   };
 }

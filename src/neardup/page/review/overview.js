@@ -2,7 +2,7 @@
 
 import { bars, histogram } from "/page/charts.js";
 import { byId, bytes, count, el, plain, share, show } from "/page/dom.js";
-import { calm, exported, get, latest } from "./api.js";
+import { exported, get, oneByOne } from "./api.js";
 import { onChange, state, trouble } from "./state.js";
 
 const known = new Map(); // figures by threshold, of the present revision
@@ -36,7 +36,8 @@ function redraw(place, chart) {
 
 function drawPairs() {
   const { histogram: bins, threshold } = state.overview;
-  const over = bins.reduce((sum, bin) => sum + (bin.from >= state.threshold - 1e-9 ? bin.count : 0), 0);
+  const over = known.get(state.threshold)?.pairs
+    ?? bins.reduce((sum, bin) => sum + (bin.from >= state.threshold - 1e-9 ? bin.count : 0), 0);
   redraw(parts.pairs, histogram({
     title: "Similarity of pairs",
     note: `${count(over)} of ${count(state.overview.pairs)} count; scanned at ${label(threshold)}`,
@@ -47,6 +48,7 @@ function drawPairs() {
 function drawFigures(figures) {
   shown = figures;
   parts.whole.removeAttribute("aria-busy");
+  byId("brief").removeAttribute("aria-busy");
   show(parts.numbers, numbers(figures));
   show(parts.alarms, figures.alarms.length
     ? el("div", { class: "note warn stack" },
@@ -67,19 +69,23 @@ function drawFigures(figures) {
   byId("brief").textContent = `${count(figures.gone)} go in ${count(figures.clusters)} clusters`;
 }
 
-const fetchFigures = latest(async (signal) => {
-  const figures = await get("figures", { threshold: state.threshold }, signal);
+// The slider may be far ahead when an answer comes: then it is only remembered, and the newest threshold asked for.
+const fetchFigures = oneByOne(async () => {
+  if (known.has(state.threshold)) return;
+  const figures = await get("figures", { threshold: state.threshold });
   if (figures.revision === state.revision) known.set(figures.threshold, figures);
   if (figures.threshold === state.threshold) drawFigures(figures);
 });
-const fetchSoon = calm(40, () => fetchFigures().catch(trouble));
 
 function update() {
   drawPairs();
   const figures = known.get(state.threshold);
   if (figures) return drawFigures(figures);
-  if (shown) parts.whole.setAttribute("aria-busy", "true");
-  return fetchSoon();
+  if (shown) {
+    parts.whole.setAttribute("aria-busy", "true");
+    byId("brief").setAttribute("aria-busy", "true");
+  }
+  return fetchFigures().catch(trouble);
 }
 
 /** Ask for the figures of all steps until they are there, so that the slider waits for nothing. */
