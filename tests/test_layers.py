@@ -10,10 +10,11 @@ SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 # From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
 LAYERS = [
     ["cli"],
-    ["crawling"],
+    ["crawling", "review"],
     ["service", "client"],
-    ["evaluation"],
+    ["evaluation", "reporting"],
     ["findings", "index", "templating"],
+    ["trial"],
     ["explanation", "folding", "planning", "deduplication", "repeats", "presets", "copying"],
     ["result"],
     ["pipeline", "sharding"],
@@ -26,7 +27,7 @@ LAYERS = [
     ["fingerprints"],
     ["features"],
     ["io", "web"],
-    ["filters", "keep", "plain", "printable", "progress", "sample"],
+    ["filters", "keep", "page", "plain", "printable", "progress", "sample"],
     ["frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors", "version"],
 ]

@@ -46,6 +46,8 @@ ROUTES = [
     ("/v1/compare", "POST"),
     ("/v1/collapse", "POST"),
     ("/v1/stats", "GET"),
+    ("/v1/live", "GET"),
+    ("/v1/try", "POST"),
     ("/v1/health", "GET"),
     ("/v1/ready", "GET"),
     ("/metrics", "GET"),

@@ -33,6 +33,7 @@ __all__ = ["clusters"]
     "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
 )
 @cut_options
+@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
 @click.option(
     "--out", "-o", type=click.Path(), help="Write all documents in clusters here (JSONL, CSV, Parquet)."
 )
@@ -40,10 +41,22 @@ __all__ = ["clusters"]
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
 def clusters(findings: str, id_: str | None, **given: Any) -> None:
     """List the clusters of FINDINGS: the keeper first, then its members by their similarity to it."""
-    from neardup.findings import Findings, by_passages, list_clusters, write_clusters, write_pairs
+    from neardup.findings import (
+        Decisions,
+        Findings,
+        by_passages,
+        decided_cut,
+        list_clusters,
+        read_decisions,
+        write_clusters,
+        write_pairs,
+    )
+    from neardup.findings.decisions import counted
 
     found = Findings(findings)
-    cut = found.cut(given["threshold"], keep_of(given, found.config.keep))
+    decisions = Decisions() if given["no_decisions"] else read_decisions(found)
+    keep = keep_of(given, found.config.keep)
+    cut = decided_cut(found, given["threshold"], keep, decisions=decisions)
     order: Any = given["by"] or ("span" if by_passages(found) else "size")
     listed = list_clusters(
         found,
@@ -62,10 +75,9 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         written["pairs"] = write_pairs(found, given["pairs"], threshold=given["threshold"])
     _, sizes = cut.clusters.sizes()
     if given["as_json"]:
+        answer = {"clusters": len(sizes), "decisions": len(decisions)}
         rows = [asdict(cluster) | {"least": cluster.least} for cluster in listed]
-        click.echo(
-            json.dumps({"clusters": len(sizes), "by": order, "listed": rows, **written}, ensure_ascii=False)
-        )
+        click.echo(json.dumps(answer | {"by": order, "listed": rows, **written}, ensure_ascii=False))
         return
     if id_ is not None and not listed:
         click.echo(f"{printable(id_)} has no duplicate at this threshold")
@@ -88,5 +100,7 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     click.echo(
         f"{len(listed):,} of {len(sizes):,} clusters{how}. Why two are alike: neardup explain -f {findings} ID ID"
     )
+    if len(decisions):
+        click.echo(f"With {counted(len(decisions))} of a review.")
     for name, count in written.items():
         click.echo(f"{count:,} rows written to {given[name]}")

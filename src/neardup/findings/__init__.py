@@ -1,6 +1,8 @@
 """What a scan found, in a folder of its own: read, summed up, cut anew and applied without another scan."""
 
 from neardup.findings.applying import Applied, apply, check_output
+from neardup.findings.deciding import decided_cut
+from neardup.findings.decisions import Decision, DecisionLog, Decisions, read_decisions
 from neardup.findings.explaining import ExplainedPair, explain_pair
 from neardup.findings.folder import Findings
 from neardup.findings.listing import list_clusters, write_clusters, write_pairs
@@ -10,6 +12,9 @@ from neardup.findings.summary import Summary, alarms, summarize
 
 __all__ = [
     "Applied",
+    "Decision",
+    "DecisionLog",
+    "Decisions",
     "ExplainedPair",
     "Findings",
     "Summary",
@@ -17,8 +22,10 @@ __all__ = [
     "apply",
     "by_passages",
     "check_output",
+    "decided_cut",
     "explain_pair",
     "list_clusters",
+    "read_decisions",
     "scan",
     "shared_words",
     "summarize",

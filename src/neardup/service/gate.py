@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 from urllib.parse import quote, unquote
 
+from neardup.page import PageFiles
 from neardup.service.limits import Budget, Limits, Refused, read_body, unpacked
 from neardup.service.logs import log
 from neardup.service.metrics import Metrics
@@ -39,6 +40,7 @@ class Gate:
     """An ASGI application around another one.
 
     quick      routes (POST, by path) that give a reply without the framework, or None to leave a request to it
+    pages      files that anybody may read: they hold no data, and ask for it with the token
     token      what clients must send as `Authorization: Bearer ...`; None if all may come
     logs_all   whether requests that went well are logged, too
     """
@@ -50,10 +52,12 @@ class Gate:
         limits: Limits,
         metrics: Metrics,
         *,
+        pages: PageFiles | None = None,
         token: str | None = None,
         logs_all: bool = False,
     ) -> None:
-        self._app, self._quick, self._limits, self._metrics = app, quick, limits, metrics
+        self._app, self._quick, self.limits, self._metrics = app, quick, limits, metrics
+        self._pages = pages
         self._token = None if token is None else token.encode()
         self._logs_all = logs_all
         self._budget = Budget(limits.waiting_bytes)
@@ -68,6 +72,9 @@ class Gate:
                 await send({"type": "websocket.close", "code": 1000})
             return
         start = time.perf_counter()
+        if scope["method"] != "POST" and self._pages is not None and scope["path"] in self._pages.paths:
+            await self._page(self._pages, scope, send, start)
+            return
         path, open_, held = scope["path"], scope["path"] in OPEN, 0
         headers = dict(scope["headers"])
         name = self._request_id(headers)
@@ -81,7 +88,7 @@ class Gate:
             body = b""
             declared = _length(headers)
             if scope["method"] in ("POST", "PUT", "PATCH") or declared or b"transfer-encoding" in headers:
-                body = await read_body(receive, self._limits, self._budget, declared)
+                body = await read_body(receive, self.limits, self._budget, declared)
                 held = len(body)
                 if b"content-encoding" in headers:
                     body = await self._plain(body, headers)
@@ -96,7 +103,7 @@ class Gate:
             if reply is not None:
                 await sender.reply(reply)
             else:
-                if len(body) > self._limits.values:
+                if len(body) > self.limits.values:
                     self._check_values(body)
                 scope.setdefault("state", {})["request_id"] = name.decode()
                 await self._app(_safe(scope), _replay(body, receive), sender.send)
@@ -134,6 +141,15 @@ class Gate:
                     **({} if reason is None else {"reason": reason}),
                 )
 
+    async def _page(self, pages: PageFiles, scope: Scope, send: Send, start: float) -> None:
+        given = dict(scope["headers"]).get(b"if-none-match")
+        reply = pages.reply(scope["method"], scope["path"], given)
+        assert reply is not None
+        status, headers, body = reply
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body})
+        self._metrics.request("page", status, time.perf_counter() - start)
+
     def _request_id(self, headers: dict[bytes, bytes]) -> bytes:
         given = headers.get(b"x-request-id")
         if given is not None and REQUEST_ID.fullmatch(given):
@@ -150,14 +166,14 @@ class Gate:
                 raise Refused(401, "this service wants a token: Authorization: Bearer ...")
         if self.draining:
             raise Refused(503, "the service is stopping")
-        if self.in_work > self._limits.requests:
-            raise Refused(429, f"{self._limits.requests:,} requests are in work; try again in a moment")
+        if self.in_work > self.limits.requests:
+            raise Refused(429, f"{self.limits.requests:,} requests are in work; try again in a moment")
 
     def _check_values(self, body: bytes) -> None:
         """All values of a body are made in one go, so their number bounds how long others wait; signs inside of strings
         count as well."""
-        if body.count(b"{") + body.count(b"[") > self._limits.values:
-            raise Refused(422, f"this JSON has more than {self._limits.values:,} objects and arrays")
+        if body.count(b"{") + body.count(b"[") > self.limits.values:
+            raise Refused(422, f"this JSON has more than {self.limits.values:,} objects and arrays")
 
     async def _plain(self, body: bytes, headers: dict[bytes, bytes]) -> bytes:
         packed = headers.get(b"content-encoding", b"identity").strip().lower()
@@ -165,7 +181,7 @@ class Gate:
             return body
         if packed != b"gzip":
             raise Refused(415, "a body may be packed with gzip, and with nothing else")
-        return await asyncio.to_thread(unpacked, body, self._limits.body)
+        return await asyncio.to_thread(unpacked, body, self.limits.body)
 
 
 class _Sender:
@@ -260,6 +276,8 @@ KNOWN = frozenset(
         "/v1/compare",
         "/v1/collapse",
         "/v1/stats",
+        "/v1/live",
+        "/v1/try",
         "/metrics",
         "/v1/openapi.json",
     }

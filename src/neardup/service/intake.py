@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import msgspec
+import numpy as np
 
 from neardup.documents import Document
 from neardup.errors import DataError, NeardupError
@@ -19,11 +22,12 @@ from neardup.index.inputs import check_ids, meta_text
 from neardup.service.batching import Batcher
 from neardup.service.limits import Limits, Refused, check_depth
 from neardup.service.prints import PrintForm
-from neardup.service.schemas import NO_META, Line, SeenAnswer, decode_meta
+from neardup.service.schemas import NO_META, Line, RecentHit, SeenAnswer, decode_meta
 
 __all__ = ["FEW", "Coming", "Intake", "check_one"]
 
 
+RECENT = 50  # hits that are remembered, for people who watch
 FEW = 200  # documents looked at one by one before others have their turn on the event loop
 
 
@@ -54,6 +58,7 @@ class Intake:
     ) -> None:
         self._index, self._limits, self._form = index, limits, form
         self._extract = extract
+        self._recent: deque[tuple[float, Seen]] = deque(maxlen=RECENT)
         self.writer = ThreadPoolExecutor(1, "write")
         self._printer = ThreadPoolExecutor(2, "print")
         self._seen: Batcher[Coming, SeenAnswer] = Batcher(self._put, self.writer, observe=observe)
@@ -110,10 +115,14 @@ class Intake:
         with contextlib.suppress(
             NeardupError, ValueError
         ):  # then each for itself: only the guilty ones are told
+            answers: Answers
             if items is not None:
-                return await self._in(self.writer, self._index.seen_prepared, ids, items)  # type: ignore[no-any-return]
-            if prints is not None:
-                return await self._in(self.writer, self._index.seen_prints, ids, prints)  # type: ignore[no-any-return]
+                answers = await self._in(self.writer, self._index.seen_prepared, ids, items)
+            elif prints is not None:
+                answers = await self._in(self.writer, self._index.seen_prints, ids, prints)
+            if items is not None or prints is not None:
+                self._watch([answers[int(at)] for at in np.flatnonzero(~answers.new)[-RECENT:]])
+                return answers
         return await self.put_all(documents)
 
     def _alike(self, documents: Sequence[Any]) -> list[str] | Fingerprints | None:
@@ -175,9 +184,21 @@ class Intake:
                 found: Sequence[Seen | BaseException] = self._put_alike(group)
             except (NeardupError, ValueError) as error:
                 found = [error] if len(group) == 1 else [self._put_alone(one) for one in group]
+            self._watch([one for one in found if isinstance(one, Seen) and not one.new])
             for at, answer in zip(places, found, strict=True):
                 answers[at] = answer if isinstance(answer, BaseException) else SeenAnswer(*answer)
         return answers
+
+    def _watch(self, hits: list[Seen]) -> None:
+        now = time.time()
+        self._recent.extend((now, one) for one in hits)
+
+    def recent(self) -> list[RecentHit]:
+        """The last documents that were no news, the last one first."""
+        return [
+            RecentHit(at, one.id, one.duplicate_of or "", one.distance, one.similarity)
+            for at, one in reversed(list(self._recent))
+        ]
 
     def _put_alike(self, group: list[Coming]) -> Sequence[Seen]:
         ttl = group[0].ttl

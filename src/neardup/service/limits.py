@@ -39,6 +39,7 @@ class Limits:
     drain_seconds   what is left to requests in work when the service is told to stop
     documents       in one bulk request or one list to be collapsed
     compared        characters of each of two texts to be compared, or of all in a list to be collapsed
+    tried           characters of a text to be tried
     """
 
     body: int = 16 << 20
@@ -54,6 +55,7 @@ class Limits:
     documents: int = 100_000
     collapsed: int = 1000
     compared: int = 1 << 20
+    tried: int = 1 << 18
 
     def __post_init__(self) -> None:
         for name, value in vars(self).items():

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
+from collections import deque
 from collections.abc import Iterator
 
 from prometheus_client import CollectorRegistry, generate_latest
@@ -15,12 +17,30 @@ from prometheus_client.core import (
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from neardup.service.schemas import StatsAnswer
+from neardup.service.schemas import RouteAnswer, StatsAnswer
 
 __all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
 
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+
+
+RECENT = 512  # requests of a route whose times are kept
+
+
+class _Route:
+    """Requests of one route: how many, and how long the last ones took."""
+
+    __slots__ = ("count", "seconds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seconds: deque[float] = deque(maxlen=RECENT)
+
+    def quantile(self, share: float) -> float:
+        """The smallest time that this share of the last requests did not exceed."""
+        ordered = sorted(self.seconds)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
 
 
 class _Spread:
@@ -54,7 +74,9 @@ class Metrics(Collector):
         self._requests: dict[tuple[str, int], int] = {}
         self._seconds: dict[str, _Spread] = {}
         self._batches: dict[str, _Spread] = {}
-        self._new = self._old = 0
+        self._routes: dict[str, _Route] = {}
+        self.started = time.time()
+        self.new = self.duplicates = 0
         self._stats: StatsAnswer | None = None
         self.registry.register(self)
 
@@ -66,6 +88,11 @@ class Metrics(Collector):
         if spread is None:
             spread = self._seconds[route] = _Spread(SECONDS)
         spread.add(seconds)
+        recent = self._routes.get(route)
+        if recent is None:
+            recent = self._routes[route] = _Route()
+        recent.count += 1
+        recent.seconds.append(seconds)
 
     def batch(self, kind: str, size: int) -> None:
         if kind not in self._batches:
@@ -73,8 +100,13 @@ class Metrics(Collector):
         self._batches[kind].add(size)
 
     def remembered(self, new: int, duplicates: int) -> None:
-        self._new += new
-        self._old += duplicates
+        self.new += new
+        self.duplicates += duplicates
+
+    def routes(self) -> list[RouteAnswer]:
+        """Requests by route, with the median and the 99th percentile of the last ones' seconds."""
+        found = sorted(self._routes.items())
+        return [RouteAnswer(name, one.count, one.quantile(0.5), one.quantile(0.99)) for name, one in found]
 
     def text(self, stats: StatsAnswer | None) -> bytes:
         """All of it in Prometheus' text format."""
@@ -96,8 +128,8 @@ class Metrics(Collector):
             spread.tell(batches, kind)
         yield batches
         answers = CounterMetricFamily("neardup_documents", "Documents remembered", labels=["answer"])
-        answers.add_metric(["new"], self._new)
-        answers.add_metric(["duplicate"], self._old)
+        answers.add_metric(["new"], self.new)
+        answers.add_metric(["duplicate"], self.duplicates)
         yield answers
         gauges = [("neardup_requests_in_work", "Requests being read or served", self.in_work)]
         if self._stats is not None:

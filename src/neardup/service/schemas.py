@@ -20,16 +20,20 @@ __all__ = [
     "FoldedAnswer",
     "HitAnswer",
     "Line",
+    "LiveAnswer",
     "Problem",
+    "RecentHit",
     "RejectedLine",
     "Removed",
     "ResultAnswer",
     "ResultRequest",
+    "RouteAnswer",
     "SearchAnswer",
     "SearchRequest",
     "SeenAnswer",
     "StateAnswer",
     "StatsAnswer",
+    "TryRequest",
     "decode_document",
     "decode_documents",
     "decode_meta",
@@ -207,6 +211,49 @@ class StatsAnswer(Struct):
     segments: list[int]
     store: str
     scheme: str
+
+
+class RouteAnswer(Struct):
+    """Requests of one route since the start; `p50` and `p99` are seconds, of the last 512."""
+
+    route: str
+    requests: int
+    p50: float
+    p99: float
+
+
+class RecentHit(Struct):
+    """A document that was no news. `at` is in seconds since 1970; texts are not kept."""
+
+    at: float
+    id: str
+    duplicate_of: str
+    distance: int | None
+    similarity: float | None
+
+
+class LiveAnswer(Struct):
+    """What the service is doing. `state` is ready, opening, stopping, or none if it serves no index; `new` and
+    `duplicates` count documents since the start; of `hits` the last come first."""
+
+    state: str
+    version: str
+    started: float
+    now: float
+    in_work: int
+    new: int
+    duplicates: int
+    routes: list[RouteAnswer]
+    hits: list[RecentHit]
+    index: StatsAnswer | None
+
+
+class TryRequest(Struct, forbid_unknown_fields=True):
+    """One text, or two to be compared."""
+
+    left: str
+    right: str | None = None
+    threshold: Threshold = 0.8
 
 
 class StateAnswer(Struct):
