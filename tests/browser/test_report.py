@@ -37,7 +37,7 @@ def test_it_is_readable_everywhere(reports, open_page, axe, options):
     page = open_page(reports["sample"], **options)
     assert page.get_by_role("heading", level=1).inner_text() == "Duplicates in pages.jsonl.gz"
     assert page.locator("svg[role=img]").count() == 4
-    assert page.locator("article").count() == 14
+    assert page.locator("article").count() == 13
     scroll, window = wide(page)
     assert scroll <= window
     if "size" not in options:  # the same elements in other sizes

@@ -76,7 +76,7 @@ function codes(trial) {
   return card("Simhash: 64 bits of votes",
     say("Every word votes on every bit, for 1 or for 0, as often as it occurs; the majority sets the bit. The size of the majority is the bit's margin. A text that changes a little changes its votes a little, so firm bits (dark) stay and weak bits (pale, dashed) may flip."),
     el("div", { class: "two" }, code("First text", left, apart, trial), right ? code("Second text", right, apart, trial) : null),
-    pair ? el("p", {}, el("strong", {}, `${count(pair.distance)} of 64 bits differ`),
+    pair ? el("p", {}, el("strong", {}, `${count(pair.distance)} of 64 bits ${pair.distance === 1 ? "differs" : "differ"}`),
       pair.distance ? `: ${pair.differing.join(", ")}. ${weakOf(left, right, pair)}` : ".") : null,
     legend(Boolean(pair)),
     el("p", { class: "soft small" }, "Hashes here have the public seed. A live index draws a secret one, so that nobody can craft pages that look alike to it; its own codes differ from these."),
@@ -86,6 +86,7 @@ function codes(trial) {
 function weakOf(left, right, pair) {
   const weak = new Set([...left.weakest.slice(0, 16), ...right.weakest.slice(0, 16)]);
   const from = pair.differing.filter((bit) => weak.has(bit)).length;
+  if (from === pair.distance) return `${from === 1 ? "It is" : "All are"} among the 16 weakest of either text.`;
   return `${count(from)} of them ${from === 1 ? "is" : "are"} among the 16 weakest of either text.`;
 }
 
