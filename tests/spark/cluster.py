@@ -103,6 +103,37 @@ class Daemon:
 
 
 @dataclass
+class Driver(Daemon):
+    """A spark-submit; what its Python prints, errors too, goes to `out`, what Spark logs to `log`."""
+
+    out: Path
+
+    def told(self) -> str:
+        return self.log.read_text() + self.out.read_text()
+
+    def finished(self, seconds: float = 180) -> str:
+        """What it printed, when it has ended well."""
+        code = self.process.wait(timeout=seconds)
+        assert code == 0, self.told()
+        return self.out.read_text()
+
+
+def start_session(
+    command: list[str], log: Path, environment: dict[str, str], out: Path | None = None
+) -> subprocess.Popen[bytes]:
+    """A process that leads a session of its own, so that all it starts can be found and killed with it."""
+    with log.open("w") as errors, (out or log).open("a") as output:
+        return subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output if out else errors,
+            stderr=errors,
+            start_new_session=True,
+        )
+
+
+@dataclass
 class Cluster:
     """What runs, and where. `url` is the master's, `conf` what a driver needs to use the whole of it."""
 
@@ -111,7 +142,7 @@ class Cluster:
     folder: Path
     master: Daemon
     workers: list[Daemon]
-    drivers: list[subprocess.Popen[str]] = field(default_factory=list)
+    drivers: list[Driver] = field(default_factory=list)
 
     @property
     def conf(self) -> dict[str, str]:
@@ -135,50 +166,28 @@ class Cluster:
             return json.load(answer)
 
     def executors(self) -> list[int]:
-        """The processes of executors, oldest first."""
-        found = [pid for worker in self.workers for pid in worker.family() if EXECUTOR in command_of(pid)]
-        return sorted(
-            found, key=lambda pid: int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[19])
-        )
+        """The processes of executors that live."""
+        return [pid for worker in self.workers for pid in worker.family() if EXECUTOR in command_of(pid)]
 
-    def kill_executor(self) -> int:
-        """kill -9 of one executor, as soon as there is one; the process killed."""
-        pid = wait_for(lambda: next(iter(self.executors()), None), "an executor")
-        os.kill(pid, signal.SIGKILL)
-        return pid
-
-    def start(
-        self, *arguments: str, conf: dict[str, str] | None = None, **more: str
-    ) -> subprocess.Popen[str]:
-        """A driver: spark-submit with the cluster's settings, `conf` on top; its output is a pipe, its log a file."""
+    def start(self, *arguments: str, conf: dict[str, str] | None = None, **more: str) -> Driver:
+        """A driver: spark-submit with the cluster's settings, `conf` on top and `more` in its environment."""
         settings = {**self.conf, **(conf or {})}
         told = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-        log = self.folder / f"driver-{len(self.drivers)}.log"
-        with log.open("w") as errors:
-            driver = subprocess.Popen(
-                [str(SPARK_HOME / "bin" / "spark-submit"), *told, *arguments],
-                env=spark_environment(**more),
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-                start_new_session=True,
-            )
+        command = [str(SPARK_HOME / "bin" / "spark-submit"), *told, *arguments]
+        number = len(self.drivers)
+        out, log = self.folder / f"driver-{number}.out", self.folder / f"driver-{number}.log"
+        driver = Driver(start_session(command, log, spark_environment(**more), out), log, out)
         self.drivers.append(driver)
         return driver
 
-    def run(
-        self, *arguments: str, conf: dict[str, str] | None = None, seconds: float = 120, **more: str
-    ) -> str:
+    def run(self, *arguments: str, conf: dict[str, str] | None = None, **more: str) -> str:
         """A driver from start to end: what it printed. Fails with its log when it fails."""
-        driver = self.start(*arguments, conf=conf, **more)
-        printed, _ = driver.communicate(timeout=seconds)
-        assert driver.returncode == 0, self.log_of(driver)
-        return printed
+        return self.start(*arguments, conf=conf, **more).finished()
 
     def restore(self) -> None:
         """Workers in the place of those that were killed, and no driver left from before."""
         for driver in self.drivers:
-            Daemon(driver, self.folder).kill()
+            driver.kill()
         count = len(self.workers)
         alive = [worker for worker in self.workers if worker.process.poll() is None]
         for number in range(len(alive), count):
@@ -186,26 +195,13 @@ class Cluster:
         self.workers[:] = alive
         wait_for(lambda: self.status()["aliveworkers"] == count, "all workers to be registered")
 
-    def log_of(self, driver: subprocess.Popen[str]) -> str:
-        return (self.folder / f"driver-{self.drivers.index(driver)}.log").read_text()
-
 
 def start_daemon(folder: Path, name: str, program: str, *arguments: str) -> Daemon:
     log = folder / f"{name}.log"
-    with log.open("w") as out:
-        process = subprocess.Popen(
-            [str(SPARK_HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{program}", *arguments],
-            env=spark_environment(
-                SPARK_DAEMON_MEMORY="192m",
-                SPARK_DAEMON_JAVA_OPTS=QUICK,
-                SPARK_LOCAL_DIRS=str(folder / "local"),
-            ),
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    return Daemon(process, log)
+    command = [str(SPARK_HOME / "bin" / "spark-class"), f"org.apache.spark.deploy.{program}", *arguments]
+    small = {"SPARK_DAEMON_MEMORY": "192m", "SPARK_DAEMON_JAVA_OPTS": QUICK}
+    environment = spark_environment(SPARK_LOCAL_DIRS=str(folder / "local"), **small)
+    return Daemon(start_session(command, log, environment), log)
 
 
 def start_worker(folder: Path, name: str, url: str) -> Daemon:
@@ -242,6 +238,6 @@ def standalone(folder: Path, workers: int = 2) -> Iterator[Cluster]:
         wait_for(lambda: cluster.status()["aliveworkers"] == workers, "the workers to register")
         yield cluster
     finally:
-        drivers = [Daemon(driver, folder) for driver in cluster.drivers] if cluster else []
+        drivers = cluster.drivers if cluster else []
         for daemon in (*drivers, *(cluster.workers if cluster else []), *reversed(started)):
             daemon.kill()
