@@ -23,9 +23,18 @@ SETTINGS = {
 }
 
 
+# The call under test: what `neardup spark scan` makes, without the command around it.
+SCAN = """
+import sys
+import neardup.spark as spark
+
+stages = spark.scan(sys.argv[1], sys.argv[2], spark=spark.start(sys.argv[3]), text="text", id="id")
+print(stages.summary())
+"""
+
+
 def command(corpus: Path, run: Path, threads: int) -> list[str]:
-    options = f"--threshold 0.8 --master local[{threads}] --json".split()
-    return [sys.executable, "-m", "neardup", "spark", "scan", str(corpus), "--out", str(run), *options]
+    return [sys.executable, "-c", SCAN, str(corpus), str(run), f"local[{threads}]"]
 
 
 def environment(folder: Path) -> dict[str, str]:
@@ -49,8 +58,13 @@ def log_of(folder: Path) -> Path:
 
 
 def read(run: Path, rows: int) -> NDArray[np.int64]:
-    """The keeper of each row, from a run's last stages."""
-    raise NotImplementedError
+    """The keeper of each row, from the stage that decides; a document that is not in it is alone."""
+    import pyarrow.parquet as parquet
+
+    keepers = np.arange(rows)
+    decided = parquet.read_table(run / "clusters", columns=["row", "keeper"])
+    keepers[decided["row"].to_numpy()] = decided["keeper"].to_numpy()
+    return keepers
 
 
 def digest(keepers: NDArray[np.int64]) -> str:
