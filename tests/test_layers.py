@@ -13,6 +13,7 @@ LAYERS = [
     ["crawling"],
     ["service", "client"],
     ["evaluation"],
+    ["spark"],
     ["findings", "index", "templating"],
     ["explanation", "folding", "planning", "deduplication", "repeats", "presets", "copying"],
     ["result"],

@@ -31,6 +31,7 @@ COMMANDS = (
     "calibrate",
     "curve",
     "index",
+    "spark",
     "serve",
     "templates",
     "urls",

@@ -101,7 +101,10 @@ def lines_block(block: bytes, source: Source, row: int, terms: Terms, layout: La
             return parsed
     limit = terms.limits.line_bytes
     numbered = enumerate(block[:-1].split(b"\n"), row)
-    checked = ((number, line, True) if len(line) <= limit else (number, line[:_SAMPLE], False) for number, line in numbered)
+    checked = (
+        (number, line, True) if len(line) <= limit else (number, line[:_SAMPLE], False)
+        for number, line in numbered
+    )
     return _slow(_shaping(decoded(checked, source.name, terms), source, terms, layout), source)
 
 

@@ -26,7 +26,9 @@ from neardup.verify import Jaccard
 
 __all__ = ["Candidates"]
 
-_SPREAD = 1000  # as in LSH and Near: pairs spelled out for each group, or pair of groups, of equal fingerprints
+_SPREAD = (
+    1000  # as in LSH and Near: pairs spelled out for each group, or pair of groups, of equal fingerprints
+)
 _KEYS = "table int, key bigint, row bigint, size bigint"
 
 
@@ -51,8 +53,7 @@ class Candidates:
             return taking.join(groups.where("many > 1"), ["d0", "d1"]).select("row", "first", "best")
 
         def told(rows: DataFrame) -> Facts:
-            found = rows.agg(F.count("*"), F.count_distinct("first")).collect()[0]
-            return {"documents": int(found[0]), "groups": int(found[1])}
+            return {"documents": rows.count()}
 
         return self.folder.stage("exact", make, told)
 
@@ -60,9 +61,7 @@ class Candidates:
     def units(self) -> DataFrame:
         """Documents of different words, each with the best rank of those with its words."""
         exact = self.exact()
-        rows = self.documents.frame.where("not out").select(
-            "row", "place", "rank", "tokens", "alike", "keys"
-        )
+        rows = self.documents.frame.where("not out").select("row", "place", "rank", "tokens", "alike", "keys")
         if not exact["documents"]:
             return rows
         known = self.folder.read("exact")
@@ -196,9 +195,13 @@ class Candidates:
         whole = measured.select is None and measured.common is None
         if not config.short or not self.plain_features or not whole or self.method is None:
             return None
-        if not self.units.where(F.col("tokens") < config.short).limit(1).count():
+        if self.documents.facts["shortest"] >= config.short or self._out():
             return None
         return config.short, self._join.largest + max(self.config.compared.width, 1)
+
+    def _out(self) -> bool:
+        """Whether no document takes part."""
+        return bool(self.documents.facts["out"] == self.documents.facts["documents"])
 
     @property
     def _join(self) -> ShortJoin:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from neardup.config import Config
@@ -165,8 +165,3 @@ def _small_star(edges: DataFrame) -> DataFrame:
         tied.select(F.col("m").alias("left"), F.col("u").alias("right"))
     )
     return both.where(F.col("left") < F.col("right")).distinct()
-
-
-def as_frame(spark: SparkSession, table: pa.Table, schema: str) -> DataFrame:
-    """A table of the driver's as a DataFrame."""
-    return spark.createDataFrame(table, schema) if table.num_rows else spark.createDataFrame([], schema)

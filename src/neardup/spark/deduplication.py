@@ -50,7 +50,9 @@ def dedup(
         joined = df.drop(*NOTES).join(told, name == F.col("neardup_id"), "left")
         return joined.drop("neardup_id")
     stages.removals()
-    gone = df.sparkSession.read.parquet(f"{stages.folder.path}/removals").select(F.col("id").alias("neardup_id"))
+    gone = df.sparkSession.read.parquet(f"{stages.folder.path}/removals").select(
+        F.col("id").alias("neardup_id")
+    )
     count = stages.folder.read_json("removals.json")["documents"]
     gone = F.broadcast(gone) if count <= _BROADCAST else gone
     kind = "left_anti" if write == "kept" else "left_semi"
@@ -81,7 +83,7 @@ def frame_stages(
     fields = tuple(dict.fromkeys(name for name in (keep.field, keep.score) if name))
     html = is_html(layout) and config.html != "none"
     if run is None:
-        if not df.sparkSession.sparkContext.master.startswith("local"):
+        if not str(df.sparkSession.sparkContext.master).startswith("local"):
             raise ConfigError("on a cluster name a folder that all machines see: run='hdfs://...'")
         run = tempfile.mkdtemp(prefix="neardup-spark-")
     return Stages(df.sparkSession, Frame(df, text, id, fields, html), config, run, **options)
@@ -99,8 +101,8 @@ def scan(
     progress: Progress | None = None,
     **options: Any,
 ) -> Stages:
-    """Find the duplicates in files (JSONL, Parquet, WARC and what else the local readers take) on any Hadoop filesystem.
-    All stages are written to the folder `run`; nothing else is changed. A run that was stopped goes on when it is
+    """Find the duplicates in files (JSONL, Parquet, WARC and what else the local readers take) on any Hadoop
+    filesystem. All stages are written to the folder `run`; nothing else is changed. A run that was stopped goes on when it is
     called again with the same inputs and config. `options` are those of Stages."""
     spark = spark or start()
     config = config or Config()

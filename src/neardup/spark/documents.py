@@ -20,7 +20,7 @@ from neardup.preparing import needs_corpus
 from neardup.spark.hamming import check_search
 from neardup.spark.inputs import Files, Frame, Input
 from neardup.spark.pieces import Wanted
-from neardup.spark.storage import Facts, Folder
+from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.working import (
     FREQUENCIES,
     PRINTS,
@@ -44,7 +44,9 @@ _ORDER = "part int, inside bigint, place bigint"
 def check_config(config: Config) -> None:
     """ConfigError for what only the local pipeline does."""
     if config.templates is not None:
-        raise ConfigError("templates are learnt by the local pipeline alone: leave them out, or use neardup scan")
+        raise ConfigError(
+            "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
+        )
     method = method_of(config)
     if isinstance(method, Within) or config.agree is not None:
         kind = "Inverted (containment)" if isinstance(method, Within) else "Agree"
@@ -82,23 +84,24 @@ class Documents:
         return whole
 
     def _told(self, rows: DataFrame) -> Facts:
-        pieces = rows.where("kind = 2").select("file", "start", "line").collect()
-        counts = (
-            rows.where("kind = 0")
-            .agg(
-                F.count("*").alias("documents"),
-                F.sum(F.col("empty").cast("long")).alias("empty"),
-                F.sum((F.col("filtered") != 0).cast("long")).alias("filtered"),
-                F.sum("tokens").alias("tokens"),
-                F.sum("size").alias("bytes"),
-            )
-            .collect()[0]
-        )
-        rejected = rows.where("kind = 1").groupBy("reason").count().collect()
+        pieces = rows.where("kind = 2").select("file", "start", "line").toArrow().to_pylist()
+        taking = ~F.col("empty") & (F.col("filtered") == 0)
+        kinds = rows.where("kind < 2").groupBy("kind", "reason").agg(
+            F.count("*").alias("documents"),
+            F.sum(F.col("empty").cast("long")).alias("empty"),
+            F.sum((F.col("filtered") != 0).cast("long")).alias("filtered"),
+            F.sum((~taking).cast("long")).alias("out"),
+            F.sum("tokens").alias("tokens"),
+            F.sum("size").alias("bytes"),
+            F.min(F.when(taking, F.col("tokens"))).alias("shortest"),
+        )  # fmt: skip
+        found = kinds.toArrow().to_pylist()
+        counts: dict[str, Any] = next((row for row in found if row["kind"] == 0), {})
+        names = ("documents", "empty", "filtered", "out", "tokens", "bytes", "shortest")
         return {
-            **{name: int(value or 0) for name, value in counts.asDict().items()},
-            "rejected": {row[0]: row[1] for row in sorted(rejected)},
-            "pieces": sorted([row[0], row[1], row[2]] for row in pieces),
+            **{name: int(counts.get(name) or 0) for name in names},
+            "rejected": {r["reason"]: r["documents"] for r in sorted(found, key=str) if r["kind"] == 1},
+            "pieces": sorted([piece["file"], piece["start"], piece["line"]] for piece in pieces),
         }
 
     @cached_property
@@ -129,7 +132,11 @@ class Documents:
             for (file, start), at in self.begins.items()
         ]
         schema = "file int, start bigint, begin bigint, file_begin bigint, name string"
-        pieces = F.broadcast(self.session.createDataFrame(table, schema))
+        columns = [list(column) for column in zip(*table, strict=True)] or [[]] * 5
+        kinds = (pa.int32(), pa.int64(), pa.int64(), pa.int64(), pa.string())
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+        made = pa.table(arrays, names=["file", "start", "begin", "file_begin", "name"])
+        pieces = F.broadcast(as_frame(self.session, made, schema))
         rows = self.folder.read("read").join(pieces, ["file", "start"])
         place = F.col("begin") + F.col("line") - 1
         return rows.withColumn("place", place).withColumn("line", place - F.col("file_begin") + 1)
@@ -137,9 +144,15 @@ class Documents:
     @cached_property
     def frame(self) -> DataFrame:
         """All documents: row (in the order of the run), place, id, digest, sizes, rank and fingerprint."""
+        self.folder.stage("fingerprints", self._frame, lambda rows: {"documents": self.facts["documents"]})
+        return self.folder.read("fingerprints")
+
+    def _frame(self) -> DataFrame:
         rows = self._placed().where("kind = 0")
         made = F.concat(F.col("name"), F.lit(":"), F.col("line"))
-        rows = rows.withColumn("id", F.coalesce("id", made)).withColumn("source", F.coalesce("source", "name"))
+        rows = rows.withColumn("id", F.coalesce("id", made)).withColumn(
+            "source", F.coalesce("source", "name")
+        )
         rows = rows.withColumn("out", F.col("empty") | (F.col("filtered") != 0))
         rows = self._with_rows(rows)
         if needs_corpus(self.config) and self.config.near:
@@ -196,13 +209,16 @@ class Documents:
             return ordered.select("place", "id").mapInArrow(_numbered, _ORDER)
 
         def told(rows: DataFrame) -> Facts:
-            counts = dict(rows.groupBy("part").count().collect())
+            counts = {row["part"]: row["count"] for row in rows.groupBy("part").count().toArrow().to_pylist()}
             return {"parts": [[part, counts[part]] for part in sorted(counts)]}
 
         facts = self.folder.stage("order", make, told)
         ends = np.cumsum([0, *(count for _, count in facts["parts"])]).tolist()
         table = [(part, at) for (part, _), at in zip(facts["parts"], ends, strict=False)]
-        begins = F.broadcast(self.session.createDataFrame(table, "part int, begin bigint"))
+        made = pa.table(
+            {"part": pa.array([p for p, _ in table], pa.int32()), "begin": [at for _, at in table]}
+        )
+        begins = F.broadcast(as_frame(self.session, made, "part int, begin bigint"))
         rows = self.folder.read("order").join(begins, "part")
         return rows.select("place", (F.col("begin") + F.col("inside")).alias("row"))
 
@@ -228,11 +244,11 @@ class Documents:
         blocks = places.select("place", F.shiftright("place", _BITS).alias("block")).repartition(
             self.partitions, "block"
         )
-        found = blocks.mapInArrow(_bitmap, "block bigint, bits binary").collect()
+        found = blocks.mapInArrow(_bitmap, "block bigint, bits binary").toArrow().to_pylist()
         bits = np.zeros((self.places >> 3) + (1 << (_BITS - 3)), np.uint8)
-        for block, part in found:
-            at = block << (_BITS - 3)
-            bits[at : at + (1 << (_BITS - 3))] |= np.frombuffer(part, np.uint8)[: len(bits) - at]
+        for part in found:
+            at = part["block"] << (_BITS - 3)
+            bits[at : at + (1 << (_BITS - 3))] |= np.frombuffer(part["bits"], np.uint8)[: len(bits) - at]
         return bits
 
     @cached_property
@@ -246,7 +262,7 @@ class Documents:
             return counted.groupBy("hash").agg(F.sum("count").alias("count"))
 
         def told(rows: DataFrame) -> Facts:
-            taking_part = self.facts["documents"] - self._out_count()
+            taking_part = self.facts["documents"] - self.facts["out"]
             return {"documents": min(_SAMPLE, taking_part), "features": rows.count()}
 
         facts = self.folder.stage("frequencies", make, told)
@@ -257,19 +273,12 @@ class Documents:
         learnt = Learnt(facts["documents"], hashes[order], counts[order])
         return self.session.sparkContext.broadcast(learnt)
 
-    def _out(self) -> DataFrame:
-        rows = self._placed().where("kind = 0")
-        return rows.where(F.col("empty") | (F.col("filtered") != 0))
-
-    def _out_count(self) -> int:
-        return self._out().count()
-
     def _sample(self) -> DataFrame:
         """The documents that weights are learnt from: all that take part, or as many as `prepare` takes of them."""
         rows = self._placed().where("kind = 0")
         taking = rows.where(~F.col("empty") & (F.col("filtered") == 0)).select("place")
         taking = self._with_rows(taking)
-        count = taking.count()
+        count = self.facts["documents"] - self.facts["out"]
         if count <= _SAMPLE:
             return taking.select("place")
         # The very documents that the local pipeline takes: evenly spaced among those that take part.

@@ -76,14 +76,12 @@ class _Join:
         codes = Codes("codes of one run", np.zeros(len(row), np.bool_), self.bits, code)
         for left, right, _ in Join(self.radius).within(codes, batch=1 << 18):
             a, b = row[left], row[right]
-            yield pa.record_batch(
-                [pa.array(np.minimum(a, b)), pa.array(np.maximum(a, b))], ["left", "right"]
-            )
+            yield pa.record_batch([pa.array(np.minimum(a, b)), pa.array(np.maximum(a, b))], ["left", "right"])
 
 
 def _words(column: pa.Array) -> NDArray[np.uint64]:
     flat = column.flatten().to_numpy(zero_copy_only=False).view(np.uint64)
-    return flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 1)
+    return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 1))
 
 
 def near_codes(codes: DataFrame, search: Hamming, bits: int, rows: int, partitions: int) -> DataFrame:

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
-from urllib.parse import unquote
 
 import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
@@ -22,8 +21,8 @@ from neardup.io.limits import Limits
 from neardup.io.opened import Terms
 from neardup.io.rejects import Rejects
 from neardup.io.sources import format_of
-from neardup.spark.pieces import Recipe
-from neardup.spark.storage import Listed
+from neardup.spark.pieces import PATH, START, Recipe
+from neardup.spark.storage import Listed, file_system, java_path
 
 __all__ = ["File", "Files", "Frame", "Input"]
 
@@ -114,6 +113,14 @@ class Files:
             made.layouts[kind] = made._layout(spark, kind, text, id)
         return made
 
+    @classmethod
+    def of_run(cls, identity: dict[str, Any]) -> Files:
+        """The files that a run was of."""
+        config = Config.from_plain(identity["config"])
+        files = tuple(File(*entry) for entry in identity["inputs"])
+        layouts = {kind: Layout(text, id, (text,)) for kind, (text, id) in identity["columns"].items()}
+        return cls(files, layouts, (), config.html)
+
     @property
     def size(self) -> int:
         return sum(file.size for file in self.files)
@@ -142,17 +149,18 @@ class Files:
             "columns": {kind: [layout.text, layout.id] for kind, layout in self.layouts.items()},
         }
 
-    def rows(self, recipe: Recipe, session: SparkSession) -> DataFrame:
+    def rows(self, recipe: Recipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
+        """With `whole`, all columns of a table as they are."""
         paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if f.format == recipe.format]
-        where = [_path().alias("path"), F.col("_metadata.file_block_start").alias("start")]
+        where = [_path().alias(PATH), F.col("_metadata.file_block_start").alias(START)]
         if recipe.kind == "lines":
             value = F.col("value").cast("binary").alias("value")
             return session.read.option("lineSep", "\n").text(paths).select(*where, value)
         if recipe.kind == "columns":
             frame = session.read.option("mergeSchema", "true").parquet(*paths)
-            return frame.select(*where, *_columns(frame, recipe))
+            return frame.select(*where, *(["*"] if whole else _columns(frame, recipe)))
         frame = session.read.format("binaryFile").load(paths)
-        return frame.select(_path().alias("path"), F.lit(0).cast("long").alias("start"), "content")
+        return frame.select(where[0], F.lit(0).cast("long").alias(START), "content")
 
     def _layout(self, spark: SparkSession, kind: str, text: str | None, id: str | None) -> Layout:
         paths = [_GLOB.sub(r"\\\1", file.path) for file in self.files if file.format == kind]
@@ -163,7 +171,7 @@ class Files:
             return Layout("text", "id", ("id", "text"))
         for path in paths:
             first = spark.read.option("lineSep", "\n").text(path).select(F.col("value").cast("binary"))
-            lines = [bytes(row[0]) for row in first.limit(_PEEKED).collect()]
+            lines = first.limit(_PEEKED).toArrow().column(0).to_pylist()
             if lines:
                 lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
             terms = Terms(self.limits, Rejects(), text, id, None, 1000)
@@ -178,7 +186,11 @@ class Files:
 
 def _path() -> Any:
     """A file's path without the escapes of a URI, as File has it. Workers are told by it which file a row is of."""
-    return F.regexp_replace(F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B"))), "^([a-z0-9]+):/+", "$1:/")
+    return F.regexp_replace(
+        F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B"))),
+        "^([a-z0-9]+):/+",
+        "$1:/",
+    )
 
 
 def _plain(path: str) -> str:
@@ -203,15 +215,13 @@ def _columns(frame: DataFrame, recipe: Recipe) -> list[Any]:
 
 def _listed(spark: SparkSession, place: str) -> Iterator[tuple[Listed, str, bool]]:
     """The files of one name, each with its own name below it, and whether it was only found there."""
-    from neardup.spark.storage import _system
-
-    system, path = _system(spark, place)
+    system, path = file_system(spark, place)
     matches = system.globStatus(path)
     if matches is None or not len(matches):
         raise DataError(f"{place}: there is no such file or folder")
     magic = str(path.toString()) != str(matches[0].getPath().toString()) and _GLOB.search(place) is not None
     plain = re.split(r"[{\[*?]", place)[0].rpartition("/")[0] if magic else ""
-    root = str(system.makeQualified(spark._jvm.org.apache.hadoop.fs.Path(plain)).toString()) if plain else ""
+    root = str(system.makeQualified(java_path(spark, plain)).toString()) if plain else ""
     for match in matches:
         full = str(match.getPath().toString())
         if not match.isDirectory():
@@ -264,5 +274,5 @@ class Frame:
         }
 
     def rows(self, recipe: Recipe, session: SparkSession) -> DataFrame:
-        part = F.spark_partition_id().cast("string").alias("path")
-        return self.frame.select(part, F.lit(0).cast("long").alias("start"), *_columns(self.frame, recipe))
+        part = F.spark_partition_id().cast("string").alias(PATH)
+        return self.frame.select(part, F.lit(0).cast("long").alias(START), *_columns(self.frame, recipe))

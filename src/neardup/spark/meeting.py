@@ -13,7 +13,7 @@ from functools import reduce
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from neardup import _core
@@ -164,7 +164,7 @@ def crowded(entries: DataFrame, buckets: DataFrame, fit: Fit | None = None) -> t
     return turned, buckets.select(_skipped(F.col("many")).alias("skipped"))
 
 
-def _ahead(order: Window, step: int, fit: Fit | None) -> Column:
+def _ahead(order: WindowSpec, step: int, fit: Fit | None) -> Column:
     names = ["row", "size"] if fit is not None else ["row"]
     return F.struct(*[F.lead(name, step).over(order).alias(name) for name in names])
 

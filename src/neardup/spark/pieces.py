@@ -28,10 +28,12 @@ from neardup.io.rejects import SAMPLE, Rejects
 from neardup.io.sources import Source
 from neardup.sharding import Incoming
 
-__all__ = ["MADE", "Pieces", "Recipe", "Wanted", "split_of"]
+__all__ = ["MADE", "PATH", "START", "Pieces", "Recipe", "Wanted", "split_of"]
 
 Rows = NDArray[np.int64]
-MADE = "\0"  # begins the name of a piece, and so the ids that are made of it: they wait for the line's number in the file
+# Begins the name of a piece, and so the ids that are made of it: they wait for the line's number in the file.
+MADE = "\0"
+PATH, START = "neardup_path", "neardup_start"  # the columns that tell the piece a row is of
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -65,7 +67,7 @@ class Wanted:
         if self.bits is None:
             return np.ones(len(places), np.bool_)
         byte = self.bits[places >> 3]
-        return ((byte >> (places & 7).astype(np.uint8)) & 1).astype(np.bool_)
+        return np.asarray((byte >> (places & 7).astype(np.uint8)) & 1, np.bool_)
 
 
 class _Sink(Rejects):
@@ -105,14 +107,15 @@ def split_of(name: str) -> tuple[int, int]:
 
 
 class Pieces:
-    """The documents of one task, in order. `counted` are its pieces with their lines; `rejects` what was found unfit
-    since it was last looked at."""
+    """The documents of one task, in order, with all their `fields` or those that the recipe names. `counted` are its
+    pieces with their lines; `rejects` what was found unfit since it was last looked at."""
 
-    def __init__(self, recipe: Recipe, wanted: Wanted | None = None) -> None:
+    def __init__(self, recipe: Recipe, wanted: Wanted | None = None, *, fields: bool = False) -> None:
         self.recipe, self.wanted = recipe, wanted
         self.counted: list[_Piece] = []
         self.sink = _Sink()
-        self.terms = Terms(recipe.limits, self.sink, recipe.text, recipe.id, frozenset(recipe.fields), 1000)
+        columns = None if fields else frozenset(recipe.fields)
+        self.terms = Terms(recipe.limits, self.sink, recipe.text, recipe.id, columns, 1000)
 
     def rejects(self) -> list[tuple[str, int | None, str, str, str]]:
         found, self.sink.found = self.sink.found, []
@@ -137,10 +140,21 @@ class Pieces:
                 made = TextBlock.of(made.files[0], made.rows, made.documents)
             begin = self.wanted.begins.get(split_of(made.file))
             if begin is None:
-                raise DataError("the inputs are cut otherwise than before: they have changed since they were read")
+                raise DataError(
+                    "the inputs are cut otherwise than before: they have changed since they were read"
+                )
             texts = _core.Texts()
             texts.add_spans(made.data, made.offsets[:-1], made.offsets[1:])
             yield begin + made.rows - 1, texts, made
+
+    def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Rows, pa.RecordBatch]]:
+        """Rows as they are at the places that are wanted, with the number of their file and their places."""
+        assert self.wanted is not None
+        for piece, part in self._cut(batches):
+            chosen = self._chosen(piece, part.num_rows)
+            if len(chosen):
+                places = self.wanted.begins[(piece.file, piece.start)] + piece.lines + chosen
+                yield piece.file, places, part.take(pa.array(chosen))
 
     def _cut(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[_Piece, pa.RecordBatch]]:
         """Rows of one piece at a time; its `lines` tell how many came before."""
@@ -148,9 +162,9 @@ class Pieces:
         for batch in batches:
             if not batch.num_rows:
                 continue
-            paths = batch.column("path").dictionary_encode()
+            paths = batch.column(PATH).dictionary_encode()
             codes = paths.indices.to_numpy(zero_copy_only=False)
-            starts = batch.column("start").to_numpy(zero_copy_only=False)
+            starts = batch.column(START).to_numpy(zero_copy_only=False)
             change = np.flatnonzero((np.diff(codes) != 0) | (np.diff(starts) != 0)) + 1
             for a, b in zip([0, *change.tolist()], [*change.tolist(), batch.num_rows], strict=True):
                 path, start = paths.dictionary[int(codes[a])].as_py(), int(starts[a])
@@ -173,7 +187,9 @@ class Pieces:
             return every
         begin = self.wanted.begins.get((piece.file, piece.start))
         if begin is None:
-            raise DataError("the inputs are cut otherwise than before: they have changed since they were read")
+            raise DataError(
+                "the inputs are cut otherwise than before: they have changed since they were read"
+            )
         return every[self.wanted.of(begin + piece.lines + every)]
 
     def _lines(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | Incoming]:
@@ -200,7 +216,14 @@ class Pieces:
         numbered = ((number, line, len(line) <= limit) for number, line in enumerate(lines))
         rows = decoded(numbered, source.name, self.terms)
         shaping = Shaping(
-            rows, source.name, None, None, self.terms.columns, self.terms.limits, self.sink, self.recipe.layout
+            rows,
+            source.name,
+            None,
+            None,
+            self.terms.columns,
+            self.terms.limits,
+            self.sink,
+            self.recipe.layout,
         )
         found = list(shaping)
         return Incoming([d for _, d in found], [source.name] * len(found), [row for row, _ in found])
@@ -222,7 +245,9 @@ class Pieces:
             replace(d, id=f"{found.files[0]}:{row}") if d.id.startswith(MADE) else d
             for d, row in zip(found.documents, rows.tolist(), strict=True)
         ]
-        yield Incoming(documents, found.files, rows.tolist(), html=self.recipe.html and is_html(self.recipe.layout))
+        yield Incoming(
+            documents, found.files, rows.tolist(), html=self.recipe.html and is_html(self.recipe.layout)
+        )
 
     def _columns(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | Incoming]:
         chosen = self._chosen(piece, part.num_rows)
@@ -253,7 +278,9 @@ class Pieces:
             ids = [name or other for name, other in zip(given, made, strict=True)]
         html = is_html(self.recipe.layout) and self.recipe.html
         if self.recipe.fields or html:
-            meta = part.select(list(self.recipe.fields)).to_pylist() if self.recipe.fields else [{}] * len(ids)
+            meta = (
+                part.select(list(self.recipe.fields)).to_pylist() if self.recipe.fields else [{}] * len(ids)
+            )
             decoded_texts = [text.decode("utf-8", "replace") for text in texts.to_pylist()]
             documents = [Document(*row) for row in zip(ids, decoded_texts, meta, strict=True)]
             yield Incoming(documents, [piece.name] * len(ids), lines.tolist(), html)

@@ -1,5 +1,5 @@
-"""The stages one by one: each is written to the run's folder when it is whole, and taken from there when it is asked for
-again."""
+"""The stages one by one: each is written to the run's folder when it is whole, and taken from there when it is asked
+for again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from neardup.progress import Progress
 from neardup.spark.candidates import Candidates
 from neardup.spark.clustering import (
     DECIDED,
-    as_frame,
     decided_here,
     keepers_in_rounds,
     labels_in_rounds,
@@ -27,7 +26,7 @@ from neardup.spark.clustering import (
 from neardup.spark.documents import Documents, check_config
 from neardup.spark.inputs import Files, Input
 from neardup.spark.session import errors_of_workers, own_session, settings
-from neardup.spark.storage import Facts, Folder
+from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.summary import Summary
 from neardup.spark.verifying import Check, verified
 from neardup.verify import Pairs
@@ -44,8 +43,8 @@ class Stages:
     """A run of the pipeline on Spark. Ask for any stage: those before it are made first, unless they are there.
 
     `run` is a folder that driver and workers see. `partitions` is how many parts shuffles make, by default chosen from
-    the data's size. Of the pairs and the documents in them, up to `finish` are decided natively on the driver (about 100
-    bytes each); beyond, clusters are made in at most `rounds` rounds first.
+    the data's size. Of the pairs and the documents in them, up to `finish` are decided natively on the driver (about
+    100 bytes each); beyond, clusters are made in at most `rounds` rounds first.
     """
 
     def __init__(
@@ -160,8 +159,8 @@ class Stages:
             self.documents.facts,
             self._candidates.candidates() if near else {},
             self._candidates.short_pairs() if near and self._candidates.short else {},
-            [self.folder.read_json(f"{n}.json") for n in ("verified", "behind") if self.folder.exists(f"{n}.json")],
-            self.folder.read_json("clusters.json"),
+            self._verified_facts(),
+            self._clusters(),
             dict(self.progress.seconds),
         )
 
@@ -229,7 +228,9 @@ class Stages:
             taken = found.select(F.col("row").alias("head"), "keeper").join(first, "keeper")
             alike = self.folder.read("alike").where("row <> head")
             pairs = alike.join(taken, "head").where("taker <> head and taker <> row")
-            pairs = pairs.select(F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right"))
+            pairs = pairs.select(
+                F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
+            )
             pairs = pairs.distinct()
             return self._check(pairs, *self._met(pairs))
 
@@ -259,11 +260,18 @@ class Stages:
 
     def pairs_so_far(self) -> DataFrame:
         """Verified pairs, of stages that are there."""
-        found = [_pairs(self.folder.read(n)) for n in ("verified", "behind") if self.folder.exists(f"{n}.json")]
+        found = [_pairs(self.folder.read(n)) for n in ("verified", "behind") if self.folder.done(n)]
         if not found:
             return self.session.createDataFrame([], "left bigint, right bigint, similarity double")
         whole = found[0] if len(found) == 1 else found[0].unionByName(found[1])
         return whole.dropDuplicates(["left", "right"])
+
+    def _count_so_far(self) -> int:
+        return sum(stage["pairs"] for stage in self._verified_facts())
+
+    def _verified_facts(self) -> list[Facts]:
+        made = {"verified": self._verified, "behind": self._behind}
+        return [make() for name, make in made.items() if self.folder.done(name)]
 
     def _involved(self, pairs: DataFrame) -> DataFrame:
         """Documents with a pair or the words of another: row, first, pref, by, source."""
@@ -275,8 +283,13 @@ class Stages:
 
     def _decided(self, pairs: DataFrame, config: Config) -> DataFrame:
         """What the config's threshold and keep policy make of pairs: DECIDED."""
-        near = pairs.where(F.col("similarity") >= config.verify.threshold).select("left", "right", "similarity")
-        count = self._candidates.exact()["documents"] + 2 * near.count()
+        near = pairs.where(F.col("similarity") >= config.verify.threshold).select(
+            "left", "right", "similarity"
+        )
+        exact = self._candidates.exact()["documents"]
+        count = exact + 2 * self._count_so_far()
+        if count > self.finish:
+            count = exact + 2 * near.count()
         if count <= self.finish:
             table = decided_here(self._involved(near), near, config, config.verify.threshold)
             return as_frame(self.session, table, DECIDED)
@@ -291,7 +304,9 @@ class Stages:
         from neardup.spark.rows import decided_rows
 
         ranks = self._candidates.units.select("row", "rank")
-        ties = near.join(ranks.toDF("left", "left_rank"), "left").join(ranks.toDF("right", "right_rank"), "right")
+        ties = near.join(ranks.toDF("left", "left_rank"), "left").join(
+            ranks.toDF("right", "right_rank"), "right"
+        )
         turned = F.col("left_rank") > F.col("right_rank")
 
         def side(a: str, b: str) -> Any:
@@ -304,7 +319,9 @@ class Stages:
         )  # fmt: skip
         ties = self._saved("ties", ties)
         if config.clusters == "components":
-            edges = ties.select(F.least("better", "worse").alias("left"), F.greatest("better", "worse").alias("right"))
+            edges = ties.select(
+                F.least("better", "worse").alias("left"), F.greatest("better", "worse").alias("right")
+            )
             labels, _ = labels_in_rounds(edges, self.finish, self._saved, self.rounds, self._native_labels)
             best = labels.join(ranks, "row").groupBy("label").agg(
                 F.min(F.struct("rank", F.col("row").alias("keeper"))).alias("best")
@@ -319,9 +336,9 @@ class Stages:
 
     def _saved(self, name: str, rows: DataFrame) -> DataFrame:
         """A round's rows, out of memory and out of the next round's plan."""
-        path = f"{self.folder.path}/rounds/{name}"
+        path, schema = f"{self.folder.path}/rounds/{name}", rows.schema
         rows.write.mode("overwrite").parquet(path)
-        return self.session.read.parquet(path)
+        return self.session.read.schema(schema).parquet(path)
 
     def _native_keepers(self, ties: DataFrame) -> DataFrame:
         table = ties.select(

@@ -6,11 +6,13 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
 
 from neardup.errors import ConfigError, DataError
 
-__all__ = ["Folder", "Listed", "qualified"]
+__all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path"]
 
 MARK = "run.json"
 Facts = dict[str, Any]
@@ -23,14 +25,17 @@ class Listed:
         self.path, self.size, self.changed = path, size, changed
 
 
-def qualified(spark: SparkSession, path: str) -> str:
-    """A path with its filesystem spelled out."""
-    system, place = _system(spark, path)
-    return str(system.makeQualified(place).toString())
+def _java(spark: SparkSession) -> Any:
+    return spark._jvm
 
 
-def _system(spark: SparkSession, path: str) -> tuple[Any, Any]:
-    place = spark._jvm.org.apache.hadoop.fs.Path(path)
+def java_path(spark: SparkSession, path: str) -> Any:
+    """A path as Hadoop has it."""
+    return _java(spark).org.apache.hadoop.fs.Path(path)
+
+
+def file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    place = java_path(spark, path)
     try:
         return place.getFileSystem(spark._jsc.hadoopConfiguration()), place
     except Exception as error:
@@ -47,11 +52,12 @@ class Folder:
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.spark = spark
-        self._fs, place = _system(spark, path)
+        self._fs, place = file_system(spark, path)
         self.path = str(self._fs.makeQualified(place).toString())
+        self._facts: dict[str, Facts] = {}
 
     def _at(self, name: str) -> Any:
-        return self.spark._jvm.org.apache.hadoop.fs.Path(f"{self.path}/{name}" if name else self.path)
+        return java_path(self.spark, f"{self.path}/{name}" if name else self.path)
 
     def exists(self, name: str = "") -> bool:
         return bool(self._fs.exists(self._at(name)))
@@ -84,6 +90,15 @@ class Folder:
         if not self._fs.rename(self._at(old), self._at(new)):
             raise DataError(f"{self.path}/{old}: could not be renamed to {new}")
 
+    def move(self, path: str) -> None:
+        """Give the folder itself another path."""
+        if not self._fs.rename(self._at(""), java_path(self.spark, path)):
+            raise DataError(f"{self.path}: could not be renamed to {path}")
+
+    def touch(self, name: str) -> None:
+        """An empty file."""
+        self._fs.create(self._at(name), True).close()
+
     def write_json(self, name: str, facts: Facts) -> None:
         """A small file, there when it is whole."""
         hidden = f".{name}.tmp"
@@ -99,7 +114,7 @@ class Folder:
     def read_json(self, name: str) -> Facts:
         stream = self._fs.open(self._at(name))
         try:
-            data = self.spark._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)
+            data = _java(self.spark).org.apache.commons.io.IOUtils.toByteArray(stream)
         finally:
             stream.close()
         try:
@@ -138,14 +153,32 @@ class Folder:
         """The facts of a stage, made now unless it is there whole: its mark is written last. So a rerun goes on after
         the last whole stage on any filesystem, also where renaming a folder is copying it."""
         mark = f"{name}.json"
-        if self.exists(mark):
-            return self.read_json(mark)
-        self.remove(name)
-        make().write.parquet(f"{self.path}/{name}")
-        facts = told(self.read(name))
-        self.write_json(mark, facts)
-        return facts
+        if name not in self._facts and self.exists(mark):
+            self._facts[name] = self.read_json(mark)
+        if name not in self._facts:
+            self.remove(name)
+            made = make()
+            schema = made.schema.json()
+            made.write.parquet(f"{self.path}/{name}")
+            self._facts[name] = {"schema": schema}
+            facts = {**told(self.read(name)), "schema": schema}
+            self.write_json(mark, facts)
+            self._facts[name] = facts
+        return self._facts[name]
+
+    def done(self, name: str) -> bool:
+        """Whether a stage is there whole."""
+        return name in self._facts or self.exists(f"{name}.json")
 
     def read(self, name: str) -> DataFrame:
         """A stage's rows."""
-        return self.spark.read.parquet(f"{self.path}/{name}")
+        if name not in self._facts:
+            self._facts[name] = self.read_json(f"{name}.json")
+        # Told its schema, Spark need not look for it in the files.
+        schema = T.StructType.fromJson(json.loads(self._facts[name]["schema"]))
+        return self.spark.read.schema(schema).parquet(f"{self.path}/{name}")
+
+
+def as_frame(spark: SparkSession, table: pa.Table, schema: str) -> DataFrame:
+    """A table of the driver's as a DataFrame."""
+    return spark.createDataFrame(table, schema) if table.num_rows else spark.createDataFrame([], schema)

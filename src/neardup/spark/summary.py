@@ -89,5 +89,7 @@ class Summary:
         if self.empty:
             lines.append(f"  {self.empty:,} have no words and are left alone")
         if self.capped:
-            lines.append(f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair")
+            lines.append(
+                f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
+            )
         return "\n".join(lines)

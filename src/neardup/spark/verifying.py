@@ -139,7 +139,7 @@ def _wide(table: pa.Table) -> pa.Table:
 
 
 def _numbers(table: pa.Table, name: str) -> Longs:
-    return table.column(name).to_numpy().astype(np.int64)
+    return np.asarray(table.column(name).to_numpy(), np.int64)
 
 
 def _flat(column: Any, dtype: np.dtype[Any]) -> tuple[Any, Longs]:
@@ -166,10 +166,8 @@ def verified(
     placed = pairs.select("left", "right", cell(F.col("left"), F.col("right")).alias("cell"))
     ends = placed.select("cell", F.explode(F.array("left", "right")).alias("row")).distinct()
     given = sets.join(ends, "row")
-    if tokens is not None:
-        given = given.join(tokens, "row")
-    else:
-        given = given.withColumn("tokens", F.lit(0).cast("long"))
+    none = F.lit(0).cast("long")
+    given = given.withColumn("tokens", none) if tokens is None else given.join(tokens, "row")
     as_sets = given.select(
         "cell", F.lit(_SET).alias("kind"), F.col("row").alias("left"), F.col("row").alias("right"),
         "tokens", "hashes", "weights", "language",
