@@ -21,7 +21,7 @@ import neardup as nd
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 SCRIPT = '''
-"""A scan, with stages that wait: scan.py INPUT RUN FOLDER [STAGE ...]. Prints what is dropped, as JSON."""
+"""A scan, with stages that wait: scan.py INPUT RUN FINISH FOLDER [STAGE ...]. Prints what is dropped, as JSON."""
 import json
 import os
 import sys
@@ -33,7 +33,7 @@ from pyspark.sql.readwriter import DataFrameWriter
 
 import neardup.spark
 
-source, run, folder, *held = sys.argv[1:]
+source, run, finish, folder, *held = sys.argv[1:]
 
 
 def wait(folder, name, batches):
@@ -61,7 +61,7 @@ def parquet(self, path, *arguments, **options):
 
 
 DataFrameWriter.parquet = parquet
-stages = neardup.spark.scan(source, run, text="text", id="id", partitions=4, finish=0)
+stages = neardup.spark.scan(source, run, text="text", id="id", partitions=4, finish=int(finish))
 gone = stages.decisions().where("not kept").collect()
 print(json.dumps(sorted([row.id, row.keeper, row.similarity] for row in gone)))
 '''
@@ -104,7 +104,7 @@ def test_executors_and_a_worker_are_killed(
     script, source, folder = job
     run = tmp_path / "run"
     stages = ("candidates", "open-0", "removals")
-    driver = cluster.start(str(script), str(source), str(run), str(folder), *stages)
+    driver = cluster.start(str(script), str(source), str(run), "0", str(folder), *stages)
     killed = []
     for stage in stages:
         executor = waiting_in(folder, stage, driver, cluster)[0]
@@ -127,7 +127,7 @@ def test_executors_and_a_worker_are_killed(
 def test_a_killed_driver_is_resumed(cluster: Cluster, job: tuple[Path, Path, Path], tmp_path: Path) -> None:
     script, source, folder = job
     run = tmp_path / "run"
-    driver = cluster.start(str(script), str(source), str(run), str(folder), "verified")
+    driver = cluster.start(str(script), str(source), str(run), "1000000", str(folder), "verified")
     waiting_in(folder, "verified", driver, cluster)
     driver.kill()
     whole = {path.stem for path in run.glob("*.json") if path.with_suffix("").is_dir()}
@@ -141,6 +141,8 @@ def test_a_killed_driver_is_resumed(cluster: Cluster, job: tuple[Path, Path, Pat
 
     before = files()
     (folder / "verified.go").touch()
-    assert answer(cluster.start(str(script), str(source), str(run), str(folder))) == expected(source)
+    assert answer(cluster.start(str(script), str(source), str(run), "1000000", str(folder))) == expected(
+        source
+    )
     assert len(before) > 2 * len(whole) and files() == before, "stages that were whole were not made again"
     assert (run / "removals.json").exists()
