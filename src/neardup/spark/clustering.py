@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from neardup.config import Config
 from neardup.cut import Cut, cut
 from neardup.errors import DataError
+from neardup.spark.storage import Facts
 from neardup.verify import Pairs
 
 __all__ = ["DECIDED", "decided_here", "keepers_in_rounds", "labels_in_rounds"]
@@ -22,8 +23,11 @@ DECIDED = "row bigint, first bigint, keeper bigint, similarity double, kept bool
 Save = Callable[[str, DataFrame], DataFrame]
 
 
-def decided_here(documents: DataFrame, pairs: DataFrame, config: Config, threshold: float) -> pa.Table:
-    """The decision on every document that has a pair or the words of another, by the local `cut` on the driver.
+def decided_here(
+    documents: DataFrame, pairs: DataFrame, config: Config, threshold: float
+) -> tuple[pa.Table, Facts]:
+    """The decision on every document that has a pair or the words of another, by the local `cut` on the driver; and
+    what it amounts to.
 
     `documents` are those: row, first, pref, by, source; `pairs` (left, right, similarity) are between first rows.
     """
@@ -53,7 +57,14 @@ def decided_here(documents: DataFrame, pairs: DataFrame, config: Config, thresho
         sources=sources,
         method=config.clusters,
     )
-    return _table(row, first, made)
+    sizes = made.clusters.sizes()[1]
+    facts = {
+        "gone": len(made.dropped),
+        "exact": made.exact(first, made.dropped),
+        "clusters": len(sizes),
+        "largest": int(sizes.max(initial=0)),
+    }
+    return _table(row, first, made), facts
 
 
 def _table(row: Any, first: Any, made: Cut) -> pa.Table:

@@ -14,7 +14,7 @@ from neardup.errors import ConfigError
 from neardup.io.columns import Layout, find_layout, is_html
 from neardup.progress import Progress
 from neardup.spark.inputs import Files, Frame
-from neardup.spark.session import start
+from neardup.spark.session import errors_of_workers, start
 from neardup.spark.stages import Stages
 
 __all__ = ["Write", "dedup", "frame_stages", "scan"]
@@ -102,14 +102,15 @@ def scan(
     **options: Any,
 ) -> Stages:
     """Find the duplicates in files (JSONL, Parquet, WARC and what else the local readers take) on any Hadoop
-    filesystem. All stages are written to the folder `run`; nothing else is changed. A run that was stopped goes on when it is
-    called again with the same inputs and config. `options` are those of Stages."""
+    filesystem. All stages are written to the folder `run`; nothing else is changed. A run that was stopped goes on when
+    it is called again with the same inputs and config. `options` are those of Stages."""
     spark = spark or start()
     config = config or Config()
     named = [inputs] if isinstance(inputs, str) else list(inputs)
     told = progress or Progress()
     told.stage("list")
-    source = Files.find(spark, named, config, text=text, id=id, format=format)
-    stages = Stages(spark, source, config, run, progress=told, **options)
+    with errors_of_workers():
+        source = Files.find(spark, named, config, text=text, id=id, format=format)
+        stages = Stages(spark, source, config, run, progress=told, **options)
     stages.removals()
     return stages

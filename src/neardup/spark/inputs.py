@@ -151,7 +151,7 @@ class Files:
 
     def rows(self, recipe: Recipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
         """With `whole`, all columns of a table as they are."""
-        paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if f.format == recipe.format]
+        paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if _plain(f.path) in recipe.files]
         where = [_path().alias(PATH), F.col("_metadata.file_block_start").alias(START)]
         if recipe.kind == "lines":
             value = F.col("value").cast("binary").alias("value")

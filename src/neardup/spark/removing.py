@@ -64,7 +64,8 @@ def apply(
     """
     if write not in get_args(Write):
         raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
-    return _Output(spark or start(), run, out, write).run(allow_mass_removal)
+    with errors_of_workers():
+        return _Output(spark or start(), run, out, write).run(allow_mass_removal)
 
 
 class _Output:
@@ -87,16 +88,13 @@ class _Output:
     def run(self, allow_mass_removal: bool) -> Applied:
         self._check_output()
         self._unchanged()
-        with errors_of_workers():
-            if not allow_mass_removal and self.write == "kept" and (reasons := self._alarms()):
-                raise DataError(
-                    "this looks like an accident, so nothing was written:\n  " + "\n  ".join(reasons)
-                )
-            gone = self.folder.read("removals").select("place")
-            every = self.documents.frame.select("place")
-            places = gone if self.write == "dropped" else every.join(gone, "place", "left_anti")
-            wanted = Wanted(self.documents.begins, self.documents.bits(places))
-            return self._written(wanted)
+        if not allow_mass_removal and self.write == "kept" and (reasons := self._alarms()):
+            raise DataError("this looks like an accident, so nothing was written:\n  " + "\n  ".join(reasons))
+        gone = self.folder.read("removals").select("place")
+        every = self.documents.frame.select("place")
+        places = gone if self.write == "dropped" else every.join(gone, "place", "left_anti")
+        wanted = Wanted(self.documents.begins, self.documents.bits(places))
+        return self._written(wanted)
 
     def _written(self, wanted: Wanted) -> Applied:
         shared = self.session.sparkContext.broadcast(wanted)
@@ -104,11 +102,10 @@ class _Output:
         hidden = Folder(self.session, f"{parent or '.'}/.{name}.{secrets.token_hex(4)}.tmp")
         hidden.make()
         try:
-            written = 0
             for number, (recipe, codec) in enumerate(self._jobs()):
                 place = f"parts/{number}"
                 self._job(recipe, codec, shared, f"{hidden.path}/{place}")
-                written += self._named(hidden, place, recipe)
+                self._named(hidden, place, recipe)
             hidden.remove("parts")
             hidden.touch("_SUCCESS")
             if self.target.exists():
@@ -149,9 +146,8 @@ class _Output:
         else:
             writer.option("compression", codec).option("lineSep", "\n").text(path)
 
-    def _named(self, hidden: Folder, place: str, recipe: Recipe) -> int:
+    def _named(self, hidden: Folder, place: str, recipe: Recipe) -> None:
         """Give Spark's parts the names of the inputs they came from."""
-        found = 0
         for folder in hidden.names(place):
             if not folder.startswith(f"{_FILE}="):
                 continue
@@ -166,8 +162,6 @@ class _Output:
                 hidden.make(name)
                 for number, part in enumerate(parts):
                     hidden.rename(f"{place}/{folder}/{part}", f"{name}/part-{number:05}{suffix}")
-            found += 1
-        return found
 
     def _check_output(self) -> None:
         if self.target.exists() and (not self.target.is_folder() or self.target.names()):

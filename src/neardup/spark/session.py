@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 
@@ -31,7 +32,12 @@ def start(
         builder = builder.master(master)
     for key, value in (settings or {}).items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    try:
+        return builder.getOrCreate()
+    except PySparkException as error:
+        raise DataError(
+            f"Spark does not start; it needs Java 17 or newer, found by JAVA_HOME or PATH. It says: {error}"
+        ) from error
 
 
 def settings(partitions: int, split: int, chosen: bool) -> dict[str, str]:
@@ -71,6 +77,9 @@ def errors_of_workers() -> Iterator[None]:
         yield
     except PySparkException as error:
         raise _as_ours(error) from error
+    except Py4JJavaError as error:
+        cause = error.java_exception
+        raise DataError(f"Spark: {cause.getMessage() or cause.toString()}") from error
 
 
 def _as_ours(error: Any) -> Exception:
@@ -84,5 +93,5 @@ def _as_ours(error: Any) -> Exception:
             return raised
         return DataError(message)
     causes = _CAUSE.findall(text)
-    lines = [causes[-1] if causes else next(iter(text.splitlines()), "")]
-    return DataError(f"Spark: {lines[0][:2000]}")
+    first = causes[-1] if causes else next(iter(text.splitlines()), "")
+    return DataError(f"Spark: {first[:2000]}")

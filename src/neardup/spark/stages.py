@@ -193,21 +193,22 @@ class Stages:
         check = Check(self.documents.plain, short, exactly)
         return verified(pairs, sets, check, side=side, partitions=partitions, tokens=tokens)
 
-    def _met(self, pairs: DataFrame) -> tuple[DataFrame, float]:
-        """The features of all documents in pairs, and their share of all documents."""
+    def _met(self, pairs: DataFrame, most: int) -> tuple[DataFrame, float]:
+        """The features of all documents in at most so many pairs, and at most what share of all documents they are."""
         rows = pairs.select(F.explode(F.array("left", "right")).alias("row")).distinct()
         if self.documents.rows_are_places:
             rows = rows.withColumn("place", F.col("row"))
         else:
             rows = rows.join(self._candidates.units.select("row", "place"), "row")
         count = self.documents.facts["documents"]
-        share = min(1.0, 2 * pairs.count() / count) if count else 0.0
+        share = min(1.0, 2 * most / count) if count else 0.0
         return self._candidates.sets(rows), share
 
     def _verified(self) -> Facts:
         def make() -> DataFrame:
             pairs = self.folder.read("candidates")
-            found = self._check(pairs, *self._met(pairs))
+            count = self._candidates.candidates()["pairs"]
+            found = self._check(pairs, *self._met(pairs, count))
             if self._candidates.short is not None:
                 sets = self.folder.read("short-sets")
                 share = self._candidates.short_sets()["documents"] / max(1, self.documents.facts["documents"])
@@ -222,7 +223,7 @@ class Stages:
 
         def make() -> DataFrame:
             plain = Config(verify=self.config.verify)
-            found = self._decided(_pairs(self.folder.read("verified")), plain)
+            found, _ = self._decided(_pairs(self.folder.read("verified")), plain)
             # Units are named by their first row, keepers by their best.
             first = found.select(F.col("row").alias("keeper"), F.col("first").alias("taker"))
             taken = found.select(F.col("row").alias("head"), "keeper").join(first, "keeper")
@@ -232,22 +233,30 @@ class Stages:
                 F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
             )
             pairs = pairs.distinct()
-            return self._check(pairs, *self._met(pairs))
+            return self._check(pairs, *self._met(pairs, self._candidates.alike()["documents"]))
 
         return self.folder.stage("behind", make, _looked)
 
     def _clusters(self) -> Facts:
+        facts: Facts | None = None
+
         def make() -> DataFrame:
-            return self._decided(self.pairs_so_far(), self.config)
+            nonlocal facts
+            rows, facts = self._decided(self.pairs_so_far(), self.config)
+            return rows
 
         def told(rows: DataFrame) -> Facts:
+            pairs = self._count_so_far()
+            if self._candidates.short is not None or self.folder.done("behind"):
+                pairs = self.pairs_so_far().count()  # some may have come twice
+            if facts is not None:
+                return {**facts, "pairs": pairs}
             gone = (~F.col("kept")).cast("long")
             sums = rows.groupBy("first").agg(F.sum(gone).alias("gone"), F.max("kept").alias("kept"))
             lost = sums.agg(F.sum("gone"), F.sum(((F.col("gone") > 0) & ~F.col("kept")).cast("long")))
             sizes = rows.groupBy("cluster").count().where("count > 1")
             size = sizes.agg(F.count("*"), F.max("count")).collect()[0]
             total, near = (int(value or 0) for value in lost.collect()[0])
-            pairs = self.pairs_so_far().count()
             return {
                 "gone": total,
                 "exact": total - near,
@@ -281,8 +290,8 @@ class Stages:
         frame = self.documents.frame.select("row", "rank.pref", "rank.by", "source")
         return rows.join(frame, "row")
 
-    def _decided(self, pairs: DataFrame, config: Config) -> DataFrame:
-        """What the config's threshold and keep policy make of pairs: DECIDED."""
+    def _decided(self, pairs: DataFrame, config: Config) -> tuple[DataFrame, Facts | None]:
+        """What the config's threshold and keep policy make of pairs: DECIDED; and its facts if they are known."""
         near = pairs.where(F.col("similarity") >= config.verify.threshold).select(
             "left", "right", "similarity"
         )
@@ -291,14 +300,14 @@ class Stages:
         if count > self.finish:
             count = exact + 2 * near.count()
         if count <= self.finish:
-            table = decided_here(self._involved(near), near, config, config.verify.threshold)
-            return as_frame(self.session, table, DECIDED)
+            table, facts = decided_here(self._involved(near), near, config, config.verify.threshold)
+            return as_frame(self.session, table, DECIDED), facts
         if config.keep.among != "all":
             raise ConfigError(
                 f'duplicates among "{config.keep.among}" sources are told on the driver: raise finish= to {count:,} '
                 "(about 100 bytes each), or keep among all"
             )
-        return self._in_rounds(near, config)
+        return self._in_rounds(near, config), None
 
     def _in_rounds(self, near: DataFrame, config: Config) -> DataFrame:
         from neardup.spark.rows import decided_rows

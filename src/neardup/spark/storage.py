@@ -131,7 +131,7 @@ class Folder:
         if self.exists() and not self.exists(MARK):
             if not self.is_folder():
                 raise ConfigError(f"{self.path}: is a file; name a folder for the run")
-            if self.names():
+            if any(not name.startswith(".") for name in self.names()):
                 raise ConfigError(f"{self.path}: holds other files; name a new folder for the run")
         if self.exists(MARK):
             there = self.read_json(MARK)
