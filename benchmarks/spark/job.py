@@ -23,18 +23,10 @@ SETTINGS = {
 }
 
 
-# The call under test: what `neardup spark scan` makes, without the command around it.
-SCAN = """
-import sys
-import neardup.spark as spark
-
-stages = spark.scan(sys.argv[1], sys.argv[2], spark=spark.start(sys.argv[3]), text="text", id="id")
-print(stages.summary())
-"""
-
-
 def command(corpus: Path, run: Path, threads: int) -> list[str]:
-    return [sys.executable, "-c", SCAN, str(corpus), str(run), f"local[{threads}]"]
+    """What a user types."""
+    options = f"--threshold 0.8 --master local[{threads}] --quiet --json".split()
+    return [sys.executable, "-m", "neardup", "spark", "scan", str(corpus), "--out", str(run), *options]
 
 
 def environment(folder: Path) -> dict[str, str]:
