@@ -21,6 +21,7 @@ HERE = Path(__file__).parent
 RESULT = HERE / "results" / "spark.json"
 PAGE = HERE.parent / "docs" / "scale.md"
 TARGETS = (10**9, 10**10)
+ENOUGH = 100_000  # documents below which a run is mostly the start of Spark
 CODES = 8 * 10**9
 MEMORIES = ("64GB", "256GB")
 Json = dict[str, Any]
@@ -127,10 +128,11 @@ def need(found: dict[str, dict[str, Coefficient]], documents: int, cluster: Clus
 
 
 def amount(value: float, unit: str = "") -> str:
-    """Three digits and K, M, G, T or P."""
-    for size, name in ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "K")):
-        if value >= size:
-            return f"{value / size:.3g} {name}{unit}".rstrip()
+    """Three digits: bytes as KB to PB, everything else as K, M and B."""
+    giga = "G" if unit else "B"
+    for size, name in ((1e15, "P"), (1e12, "T"), (1e9, giga), (1e6, "M"), (1e3, "K")):
+        if float(f"{value:.3g}") >= size:
+            return f"{value / size:.3g}{' ' if unit else ''}{name}{unit}"
     return f"{value:.3g} {unit}".rstrip()
 
 
@@ -169,7 +171,7 @@ the coefficients are those of [Spark beside the local pipeline](benchmarks-spark
 {size:,.0f} bytes, and the search designs are the planner's. An estimate is what each further document cost between the
 two largest runs, in proportion; where a quantity grew faster than that, the second figure is what it reaches if it goes
 on growing so. With other texts, make the page anew from a run of your own.
-"""
+{TRIAL if ran[-1]["documents"] < ENOUGH else ""}"""
 
 
 def volumes(found: dict[str, dict[str, Coefficient]]) -> str:
@@ -245,18 +247,19 @@ def one_machine(rows: list[Json], cluster: Cluster) -> str:
     def coefficient(name: str) -> Coefficient:
         return Coefficient.of((low["documents"], low[name]) if low else None, (high["documents"], high[name]))
 
+    enough = high["documents"] >= ENOUGH  # below, memory is that of buffers which fill
     cpu, disk, memory = (coefficient(name) for name in ("cpu_seconds", "disk_bytes", "peak_bytes"))
     lines = [
         "## One machine instead\n",
         "The local pipeline gives the same answer and needs less in all. In proportion, on one such machine:\n",
-        "| documents | CPU hours | hours on all cores | disk | memory |",
+        "| documents | CPU hours | hours on all cores | disk | memory, if it goes on growing |",
         "|---:|---:|---:|---:|---:|",
     ]
     for n in TARGETS:
         hours = cpu.at(n)[0] / 3600
         lines.append(
             f"| {amount(n)} | {amount(hours)} | {amount(hours / (cluster.cores * cluster.busy))} "
-            f"| {amount(disk.at(n)[0], 'B')} | {amount(memory.at(n)[0], 'B')} |"
+            f"| {amount(disk.at(n)[0], 'B')} | {amount(memory.at(n)[0], 'B') if enough else '-'} |"
         )
     lines.append(ALONE)
     return "\n".join(lines) + "\n"
@@ -266,7 +269,7 @@ def online() -> str:
     """The live index of so many codes, as the planner has it."""
     lines = [
         "## Eight billion codes online\n",
-        "The corpus of Manku, Jain and Das Sarma: 2^33 codes of 64 bits, radius 3. The planner, for shards of 64 GB:\n",
+        "As many as Manku, Jain and Das Sarma had, of 64 bits, radius 3. The planner, for shards of 64 GB:\n",
         "```python",
         "import neardup as nd",
         "",
@@ -297,6 +300,12 @@ def online() -> str:
     lines.append(OTHERWISE)
     return "\n".join(lines) + "\n"
 
+
+TRIAL = """
+**This page is a trial.** It was made of runs of so few documents, on a busy machine, that the start of Spark and of its
+workers is most of what was measured: CPU hours, machines and cost are far too high. Bytes a document are nearer to the
+truth.
+"""
 
 ASSUMED = """\
 Assumed: machines of {cores} cores, {memory_gb} GB of memory, {disk_gb} GB of local disk and {network_gbit:g} Gbit/s;

@@ -173,4 +173,6 @@ def test_what_grows_faster_than_documents_is_told() -> None:
 def test_the_planned_shards_stand_in_the_page() -> None:
     page = scale.page({"rows": [row("local", 1000), row("spark", 1000)]}, scale.Cluster())
     assert "| 64GB | psm | 2 | 4 |" in page and "psm " in page
-    assert "computed, not run" in page and "What this leaves out" in page
+    assert "computed, not run" in page and "What this leaves out" in page and "This page is a trial" in page
+    larger = scale.page({"rows": [row("local", 10**6), row("spark", 10**6)]}, scale.Cluster())
+    assert "This page is a trial" not in larger and "| 10B | 20 TB |" in larger
