@@ -94,7 +94,8 @@ def live(page: Page, folder: Path) -> None:
 
 def review(page: Page, folder: Path) -> None:
     """The overview, and two documents side by side."""
-    nd.scan([sample()], folder / "sample.findings", nd.Config.of(floor=0.7))
+    config = nd.Config(verify=nd.Jaccard(0.8, floor=0.5), keep=nd.Keep(source="host:url"))
+    nd.scan([sample()], folder / "sample.findings", config)
     with served("review", str(folder / "sample.findings"), "--no-open") as url:
         page.goto(url)
         page.locator("#overview .numbers").wait_for()
@@ -105,6 +106,9 @@ def review(page: Page, folder: Path) -> None:
         take(page, "review-clusters", height=900)
         page.keyboard.press("Enter")
         page.wait_for_timeout(1500)
+        page.keyboard.press("a")
+        page.locator("#verdict", has_text="accepted").wait_for()
+        page.wait_for_timeout(3000)  # until what was said is gone
         take(page, "review-compare", height=900)
         page.goto("about:blank")
 

@@ -34,12 +34,12 @@ function figure(title, note, picture, head, rows) {
     rows.length ? el("details", {}, el("summary", {}, "As a table"), el("div", { class: "scroll" }, table)) : null);
 }
 
-function gridlines(top, said) {
-  return [0.5, 1].map((part) => [
-    svg("line", { class: "gridline", x1: "0", x2: "100%", y1: place(PLOT * (1 - part) + 4), y2: place(PLOT * (1 - part) + 4) }),
-    svg("text", { x: "0", y: place(PLOT * (1 - part) + 4), dy: "-0.3em" }, said(top * part)),
-  ]);
-}
+const LEVELS = [0.5, 1].map((part) => [part, place(PLOT * (1 - part) + 4)]);
+
+const gridlines = () => LEVELS.map(([, y]) => svg("line", { class: "gridline", x1: "0", x2: "100%", y1: y, y2: y }));
+
+/** The numbers of the gridlines, above bars that may stand there. */
+const scale = (top, said) => LEVELS.map(([part, y]) => svg("text", { class: "scale", x: "0", y, dy: "-0.3em" }, said(top * part)));
 
 /** Bars that stand side by side: bins of {from, to, count}. `cut` draws a line at a value of the axis and pales
  *  what is below it. */
@@ -53,7 +53,7 @@ export function histogram({ title, note = "", bins, cut = null, unit = "pairs", 
   const summary = `${plain(title)}: ${count(total)} ${unit} from ${label(low)} to ${label(high)}` +
     (cut === null ? "" : `, cut at ${label(cut)}`);
   const picture = svg("svg", { class: "tall", role: "img", "aria-label": summary },
-    gridlines(top, said),
+    gridlines(),
     bins.map((bin) => {
       const height = PLOT * (bin.count / top);
       return svg("rect", {
@@ -64,6 +64,7 @@ export function histogram({ title, note = "", bins, cut = null, unit = "pairs", 
         height: place(Math.max(height, bin.count ? 0.8 : 0)),
       }, svg("title", {}, `${label(bin.from)} to ${label(bin.to)}: ${count(bin.count)} ${unit}`));
     }),
+    scale(top, said),
     svg("line", { class: "axis", x1: "0", x2: "100%", y1: place(PLOT + 4), y2: place(PLOT + 4) }),
     Array.from({ length: steps(low, high) + 1 }, (_, step) => step / steps(low, high)).map((part) => svg("text", {
       x: place(100 * part), y: "100%", "text-anchor": part === 0 ? "start" : part === 1 ? "end" : "middle",

@@ -182,7 +182,6 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
     if _figures_alone(shown["rows"]):
         notes.append("They differ in figures alone, such as dates, prices or numbers of pages.")
     said = view.decisions.pairs.get((min(left, right), max(left, right)))
-    keeper = int(clusters.keeper[right])
     return {
         "revision": view.decisions.revision,
         "left": member(view, left, left),
@@ -190,9 +189,8 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
         "similarity": review.similarity(left, right),
         "measure": findings.config.verify.name,
         "together": bool(clusters.labels[left] == clusters.labels[right]),
-        "keeper": keeper,
+        "keepers": clusters.keeper[[left, right]].tolist(),
         "decision": said.decision if said is not None else None,
-        "swapped": any(row in view.decisions.chosen for row in (left, right)),
         "verdict": found.verdict,
         "width": found.width,
         "words": found.tokens,

@@ -30,6 +30,11 @@ export async function showCompare(left, right) {
   const asked = pair;
   const [answer, queue] = await Promise.all([get("compare", { threshold: state.threshold, left, right }), queueOf(left, right)]);
   if (asked !== pair) return;
+  if (answer.keepers[0] === right) { // the keeper stands on the left
+    history.replaceState(null, "", `#/compare/${right}/${left}`);
+    await showCompare(right, left);
+    return;
+  }
   pair.answer = answer;
   draw(answer, queue);
 }
@@ -97,7 +102,7 @@ function verdict(answer) {
   if (decision === "reject") return ["warn", "You rejected this pair: both stay."];
   if (left.chosen) return ["good", "You chose this keeper; the other one goes for it."];
   if (!answer.together) return ["", "They are in different clusters at this threshold."];
-  if (answer.keeper !== left.row) return ["", "They are in one cluster, but neither goes because of the other."];
+  if (answer.keepers[1] !== left.row) return ["", "They are in one cluster, but neither goes because of the other."];
   return ["", right.kept ? "Both stay." : "Not decided yet: as it is, the keeper stays and the other one goes."];
 }
 
@@ -106,6 +111,7 @@ function draw(answer, queue) {
   const [kind, told] = verdict(answer);
   const at = queue.rows.indexOf(right.row);
   const fixed = left.reference && !right.reference;
+  const focused = document.activeElement?.id;
   show(box,
     el("div", { class: "row" },
       el("a", { href: `#/cluster/${left.row}` }, "← The cluster"),
@@ -125,9 +131,10 @@ function draw(answer, queue) {
     answer.cut.some(Boolean) ? el("p", { class: "note warn", id: "cut" },
       `Too long to show whole: only the beginnings of ${count(answer.characters[0])} and ${count(answer.characters[1])} characters are compared word by word.`) : null,
     el("section", { class: "card texts", "aria-label": "The texts" },
-      el("div", { class: "heads" }, head(left, answer.together && answer.keeper === left.row ? "Keeper" : "Left"), head(right, "Compared with it")),
+      el("div", { class: "heads" }, head(left, answer.keepers[0] === left.row ? "Keeper" : "Left"), head(right, "Compared with it")),
       differences(answer.rows)),
     el("div", { class: "two" }, measures(answer), shingles(answer)));
+  if (focused?.startsWith("do-")) (byId(focused) ?? byId("do-accept")).focus({ preventScroll: true });
 }
 
 export function startCompare() {

@@ -17,17 +17,19 @@ function cell(side, pieces) {
   return el("div", { class: `cell text ${side}`, dir: "auto" }, pieces.map(([kind, text]) => piece(side, kind, text)));
 }
 
+let shortened = false; // stays as it is from pair to pair
+
 export function differences(rows) {
   if (!rows.length) return el("p", { class: "empty" }, "Neither has any words.");
   const same = rows.filter((row) => row.same).length;
-  const whole = el("div", { class: "sides" }, rows.map((row) =>
+  const whole = el("div", { class: shortened && same < rows.length ? "sides only" : "sides" }, rows.map((row) =>
     el("div", { class: row.same ? "pair same" : "pair" }, cell("left", row.left), cell("right", row.right))));
   const only = el("button", {
-    type: "button", class: "tight", "aria-pressed": "false",
+    type: "button", class: "tight", "aria-pressed": String(shortened),
     on: {
       click: () => {
-        const on = whole.classList.toggle("only");
-        only.setAttribute("aria-pressed", String(on));
+        shortened = whole.classList.toggle("only");
+        only.setAttribute("aria-pressed", String(shortened));
       },
     },
   }, "Only differences");

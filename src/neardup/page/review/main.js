@@ -27,7 +27,10 @@ async function route() {
     if (here) byId(`to-${one}`).setAttribute("aria-current", "page");
     else byId(`to-${one}`).removeAttribute("aria-current");
   }
+  const entered = document.body.dataset.view !== undefined && document.body.dataset.view !== name;
   document.body.dataset.view = name;
+  if (entered) byId("main").focus({ preventScroll: true });
+  if (entered || name === "compare") scrollTo(0, 0);
   document.title = { overview: "Overview", clusters: "Clusters", compare: "Compare" }[name] + " – neardup review";
   trouble(null);
   if (view === "clusters") await showList();
@@ -55,7 +58,9 @@ function startSlider() {
 }
 
 let lost = false;
+let waiting = 0;
 async function poll() {
+  clearTimeout(waiting);
   if (!document.hidden) {
     try {
       setStanding(await get("state"));
@@ -66,7 +71,7 @@ async function poll() {
       trouble(error);
     }
   }
-  setTimeout(poll, POLL);
+  waiting = setTimeout(poll, POLL);
 }
 
 async function start() {
@@ -81,7 +86,8 @@ async function start() {
   startKeys();
   addEventListener("hashchange", () => route().catch(trouble));
   await route();
-  setTimeout(poll, POLL);
+  waiting = setTimeout(poll, POLL);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
 }
 
 start().catch((error) => {

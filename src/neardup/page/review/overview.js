@@ -67,6 +67,7 @@ function drawFigures(figures) {
   if (!figures.clusters) show(parts.sizes, el("p", { class: "empty" }, "No clusters at this threshold."));
   if (!figures.sources.length) show(parts.sources, el("p", { class: "empty" }, "No source loses anything."));
   byId("brief").textContent = `${count(figures.gone)} go in ${count(figures.clusters)} clusters`;
+  byId("slider").setAttribute("aria-valuetext", `${figures.threshold}: ${byId("brief").textContent}`);
 }
 
 // The slider may be far ahead when an answer comes: then it is only remembered, and the newest threshold asked for.
