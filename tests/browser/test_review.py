@@ -150,6 +150,14 @@ def test_keys(found, open_page, watch):
         expect(page.locator("#standing")).to_have_text("1 decision")
         page.keyboard.press("u")
         expect(page.locator("#standing")).to_have_text("0 decisions")
+        go(page, f"#/compare/{found.row_of('a')}/{found.row_of('a-near')}")
+        page.locator("#do-keep").focus()
+        page.keyboard.press("s")
+        expect(page.locator(".head .id").first).to_have_text("a-near")
+        expect(page.locator("#do-keep")).to_be_focused()
+        page.keyboard.press("u")  # the keeper of the policy is back on the left
+        expect(page.locator(".head .id").first).to_have_text("a")
+        expect(page.locator("#standing")).to_have_text("0 decisions")
         page.keyboard.press("Escape")
         expect(page.locator(".keeper")).to_be_visible()
         page.keyboard.press("/")
@@ -276,3 +284,4 @@ def test_a_hundred_thousand_clusters(tmp_path, open_page):
         last = len(findings.cut().clusters.sizes()[0])
         expect(page.locator(f".long-item[aria-posinset='{last}'] .pick")).to_be_visible()
         assert page.locator(".long-item").count() < 60
+        page.close()
