@@ -2,11 +2,13 @@
 
 A person's word stands above the similarity, at every threshold:
 
-- a rejected pair is none, and the document that was to go for it stays;
+- a rejected pair is none, the document that was to go for it stays, and neither ever goes for the other, be it through
+  third documents or because another keep policy turns them round;
 - an accepted pair is one;
 - a chosen keeper comes before all other documents, and the one it was chosen over goes for it.
 
-A document that was told to stay goes after all if the very pair it would go for was accepted.
+A document that was told to stay goes after all if the very pair it would go for was accepted. What a filter leaves out
+is no document to go for, whatever was decided about it before.
 """
 
 from __future__ import annotations
@@ -44,7 +46,7 @@ def decided_cut(
     made = cut(
         _pairs(findings, said, at),
         findings.first,
-        _rank(findings.rank(keep) if rank is None else rank, said),
+        _rank(findings, findings.rank(keep) if rank is None else rank, said),
         threshold=0.0,  # the pairs that count are chosen already
         many=keep.many,
         among=keep.among,
@@ -53,7 +55,7 @@ def decided_cut(
         reference=findings.reference,
     )
     kept = made.kept.copy()
-    kept[_staying(said, made)] = True
+    kept[_staying(findings, said, made)] = True
     return replace(made, kept=kept & (findings.filtered == 0))
 
 
@@ -62,6 +64,8 @@ def _pairs(findings: Findings, said: Decisions, threshold: float) -> Pairs:
     stored, first, rows = findings.pairs, findings.first, len(findings)
     verdicts: dict[tuple[int, int], tuple[bool, float]] = {}
     for decision in said:
+        if findings.filtered[list(decision.pair)].any():
+            continue
         a, b = int(first[decision.left_row]), int(first[decision.right_row])
         if a != b:
             known = threshold if decision.similarity is None else decision.similarity
@@ -83,9 +87,9 @@ def _pairs(findings: Findings, said: Decisions, threshold: float) -> Pairs:
     )
 
 
-def _rank(rank: Rows, said: Decisions) -> Rows:
+def _rank(findings: Findings, rank: Rows, said: Decisions) -> Rows:
     """Chosen keepers before all others, the last chosen first."""
-    chosen = np.array(list(said.chosen), np.int64)
+    chosen = np.array([row for row in said.chosen if not findings.filtered[row]], np.int64)
     if not len(chosen):
         return rank
     ranked = rank.copy()
@@ -93,11 +97,19 @@ def _rank(rank: Rows, said: Decisions) -> Rows:
     return ranked
 
 
-def _staying(said: Decisions, made: Cut) -> Rows:
+def _staying(findings: Findings, said: Decisions, made: Cut) -> Rows:
     """Documents that were told to stay and are about to go for something nobody agreed to."""
-    told = {d.right_row for d in said.of("reject")} | set(said.chosen)
+    first, keeper = findings.first, made.clusters.keeper
+    told = set(said.chosen)
+    for d in said.of("reject"):
+        told.add(d.right_row)
+        # Its keeper may be the other one, or have the other one's words: components reach it through third documents.
+        goes_for = int(keeper[d.left_row])
+        words = {int(first[row]) for row in d.pair}
+        if goes_for == d.right_row or (len(words) == 2 and first[goes_for] == first[d.right_row]):
+            told.add(d.left_row)
     agreed = {d.pair for d in said if d.decision != "reject"}
     rows = np.array(sorted(told), np.int64)
-    keepers = made.clusters.keeper[rows]
+    keepers = keeper[rows]
     pairs = zip(np.minimum(rows, keepers).tolist(), np.maximum(rows, keepers).tolist(), strict=True)
     return rows[[pair not in agreed for pair in pairs]]

@@ -19,6 +19,7 @@ import numpy as np
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.findings.folder import Findings
+from neardup.printable import printable
 
 __all__ = [
     "DECISIONS",
@@ -166,6 +167,11 @@ class DecisionLog:
         if kind == "keep" and left >= self.findings.reference > right:
             raise DataError("a document of a reference always stays; no other can be kept in its place")
         names = self.findings.ids(np.array([left, right]))
+        for row, name in zip((left, right), names, strict=True):
+            if kind != "clear" and self.findings.filtered[row]:
+                raise DataError(
+                    f"{printable(name)}: was left out by a filter, so there is nothing to decide about it"
+                )
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
