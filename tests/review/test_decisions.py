@@ -116,8 +116,14 @@ def test_decisions_of_other_documents_are_refused(found, tmp_path):
     assert len(read_decisions(again)) == 1
 
 
+OVERFLOW = (
+    b'{"sequence": 1e999, "time": "", "decision": "accept", "left": "a", "right": "b", "left_row": 0, '
+    b'"right_row": 1, "similarity": 1}\n'
+)
+
+
 @pytest.mark.parametrize(
-    "line", [b"{}\n", b"nonsense\n", b"[1]\n", b'{"sequence": "x"}\n', b"[" * 9000 + b"\n"]
+    "line", [b"{}\n", b"nonsense\n", b"[1]\n", b'{"sequence": "x"}\n', b"[" * 9000 + b"\n", OVERFLOW]
 )
 def test_a_damaged_log_is_named(found, line):
     (found.path / DECISIONS).write_bytes(line)
@@ -264,3 +270,39 @@ def test_decisions_are_labels(found, tmp_path):
     code, said = told("calibrate", corpus, "--labels", str(found.path), "--json")
     assert code == 0 and json.loads(said)["labels"] == 2
     assert told("calibrate", corpus, "--labels", str(found.path), "--label")[0] == 2
+
+
+def test_a_log_that_was_replaced_is_read_anew(found):
+    """Moved away, rewritten by an editor, or put back: what stands in the file counts, and none of it is cut off."""
+    a, near, b, far = rows(found, "a", "a-near", "b", "b-far")
+    log, path = DecisionLog(found), found.path / DECISIONS
+    log.add("reject", a, near)
+    log.add("reject", b, far)
+    lines = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(lines[1] + lines[0] * 2)  # in place, and longer
+    assert len(log.refresh()) == 2
+    path.unlink()
+    other = DecisionLog(found)
+    other.add("accept", b, far)
+    other.add("accept", a, far)
+    other.add("accept", a, b)
+    assert [d.decision for d in log.refresh()] == ["accept"] * 3
+    path.write_bytes(lines[0] + lines[1][:-1] + b" " * 500)  # a whole line, and one that lost its end
+    path.write_bytes(path.read_bytes() + b"\n" + lines[1])
+    log.add("keep", near, b)
+    assert [d.decision for d in read_decisions(found)] == ["reject", "reject", "keep"]
+    assert log.refresh().revision == read_decisions(found).revision
+
+
+def test_a_damaged_line_takes_nothing_and_keeps_its_number(found):
+    a, near = rows(found, "a", "a-near")
+    log, path = DecisionLog(found), found.path / DECISIONS
+    log.add("reject", a, near)
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole + b"nonsense\n")
+    for _ in range(2):
+        with pytest.raises(FormatError, match="line 3"):
+            log.refresh()
+        with pytest.raises(FormatError, match="line 3"):
+            log.add("accept", a, near)
+    assert path.read_bytes() == whole + whole + b"nonsense\n"

@@ -141,19 +141,21 @@ class DecisionLog:
         self._identity = identity(findings)
         self._read = 0  # bytes
         self._lines = 0
+        self._last = b""  # the last line read, by which the file is known again
 
     def refresh(self) -> Decisions:
         """What is decided by now."""
         try:
-            size = self.path.stat().st_size
-        except FileNotFoundError:
-            size = 0
-        if size < self._read:  # another file: begin anew
-            self.decisions, self._read, self._lines = Decisions(), 0, 0
-        if size > self._read:
             with open(self.path, "rb") as file:
                 self._take(file.fileno())
+        except FileNotFoundError:
+            self._begin_anew()
         return self.decisions
+
+    def _begin_anew(self) -> None:
+        """A person moved the log away or changed it: what was read of another one does not count."""
+        if self._read:
+            self.decisions, self._read, self._lines, self._last = Decisions(), 0, 0, b""
 
     def add(self, kind: Kind, left: int, right: int, similarity: float | None = None) -> Decision:
         """Decide about two rows; safely on disk when this returns."""
@@ -175,8 +177,6 @@ class DecisionLog:
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
-            if os.fstat(handle).st_size < self._read:
-                self.decisions, self._read, self._lines = Decisions(), 0, 0
             self._take(handle)
             time = datetime.now(UTC).isoformat(timespec="milliseconds")
             sequence = self.decisions.revision + 1
@@ -190,14 +190,17 @@ class DecisionLog:
                 _sync_folder(self.path.parent)
             self._read += len(line)
             self._lines += 1
+            self._last = line
             self.decisions.add(made)
             return made
         finally:
             os.close(handle)
 
     def _take(self, handle: int) -> None:
-        """Read on from where reading ended, whole lines only."""
+        """Read on from where reading ended, whole lines only; all of them or, if one is damaged, none."""
         size = os.fstat(handle).st_size
+        if os.pread(handle, len(self._last), self._read - len(self._last)) != self._last:
+            self._begin_anew()
         data = b""
         while self._read + len(data) < size:
             part = os.pread(handle, size - self._read - len(data), self._read + len(data))
@@ -205,23 +208,27 @@ class DecisionLog:
                 break
             data += part
         whole = data[: data.rfind(b"\n") + 1]
-        for line in whole.splitlines():
-            self._lines += 1
-            decision, documents = _parsed(line, self.path, self._lines)
-            if documents != self._identity:
-                raise self._foreign()
-            rows = np.array([decision.left_row, decision.right_row])
-            if rows.min() < 0 or rows.max() >= len(self.findings) or self.findings.ids(rows) != [
-                decision.left,
-                decision.right,
-            ]:  # fmt: skip
-                raise self._foreign()
+        taken = []
+        for number, line in enumerate(whole.splitlines(), self._lines + 1):
+            decision, documents = _parsed(line, self.path, number)
+            if (
+                documents != self._identity
+                or decision.pair[0] < 0
+                or decision.pair[1] >= len(self.findings)
+                or self.findings.ids(np.array([decision.left_row, decision.right_row]))
+                != [decision.left, decision.right]
+            ):
+                raise self._foreign(number)
+            taken.append(decision)
+        for decision in taken:
             self.decisions.add(decision)
         self._read += len(whole)
+        self._lines += len(taken)
+        self._last = whole[whole.rfind(b"\n", 0, -1) + 1 :] or self._last
 
-    def _foreign(self) -> DataError:
+    def _foreign(self, line: int) -> DataError:
         return DataError(
-            f"{self.path}, line {self._lines}: was decided on other documents than these findings hold; move the file "
+            f"{self.path}, line {line}: was decided on other documents than these findings hold; move the file "
             "away to begin anew, or leave it out of account with --no-decisions"
         )
 
@@ -289,7 +296,7 @@ def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
         if decision.decision not in get_args(Kind) or decision.left_row == decision.right_row:
             raise ValueError
         return decision, str(told.get("documents"))
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         raise FormatError(path, f"a decision on line {number}", "something else") from None
 
 

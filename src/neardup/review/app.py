@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import hmac
 from collections.abc import Awaitable, Callable
 from dataclasses import asdict
@@ -152,6 +153,13 @@ def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[
         status, reason = error.status_code, error.detail.split("\n")[0]
     elif isinstance(error, NeardupError):
         status, reason = 422, str(error)
+    elif isinstance(error, RecursionError):
+        status, reason = 400, "this JSON is nested too deep"
+    elif isinstance(error, OSError):
+        # The gate would speak of an index; here it is the findings folder that is full or may not be written.
+        status = 507 if error.errno == errno.ENOSPC else 503
+        place = f"{error.filename}: " if error.filename else ""
+        reason = f"{place}{error.strerror or error}. What was not confirmed is not saved."
     else:
         raise error
     return Response({"reason": reason}, status_code=status, media_type=MediaType.JSON)

@@ -63,7 +63,8 @@ class Review:
         self.rank = findings.rank(self.keep)
         self._lock = threading.Lock()  # of what is remembered; held for moments
         self._work = threading.Lock()  # one cut at a time: two would only slow each other down
-        self._decisions = _copy(self.log.refresh())
+        self._source = self.log.refresh()
+        self._decisions = _copy(self._source)
         self._views: OrderedDict[tuple[float, int], View] = OrderedDict()
         self._figures: dict[float, Figures] = {}
         self._asked = 0
@@ -84,11 +85,14 @@ class Review:
         """What is decided by now, here or by another process; not to be changed."""
         with self._lock:
             fresh = self.log.refresh()
-            if fresh.revision != self._decisions.revision:
+            if fresh is not self._source or fresh.revision != self._decisions.revision:
                 self._replace(fresh)
             return self._decisions
 
     def _replace(self, fresh: Decisions) -> None:
+        if fresh is not self._source:  # another log, which counts from 1 again
+            self._source = fresh
+            self._views.clear()
         self._decisions = _copy(fresh)
         self._figures.clear()
         self._wake.set()
