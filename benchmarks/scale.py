@@ -280,7 +280,7 @@ def online() -> str:
         str(nd.plan(CODES, radius=3, memory="64GB", measure=False)),
         "```\n",
         SHARDS,
-        "| memory of a machine | design | machines | with replicas | memory used, GB each | in all, GB "
+        "| memory for a shard | design | machines | with replicas | memory used, GB each | in all, GB "
         "| queries/s, a core each | first/s | recall |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
@@ -348,6 +348,8 @@ LEFT_OUT = """\
 - Near-duplicates are taken to have the same share at every size. A real crawl has more of them the larger it is, since
   each page meets more others; candidates, pairs and clusters grow with them. Candidates by chance grow with the square
   of the documents until the cap on a bucket holds them; the figures of a million say little of that.
+- Some things are held whole. A pass that reads texts again gives every Python worker one bit for each document: 125 MB
+  for a billion, 1.25 GB for ten, in each process. Pieces of files are listed on the driver.
 - Documents are short here. The cost of fingerprints and of reading goes by bytes of text, not by documents.
 - Failures, retries, speculative tasks, waiting for machines, the driver's own work, requests to object stores and
   traffic between zones are not in the cost. Nor is what becomes of the text afterwards.
