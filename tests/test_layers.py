@@ -13,7 +13,7 @@ LAYERS = [
     ["crawling"],
     ["service", "client"],
     ["evaluation"],
-    ["findings", "index", "templating"],
+    ["findings", "index", "shared", "templating"],
     ["explanation", "folding", "planning", "deduplication", "repeats", "presets", "copying"],
     ["result"],
     ["pipeline", "sharding"],

@@ -1,0 +1,267 @@
+"""Documents come and go in a shared index: batches in, removals, and what has had its time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import ConfigError, FormatError, NeardupError
+from neardup.index.answers import Answers
+from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.matching import Items, Matcher
+from neardup.shared.connection import Command
+from neardup.shared.documents import Documents, Fetched
+from neardup.shared.journal import Journal
+from neardup.shared.records import FOLLOWER, GONE, KEEPER, PENDING, Record
+from neardup.shared.settling import Case, Settling
+from neardup.shared.tables import FOLLOWERS, KEEPERS, SharedTables
+
+__all__ = ["SharedTurnover"]
+
+REMOVED_AT_ONCE, ORPHANS_AT_ONCE = 10_000, 1024
+Rows = NDArray[np.int64]
+
+
+class SharedTurnover:
+    """What a shared index takes in and gives up. One thread of this process at a time; others work at the same time."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        tables: SharedTables,
+        matcher: Matcher,
+        *,
+        ttl: float | None,
+        writes: bool,
+        journal: Journal | None,
+    ) -> None:
+        self._documents, self._tables, self._matcher = documents, tables, matcher
+        self._connection, self._layout = documents.connection, documents.layout
+        self._settling = Settling(documents, tables, matcher, self._connection.address.patience)
+        self._ttl, self._writes, self._journal = lasting(ttl), writes, journal
+        self._lock = threading.RLock()
+
+    def put(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers:
+        """Documents in batches; one ends before an id that it has already."""
+        self.check_writable()
+        check_ids(ids)
+        life = self._ttl if ttl is None else lasting(ttl)
+        parts, start = [], 0
+        with self._lock:
+            while start < len(ids):
+                stop = distinct_until(ids, start)
+                part = items if stop - start == len(ids) else items.take(np.arange(start, stop))
+                parts.append(self._together(ids[start:stop], part, metas[start:stop], life))
+                start = stop
+        return Answers.joined(parts)
+
+    def _together(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], life: int | None
+    ) -> Answers:
+        now = int(time.time() * 1000)
+        expires = None if life is None else now + life
+        rows, ticket = self._numbers(len(ids), now)
+        prints = [None] * len(ids) if self._documents.apart else items.blobs()
+        columns = zip(ids, prints, metas, items.empty.tolist(), strict=True)
+        records = [
+            Record(PENDING, ticket, now, expires, None, None, id, print, meta, empty)
+            for id, print, meta, empty in columns
+        ]
+        case = Case(rows, items, records, ticket, now)
+        numbers = rows.tolist()
+        commands = self._documents.written(dict(zip(numbers, records, strict=True)))
+        commands += self._documents.filled(numbers, items)
+        commands += self._tables.added(KEEPERS, items.keys, items.empty, rows)
+        if expires is not None:
+            commands += self._expiring(rows, expires)
+        try:
+            self._connection.run(commands)
+            old = {row for row in self._documents.claim(ids, numbers) if row is not None}
+            case.without |= old
+            settled = self._settling.settle(case)
+        except NeardupError:
+            with contextlib.suppress(NeardupError):
+                self._settling.give_up(case)
+            raise
+        keepers = settled.keepers
+        self._count(
+            documents=len(ids), followers=int((keepers.row != rows).sum()), unlisted=settled.unlisted
+        )
+        self.drop(sorted(old | self._left_behind(case.stale)))
+        names = settled.names | dict(zip(numbers, ids, strict=True))
+        if self._journal is not None:
+            self._journal.put(case.rows, records, items)
+        return Answers(ids, rows, keepers.row, keepers.distance, keepers.similarity, names)
+
+    def _left_behind(self, rows: Iterable[int]) -> set[int]:
+        """Those rows that no longer have their id, and are nobody's to finish."""
+        records = self._documents.read(rows)
+        stale = [row for row, record in records.items() if record.state in (KEEPER, FOLLOWER)]
+        now = self._documents.rows_of([records[row].id for row in stale])
+        return {row for row, current in zip(stale, now, strict=True) if current != row}
+
+    def _numbers(self, count: int, now: int) -> tuple[Rows, int]:
+        """New row numbers and a ticket; what is due to expire goes first."""
+        meta, layout = self._layout.meta, self._layout
+        rows, ticket, due = self._connection.run(
+            [
+                Command(meta, ("HINCRBY", meta, "rows", count)),
+                Command(meta, ("HINCRBY", meta, "tickets", 1)),
+                Command(meta, ("ZRANGEBYSCORE", layout.expiring, "-inf", now // 1000, "LIMIT", 0, 1)),
+            ]
+        )
+        if due:
+            self._sweep(now)
+        return np.arange(rows - count, rows), int(ticket)
+
+    def remove(self, ids: Sequence[str]) -> int:
+        """Take documents out; gives how many of them there were."""
+        self.check_writable()
+        check_ids(ids)
+        with self._lock:
+            rows = [row for row in self._documents.rows_of(ids) if row is not None]
+            count = sum(self.drop(part) for part in _parts(sorted(rows), REMOVED_AT_ONCE))
+            if self._journal is not None:
+                self._journal.remove(ids)
+            return count
+
+    def forget(self, before: int) -> int:
+        """Take out what was added before a time in milliseconds since 1970."""
+        self.check_writable()
+        with self._lock:
+            found = [
+                (row, record.id)
+                for page in self._documents.pages(self.last_row())
+                for row, record in page.items()
+                if record.added < before and record.state in (KEEPER, FOLLOWER)
+            ]
+            count = sum(self.drop(part) for part in _parts([row for row, _ in found], REMOVED_AT_ONCE))
+            if self._journal is not None and found:
+                self._journal.remove([id for _, id in found])
+            return count
+
+    def expire(self) -> int:
+        """Take out what has had its time."""
+        self.check_writable()
+        with self._lock:
+            return self._sweep(int(time.time() * 1000))
+
+    def last_row(self) -> int:
+        """The first row number that has not been given out."""
+        return int(self._connection.one(self._layout.meta, "HGET", self._layout.meta, "rows") or 0)
+
+    def check_writable(self) -> None:
+        if not self._writes:
+            where = self._connection.address.shown
+            raise ConfigError(f'{where} was opened for reading; open it with mode="write"')
+
+    def _expiring(self, rows: Rows, expires: int) -> list[Command]:
+        second = expires // 1000
+        key, index = self._layout.expiry(second), self._layout.expiring
+        return [
+            Command(key, ("APPEND", key, rows.astype("<u8").tobytes())),
+            Command(index, ("ZADD", index, second, second)),
+        ]
+
+    def _sweep(self, now: int) -> int:
+        """Take out what has expired, second by second; the current second is looked at again until it is over."""
+        index, count = self._layout.expiring, 0
+        due = self._connection.one(index, "ZRANGEBYSCORE", index, "-inf", now // 1000)
+        for second in (int(value) for value in due):
+            key = self._layout.expiry(second)
+            data = self._connection.one(key, "GET", key) or b""
+            if len(data) % 8:
+                raise FormatError(
+                    f"{self._connection.address.shown} {key.decode()}", "rows of 8 bytes", f"{len(data)} bytes"
+                )
+            rows = sorted(set(np.frombuffer(data, "<u8").tolist()))
+            records = self._documents.read(rows)
+            gone = [row for row in rows if row in records and records[row].expired(now)]
+            count += sum(self.drop(part) for part in _parts(gone, REMOVED_AT_ONCE))
+            if second < now // 1000:
+                self._connection.run([Command(key, ("DEL", key)), Command(index, ("ZREM", index, second))])
+        return count
+
+    def drop(self, rows: Sequence[int]) -> int:
+        """Rows out, and new keepers for those that followed them. Gives how many there were."""
+        if not rows:
+            return 0
+        before = self._documents.read(rows)
+        going: dict[int, Record] = {}
+        left = dict(before)
+        while left:
+            replies = self._documents.switch([(row, record.head, GONE) for row, record in left.items()])
+            going |= {row: r for (row, r), done in zip(left.items(), replies, strict=True) if done is True}
+            left = {row: now for row, now in zip(left, replies, strict=True) if isinstance(now, Record)}
+        numbers, items = self.items_of(going)
+        led = np.array([going[row].state == KEEPER for row in numbers.tolist()], bool)
+        orphans = self._orphans(numbers[led], items.take(np.flatnonzero(led)))
+        self.resettle(orphans, set(rows))
+        self._clean(going, numbers, items)
+        there = [record for record in going.values() if record.state in (KEEPER, FOLLOWER)]
+        followers = sum(record.state == FOLLOWER for record in there)
+        if there:
+            self._count(documents=-len(there), followers=-followers)
+        return len(there)
+
+    def _clean(self, going: dict[int, Record], rows: Rows, items: Items) -> None:
+        """Entries, ids, and last of all records, so that what is left undone can be done again."""
+        commands = self._tables.dropped(KEEPERS, items.keys, items.empty, rows)
+        commands += self._tables.dropped(FOLLOWERS, items.keys, items.empty, rows)
+        self._connection.run(commands)
+        self._documents.release([record.id for record in going.values()], list(going))
+        self._connection.run(self._documents.erased(list(going)))
+
+    def items_of(self, records: dict[int, Record]) -> tuple[Rows, Items]:
+        """Stored rows as items again; those that have lost their contents are left out."""
+        fetched = Fetched(self._documents, records)
+        whole = fetched.of_rows("row", np.array(list(records), np.int64))
+        rows = np.array([line[0] for line in whole], np.int64)
+        return rows, self._matcher.of_rows(rows, fetched)
+
+    def _orphans(self, keepers: Rows, items: Items) -> dict[int, Record]:
+        """The documents that follow one of these rows: all of them are near it, so the tables know them."""
+        if not len(keepers):
+            return {}
+        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,))
+        found = self._documents.read(np.unique(near.row).tolist())
+        gone = set(keepers.tolist())
+        return {row: r for row, r in sorted(found.items()) if r.state == FOLLOWER and r.other in gone}
+
+    def resettle(self, orphans: dict[int, Record], without: set[int] | None = None) -> None:
+        """New keepers for documents that lost theirs, as if they had just come, in the order of their rows."""
+        gone = without or set()
+        rows = [row for row in sorted(orphans) if row not in gone]
+        for part in _parts(rows, ORPHANS_AT_ONCE):
+            meta = self._layout.meta
+            ticket = int(self._connection.one(meta, "HINCRBY", meta, "tickets", 1))
+            now = int(time.time() * 1000)
+            pending = {row: orphans[row].pending(ticket) for row in part}
+            changes = [(row, orphans[row].head, record.to_bytes()) for row, record in pending.items()]
+            replies = self._documents.switch(changes)
+            mine = [row for row, done in zip(part, replies, strict=True) if done is True]
+            numbers, items = self.items_of({row: pending[row] for row in mine})
+            if not len(numbers):
+                continue
+            self._connection.run(self._tables.added(KEEPERS, items.keys, items.empty, numbers))
+            case = Case(numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(gone))
+            settled = self._settling.settle(case, listed=True)
+            leads = settled.keepers.row == numbers
+            self._count(followers=-int(leads.sum()))
+
+    def _count(self, **by: int) -> None:
+        meta = self._layout.meta
+        self._connection.run(
+            [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
+        )
+
+
+def _parts(rows: Sequence[int], size: int) -> list[Sequence[int]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
