@@ -52,7 +52,7 @@ class Documents:
     def claim(self, ids: Sequence[str], rows: Sequence[int]) -> list[int | None]:
         """Give ids to rows; the rows that had them."""
         keys, fields = self.asked(ids)
-        words = [(field, b"%d" % row) for field, row in zip(fields, rows, strict=True)]
+        words = [(field, row.to_bytes(6, "little")) for field, row in zip(fields, rows, strict=True)]
         old = [
             self._row(v, k) for v, k in zip(self.connection.each(SWAP, keys, words), keys, strict=True)
         ]
@@ -62,16 +62,15 @@ class Documents:
         """Take ids from rows that still have them."""
         if ids:
             keys, fields = self.asked(ids)
-            words = [(field, b"%d" % row, b"") for field, row in zip(fields, rows, strict=True)]
+            words = [(field, row.to_bytes(6, "little"), b"") for field, row in zip(fields, rows, strict=True)]
             self.connection.each(SWITCH, keys, words)
 
     def _row(self, value: Any, key: bytes) -> int | None:
         if value is None:
             return None
-        try:
-            return int(value)
-        except ValueError:
-            raise FormatError(self._where(key), "the row of an id", repr(value)[:50]) from None
+        if len(value) != 6:
+            raise FormatError(self._where(key), "the row of an id in 6 bytes", repr(value)[:50])
+        return int.from_bytes(value, "little")
 
     # Records
 
