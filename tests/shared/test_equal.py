@@ -21,7 +21,7 @@ WORDS = (
     "the old mill by river turns slowly while rain falls on quiet roofs and nobody comes to look at it now"
 ).split()
 _numbers = itertools.count()
-ONCE = settings(max_examples=8, deadline=None, phases=[Phase.explicit, Phase.generate])
+ONCE = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
 
 
 def codes(words: list[int | None]) -> nd.Codes:

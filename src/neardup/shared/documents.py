@@ -14,8 +14,8 @@ from neardup.index.matching import Items
 from neardup.index.recipe import Recipe
 from neardup.shared.connection import Command, Connection
 from neardup.shared.layout import ROWS_A_RECORD, Layout
-from neardup.shared.records import Record
-from neardup.shared.scripts import READ, SWAP, SWITCH
+from neardup.shared.records import KEEPER, Record
+from neardup.shared.scripts import LEAD, READ, SWAP, SWITCH
 
 __all__ = ["Documents", "Fetched"]
 
@@ -109,6 +109,25 @@ class Documents:
             bool(reply) if isinstance(reply, int) else self.unpack(reply, key)
             for reply, key in zip(replies, keys, strict=True)
         ]
+
+    def lead(self, rows: Sequence[int], before: bytes) -> dict[int, Record | bool]:
+        """Make keepers of rows whose records begin like this; gives the others, with the record there is, or False."""
+        pages: dict[bytes, bytearray] = {}
+        row_of: dict[tuple[bytes, int], int] = {}
+        for row in rows:
+            key, field = self.layout.record(row)
+            pages.setdefault(key, bytearray()).append(int(field))
+            row_of[key, int(field)] = row
+        words = [(bytes(fields),) for fields in pages.values()]
+        commands = [
+            Command(made.key, (*made.words, KEEPER + bytes(6)))
+            for made in self.connection.total(LEAD, list(pages), words, before)
+        ]
+        failed: dict[int, Record | bool] = {}
+        for reply in self.connection.run(commands):
+            for key, field, value in zip(reply[::3], reply[1::3], reply[2::3], strict=True):
+                failed[row_of[key, int(field)]] = self.unpack(value, key) if value else False
+        return failed
 
     def pages(self, last: int) -> Iterator[dict[int, Record]]:
         """All records below a row, some thousands at a time, by row."""

@@ -93,10 +93,8 @@ class Record:
     def pending(self, ticket: int) -> Record:
         return replace(self, state=PENDING, other=ticket, distance=None, similarity=None)
 
-    def settled(self, row: int, keeper: int, distance: int, similarity: float) -> Record:
-        """As a keeper, or as the follower of another row; a distance of -1 and a similarity of NaN are none."""
-        if keeper == row:
-            return replace(self, state=KEEPER, other=0, distance=None, similarity=None)
+    def following(self, keeper: int, distance: int, similarity: float) -> Record:
+        """As the follower of another row; a distance of -1 and a similarity of NaN are none."""
         return replace(
             self,
             state=FOLLOWER,

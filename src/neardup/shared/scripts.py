@@ -5,7 +5,7 @@ They are sent whole (EVAL), so that a server that was restarted or took over fro
 
 from __future__ import annotations
 
-__all__ = ["APPEND", "DROP", "READ", "SWAP", "SWITCH"]
+__all__ = ["APPEND", "DROP", "LEAD", "READ", "SWAP", "SWITCH"]
 
 READ = """
 local found = {}
@@ -53,12 +53,11 @@ local found = {}
 for i = 1, #KEYS do
   local field, before, after = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
   local old = redis.call('HGET', KEYS[i], field)
-  if not old then found[i] = (before == '' and after ~= '') and 1 or 0
-    if found[i] == 1 then redis.call('HSET', KEYS[i], field, after) elseif after == '' then found[i] = 1 end
-  elseif old == after then found[i] = 1
-  elseif before ~= '' and string.sub(old, 1, #before) == before then
+  if not old then found[i] = after == '' and 1 or 0
+  elseif after ~= '' and string.sub(old, 1, #after) == after then found[i] = 1
+  elseif string.sub(old, 1, #before) == before then
     if after == '' then redis.call('HDEL', KEYS[i], field)
-    elseif #after == 1 then redis.call('HSET', KEYS[i], field, after .. string.sub(old, 2))
+    elseif #after < 8 then redis.call('HSET', KEYS[i], field, after .. string.sub(old, #after + 1))
     else redis.call('HSET', KEYS[i], field, after) end
     found[i] = 1
   else found[i] = old end
@@ -66,8 +65,28 @@ end
 return found
 """
 """KEYS hashes, ARGV a field, what its value must begin with, and its new value, three by three: 1 where it was so, the
-value there is where it was not, 0 where there is none. A new value of one byte takes the place of the first byte, an
-empty one deletes the field; an empty beginning stands for no value. Done twice it does no more than once."""
+value there is where it was not, 0 where there is none. A new value of less than 8 bytes takes the place of as many at
+the beginning, an empty one deletes the field. Done twice it does no more than once."""
+
+LEAD = """
+local before, after, failed = ARGV[#KEYS + 1], ARGV[#KEYS + 2], {}
+for i = 1, #KEYS do
+  for j = 1, #ARGV[i] do
+    local field = string.byte(ARGV[i], j)
+    local old = redis.call('HGET', KEYS[i], field)
+    local head = old and string.sub(old, 1, #before)
+    if head == before then redis.call('HSET', KEYS[i], field, after .. string.sub(old, #after + 1))
+    elseif head ~= after then
+      failed[#failed + 1] = KEYS[i]
+      failed[#failed + 1] = field
+      failed[#failed + 1] = old
+    end
+  end
+end
+return failed
+"""
+"""KEYS hashes, ARGV bytes that are fields of each, then what all values must begin with and what takes its place: key,
+field and value wherever it was not so. What SWITCH does, for many values with the same beginning."""
 
 SWAP = """
 local found = {}

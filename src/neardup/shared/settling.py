@@ -106,12 +106,12 @@ class Settling:
         near = self._tables.search(
             items.keys, items.empty, followers=False, most=self._matcher.most(False)
         )
-        mine = set(case.rows[todo].tolist())
+        left_out = set(case.rows[todo].tolist()) | case.without
         ours, ids = set(case.rows.tolist()), {record.id for record in case.records}
         since: dict[tuple[int, int], float] = {}
         pause = FIRST_PAUSE
         while True:
-            rows = [row for row in np.unique(near.row).tolist() if row not in mine | case.without]
+            rows = [row for row in np.unique(near.row).tolist() if row not in left_out]
             records = {
                 row: record
                 for row, record in self._documents.read(rows).items()
@@ -167,16 +167,20 @@ class Settling:
 
     def _switched(self, case: Case, places: Sequence[int], chosen: Keepers, todo: Rows) -> list[int]:
         """Commit; gives the places where somebody came between, their records pending again."""
-        at_of = {place: at for at, place in enumerate(todo.tolist())}
-        changes = []
-        for place in places:
-            at, row = at_of[place], int(case.rows[place])
-            new = case.records[place].settled(
-                row, int(chosen.row[at]), int(chosen.distance[at]), float(chosen.similarity[at])
-            )
-            changes.append((row, case.records[place].head, new.to_bytes()))
+        columns = (case.rows[todo], chosen.row, chosen.distance, chosen.similarity)
+        lines = dict(zip(todo.tolist(), zip(*(column.tolist() for column in columns), strict=True), strict=True))
+        if places and lines[places[0]][0] == lines[places[0]][1]:
+            others = self._documents.lead([lines[place][0] for place in places], case.records[0].head)
+            replies = [others.get(lines[place][0], True) for place in places]
+        else:
+            changes = []
+            for place in places:
+                row, keeper, bits, share = lines[place]
+                record = case.records[place]
+                changes.append((row, record.head, record.following(keeper, bits, share).to_bytes()))
+            replies = self._documents.switch(changes)
         failed = []
-        for place, reply in zip(places, self._documents.switch(changes), strict=True):
+        for place, reply in zip(places, replies, strict=True):
             if reply is True:
                 continue
             if reply is False:
