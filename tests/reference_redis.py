@@ -109,7 +109,8 @@ class Cluster:
                     text = facts if isinstance(facts, dict) else {}
                     states.append(text.get("cluster_state") == "ok")
             linked = not replicas or all(
-                facts.get("master_link_status") in (None, "up") for facts in (n.client().info("replication") for n in up)
+                facts.get("master_link_status") in (None, "up")
+                for facts in (n.client().info("replication") for n in up)
             )
             if len(states) == len(up) and all(states) and linked:
                 return

@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 import neardup as nd
 
 IDS = [f"page {i}" for i in range(14)]
-WORDS = (
-    "the old mill by river turns slowly while rain falls on quiet roofs and nobody comes to look at it now"
-).split()
+TEXT = "the old mill by river turns slowly while rain falls on quiet roofs and nobody comes to look at it now"
+WORDS = TEXT.split()
 _numbers = itertools.count()
 ONCE = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
 
@@ -67,7 +66,10 @@ KINDS: dict[str, dict[str, Any]] = {
     "exact": {"config": nd.Config(near=False), "store": "none"},
     "sketches": {
         "config": nd.Config(
-            features=SHINGLES, fingerprint=nd.MinHash(32), search=nd.LSH(bands=16, rows=2), verify=nd.Jaccard(0.6)
+            features=SHINGLES,
+            fingerprint=nd.MinHash(32),
+            search=nd.LSH(bands=16, rows=2),
+            verify=nd.Jaccard(0.6),
         ),
         "store": "none",
     },

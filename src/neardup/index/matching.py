@@ -144,7 +144,13 @@ class Matcher:
         return Items(column, self.recipe.keys(column, self.threads), empty, contents)
 
     def stored(
-        self, items: Items, store: Contained, *, followers: bool, mode: Mode = "all", without: Rows | None = None
+        self,
+        items: Items,
+        store: Contained,
+        *,
+        followers: bool,
+        mode: Mode = "all",
+        without: Rows | None = None,
     ) -> Matches:
         """Stored rows that match the items, `without` some; keepers only unless followers are asked for too.
 

@@ -102,5 +102,7 @@ def _documents(text: str | None) -> int:
     except ValueError:
         value = 0
     if not 1 <= value <= MOST_EXPECTED:
-        raise ConfigError(f"expected={text!r:.50}: how many documents there will be, from 1 to {MOST_EXPECTED:,}")
+        raise ConfigError(
+            f"expected={text!r:.50}: how many documents there will be, from 1 to {MOST_EXPECTED:,}"
+        )
     return value

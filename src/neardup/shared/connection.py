@@ -96,9 +96,7 @@ class Connection:
         groups: dict[bytes, list[int]] = {}
         for at, key in enumerate(keys):
             groups.setdefault(key[: key.index(b"}")], []).append(at)
-        return [
-            group[at : at + AT_ONCE] for group in groups.values() for at in range(0, len(group), AT_ONCE)
-        ]
+        return [group[at : at + AT_ONCE] for group in groups.values() for at in range(0, len(group), AT_ONCE)]
 
     def each(self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]]) -> list[Any]:
         """A script over keys, each with words of its own, that answers with one value a key."""
@@ -153,7 +151,9 @@ class Connection:
         with self._told():
             nodes = self._client.get_primaries() if self.address.cluster else [None]
             infos = [
-                self._client.info("memory") if node is None else self._client.info("memory", target_nodes=node)
+                self._client.info("memory")
+                if node is None
+                else self._client.info("memory", target_nodes=node)
                 for node in nodes
             ]
         return sum(int(info["used_memory"]) for info in infos)
@@ -277,7 +277,8 @@ class Connection:
             ) from None
         except (*self._lasting(), errors.AskError, errors.RedisClusterException) as error:
             raise SharedIndexError(
-                f"{where}: the cluster cannot serve all keys ({error}); try again when `redis-cli --cluster check` is content"
+                f"{where}: the cluster cannot serve all keys ({error}); try again when "
+                "`redis-cli --cluster check` is content"
             ) from None
         except errors.OutOfMemoryError as error:
             raise SharedIndexError(

@@ -53,9 +53,7 @@ class Documents:
         """Give ids to rows; the rows that had them."""
         keys, fields = self.asked(ids)
         words = [(field, row.to_bytes(6, "little")) for field, row in zip(fields, rows, strict=True)]
-        old = [
-            self._row(v, k) for v, k in zip(self.connection.each(SWAP, keys, words), keys, strict=True)
-        ]
+        old = [self._row(v, k) for v, k in zip(self.connection.each(SWAP, keys, words), keys, strict=True)]
         return [None if before == row else before for before, row in zip(old, rows, strict=True)]
 
     def release(self, ids: Sequence[str], rows: Sequence[int]) -> None:
@@ -137,7 +135,9 @@ class Documents:
             found: dict[int, Record] = {}
             replies = self.connection.run([Command(key, ("HGETALL", key)) for key in keys])
             for start, key, reply in zip(starts, keys, replies, strict=True):
-                fields = reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
+                fields = (
+                    reply.items() if isinstance(reply, dict) else zip(reply[::2], reply[1::2], strict=True)
+                )
                 for field, value in fields:
                     if not field.isdigit() or int(field) >= ROWS_A_RECORD:
                         raise FormatError(self._where(key), "records by row", f"a field {field!r:.50}")

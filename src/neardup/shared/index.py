@@ -166,13 +166,17 @@ class SharedIndex(Index):
         """All documents by row; what is added or removed meanwhile may be missed or not."""
         return self._reading.documents(self._shared.last_row())
 
-    def stats(self) -> SharedStats:  # type: ignore[override]
+    def stats(self) -> SharedStats:
         """Sizes at this moment. Counts may be off after a worker or server died; `compact` counts again."""
         counts, layout = self._counts(), self._tables.layout
         return SharedStats(
             documents=counts["documents"],
             keepers=counts["documents"] - counts["followers"],
             rows=counts["rows"],
+            watermark=counts["rows"],
+            database_bytes=0,
+            cache_bytes=0,
+            segments=(),
             unlisted=counts["unlisted"],
             expected=layout.expected,
             tables=len(layout.tables),
@@ -214,8 +218,8 @@ class SharedIndex(Index):
         raise ConfigError(f"{self.path}: export it to a file instead, and import that: neardup index export")
 
     def export(self, path: str | PathLike[str]) -> int:
-        """Write all documents to a JSONL or Parquet file, and the key to PATH.key; they make an index again, a shared or
-        a local one. Gives how many there were."""
+        """Write all documents to a JSONL or Parquet file, and the key to PATH.key; they make an index again,
+        a shared or a local one. Gives how many there were."""
         from neardup.shared.replay import export_shared
 
-        return export_shared(self, Path(path))
+        return export_shared(self._documents, self._shared.last_row(), Path(path))

@@ -1,7 +1,7 @@
 """A log of what a worker had acknowledged, in its own file: with it `neardup index replay` makes an index again.
 
-A line is a checksum and a JSON object: {"op": "put", ...} for a document, {"op": "remove", "ids": [...]}. The index's key
-is beside it (FILE.key). A last line that was cut off is left out; anything else that is damaged is an error.
+A line is a checksum and a JSON object: {"op": "put", ...} for a document, {"op": "remove", "ids": [...]}. The index's
+key is beside it (FILE.key). A last line that was cut off is left out; anything else that is damaged is an error.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import base64
 import json
 import os
+import re
 import threading
-import time
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -26,16 +26,20 @@ from neardup.index.matching import Items
 from neardup.index.recipe import Recipe
 from neardup.shared.records import Record
 
-__all__ = ["Change", "Journal", "read_journal"]
+__all__ = ["Change", "Journal", "is_journal", "read_journal"]
 
 
 class Change(NamedTuple):
-    """A line of a log: a document, or ids that were removed; `time` is in milliseconds since 1970."""
+    """A line of a log: a document, or ids that were removed, and its place in the order of all workers' changes."""
 
-    time: int
     row: int
     put: dict[str, Any] | None
     removed: tuple[str, ...]
+
+    @property
+    def order(self) -> tuple[int, bool]:
+        """A removal comes before the document of the row it names."""
+        return self.row, self.put is not None
 
 
 class Journal:
@@ -56,7 +60,7 @@ class Journal:
         lines = []
         columns = zip(rows.tolist(), records, items.blobs(), items.stored(), strict=True)
         for row, record, print, content in columns:
-            line: dict[str, Any] = {"op": "put", "time": record.added, "row": row, "id": record.id}
+            line: dict[str, Any] = {"op": "put", "added": record.added, "row": row, "id": record.id}
             if record.expires is not None:
                 line["expires"] = record.expires
             if record.meta is not None:
@@ -71,9 +75,9 @@ class Journal:
             lines.append(line)
         self._write(lines)
 
-    def remove(self, ids: Sequence[str]) -> None:
-        """Documents that were removed."""
-        self._write([{"op": "remove", "time": int(time.time() * 1000), "ids": list(ids)}])
+    def remove(self, ids: Sequence[str], row: int) -> None:
+        """Documents that were removed, when rows below this one had been given out."""
+        self._write([{"op": "remove", "row": row, "ids": list(ids)}])
 
     def _write(self, lines: Sequence[dict[str, Any]]) -> None:
         data = b"".join(_line(line) for line in lines)
@@ -100,16 +104,18 @@ def read_journal(path: str | os.PathLike[str]) -> Iterator[Change]:
             if line == b"\n":
                 continue
             if line[:9] != b"%08x " % zlib.crc32(text):
-                if _cut(file, line):
-                    continue
+                if not line.rstrip(b"\n").endswith(b"}"):
+                    continue  # a worker died while it wrote this line
                 raise FormatError(f"{path}:{number}", "a line of a log, with its checksum", "a damaged one")
             change = json.loads(text)
             if change["op"] == "remove":
-                yield Change(change["time"], -1, None, tuple(change["ids"]))
+                yield Change(change["row"], None, tuple(change["ids"]))
             else:
-                yield Change(change["time"], change["row"], change, ())
+                yield Change(change["row"], change, ())
 
 
-def _cut(file: Any, line: bytes) -> bool:
-    """Whether a worker died while it wrote this line: its end is missing, or was supplied when the log went on."""
-    return not line.endswith(b"\n") or not line.rstrip(b"\n").endswith(b"}")
+def is_journal(path: str | os.PathLike[str]) -> bool:
+    """Whether a file is a log, and not an export."""
+    with open(path, "rb") as file:
+        first = file.read(10)
+    return re.match(rb"[0-9a-f]{8} \{", first) is not None

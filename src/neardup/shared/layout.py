@@ -81,8 +81,8 @@ class Layout:
         """The layout for an index of this recipe: the same for all who read the recipe and `expected`."""
         wide = prefix_bits(expected)
         if recipe.kind == "sketches":
-            tables = tuple((band, (1 << wide) - 1, 0) for band in range(recipe.tables))
-            return cls(name, tables, 1, expected, 0, 64)
+            bands = tuple((band, (1 << wide) - 1, 0) for band in range(recipe.tables))
+            return cls(name, bands, 1, expected, 0, 64)
         method = recipe.method()
         if recipe.kind == "exact":
             return cls(name, ((None, (1 << wide) - 1, 0),), 2, expected, 0, method.bits)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from neardup.errors import FormatError
 
-__all__ = ["GONE", "KEEPER", "FOLLOWER", "PENDING", "VOID", "Record"]
+__all__ = ["FOLLOWER", "GONE", "KEEPER", "PENDING", "VOID", "Record"]
 
 PENDING, KEEPER, FOLLOWER, VOID, GONE = b"P", b"K", b"F", b"V", b"R"
 """Being added (under a ticket), a keeper, a follower, told to look again, being removed."""
@@ -53,7 +53,9 @@ class Record:
             parts.append(self.meta.encode("utf-8", "surrogatepass"))
         if self.empty:
             flags |= 32
-        head = self.state + self.other.to_bytes(6, "little") + bytes([flags]) + self.added.to_bytes(6, "little")
+        head = (
+            self.state + self.other.to_bytes(6, "little") + bytes([flags]) + self.added.to_bytes(6, "little")
+        )
         return head + b"".join(parts)
 
     @classmethod

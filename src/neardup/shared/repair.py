@@ -38,9 +38,7 @@ class _Found:
     strays: dict[bytes, set[int]] = field(default_factory=dict)
 
 
-def repair(
-    documents: Documents, tables: SharedTables, turnover: SharedTurnover, changes: bool
-) -> Health:
+def repair(documents: Documents, tables: SharedTables, turnover: SharedTurnover, changes: bool) -> Health:
     """Compare everything; with `changes` put it right. What may be the work of a living worker is looked at twice,
     `patience` seconds apart."""
     found = _Found()
@@ -148,15 +146,11 @@ def _look_again(documents: Documents, found: _Found) -> None:
     found.strays = {key: strays for key, strays in again.items() if strays}
 
 
-def _put_right(
-    documents: Documents, tables: SharedTables, turnover: SharedTurnover, found: _Found
-) -> None:
+def _put_right(documents: Documents, tables: SharedTables, turnover: SharedTurnover, found: _Found) -> None:
     names = list(found.half)
     owners = documents.rows_of([found.half[row].id for row in names])
     dead = {
-        row
-        for row, owner in zip(names, owners, strict=True)
-        if found.half[row].state == GONE or owner != row
+        row for row, owner in zip(names, owners, strict=True) if found.half[row].state == GONE or owner != row
     }
     turnover.drop(sorted({*dead, *found.older, *found.hollow}))
     # What was being added is added now: nobody was told that it is new, but its id is there.
@@ -180,4 +174,3 @@ def _count(documents: Documents, turnover: SharedTurnover) -> None:
     meta = documents.layout.meta
     words = [word for name, count in counts.items() for word in (name, count)]
     documents.connection.run([Command(meta, ("HSET", meta, *words))])
-

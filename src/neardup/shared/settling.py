@@ -71,7 +71,7 @@ class Settling:
 
     def settle(self, case: Case, listed: bool = False) -> Settled:
         """Settle a batch whose records and entries have been written. Followers end up in the tables of followers,
-        keepers in those of keepers, and all are committed when it returns. They may be `listed` as followers already."""
+        keepers in those of keepers, and all are committed when it returns. `listed`: they were followers already."""
         count = len(case.rows)
         keeper, distance = case.rows.copy(), np.full(count, -1)
         similarity, names = np.full(count, np.nan), dict[int, str]()
@@ -95,7 +95,9 @@ class Settling:
         self._connection.run(commands)
         return Settled(Keepers(keeper, distance, similarity), names, unlisted)
 
-    def _entries(self, done: Callable[..., list[Command]], kind: bytes, case: Case, places: Rows) -> list[Command]:
+    def _entries(
+        self, done: Callable[..., list[Command]], kind: bytes, case: Case, places: Rows
+    ) -> list[Command]:
         if not len(places):
             return []
         items = case.items
@@ -103,9 +105,7 @@ class Settling:
 
     def _matched(self, case: Case, todo: Rows, items: Items) -> tuple[Matches, dict[int, Record]]:
         """The keepers that each document matches, when no other worker's pending document stands in between."""
-        near = self._tables.search(
-            items.keys, items.empty, followers=False, most=self._matcher.most(False)
-        )
+        near = self._tables.search(items.keys, items.empty, followers=False, most=self._matcher.most(False))
         left_out = set(case.rows[todo].tolist()) | case.without
         ours, ids = set(case.rows.tolist()), {record.id for record in case.records}
         since: dict[tuple[int, int], float] = {}
@@ -129,9 +129,7 @@ class Settling:
                 self._sleeping(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
 
-    def _cleared(
-        self, case: Case, pending: dict[int, Record], since: dict[tuple[int, int], float]
-    ) -> bool:
+    def _cleared(self, case: Case, pending: dict[int, Record], since: dict[tuple[int, int], float]) -> bool:
         """Tell pending documents to look again, but for those of earlier tickets: says whether there were none."""
         now, waits = time.monotonic(), False
         told = []
@@ -168,7 +166,9 @@ class Settling:
     def _switched(self, case: Case, places: Sequence[int], chosen: Keepers, todo: Rows) -> list[int]:
         """Commit; gives the places where somebody came between, their records pending again."""
         columns = (case.rows[todo], chosen.row, chosen.distance, chosen.similarity)
-        lines = dict(zip(todo.tolist(), zip(*(column.tolist() for column in columns), strict=True), strict=True))
+        lines = dict(
+            zip(todo.tolist(), zip(*(column.tolist() for column in columns), strict=True), strict=True)
+        )
         if places and lines[places[0]][0] == lines[places[0]][1]:
             others = self._documents.lead([lines[place][0] for place in places], case.records[0].head)
             replies = [others.get(lines[place][0], True) for place in places]
@@ -221,13 +221,10 @@ class Settling:
 
     def give_up(self, case: Case) -> None:
         """After an error: what is still pending is told to look again, so that nobody waits for it."""
-        changes = [
-            (int(row), record.head, VOID) for row, record in zip(case.rows, case.records, strict=True)
-        ]
+        changes = [(int(row), record.head, VOID) for row, record in zip(case.rows, case.records, strict=True)]
         self._documents.switch(changes)
 
 
 def _only(near: Near, rows: Rows) -> Near:
     kept = np.isin(near.row, rows)
     return Near(near.query[kept], near.row[kept], near.distance[kept])
-

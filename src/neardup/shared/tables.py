@@ -18,7 +18,9 @@ from neardup.shared.scripts import APPEND, DROP
 __all__ = ["FOLLOWERS", "KEEPERS", "SharedTables"]
 
 KEEPERS, FOLLOWERS = b"k", b"f"
-MOST_FOLLOWERS = 1 << 20  # bytes of a bucket of followers: a page copied a million times is not listed in full
+MOST_FOLLOWERS = (
+    1 << 20
+)  # bytes of a bucket of followers: a page copied a million times is not listed in full
 PAIRS_AT_ONCE = 1 << 22
 Rows = NDArray[np.int64]
 Keys = NDArray[np.uint64]

@@ -25,6 +25,7 @@ __all__ = ["SharedTurnover"]
 
 REMOVED_AT_ONCE, ORPHANS_AT_ONCE = 10_000, 1024
 Rows = NDArray[np.int64]
+Times = tuple[int, int | None]  # added, expires
 
 
 class SharedTurnover:
@@ -50,37 +51,41 @@ class SharedTurnover:
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
     ) -> Answers:
         """Documents in batches; one ends before an id that it has already."""
+        now, life = int(time.time() * 1000), self._ttl if ttl is None else lasting(ttl)
+        return self.put_at(ids, items, metas, [(now, None if life is None else now + life)] * len(ids))
+
+    def put_at(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
+    ) -> Answers:
+        """The same for documents with times of their own."""
         self.check_writable()
         check_ids(ids)
-        life = self._ttl if ttl is None else lasting(ttl)
         parts, start = [], 0
         with self._lock:
             while start < len(ids):
                 stop = distinct_until(ids, start)
                 part = items if stop - start == len(ids) else items.take(np.arange(start, stop))
-                parts.append(self._together(ids[start:stop], part, metas[start:stop], life))
+                parts.append(self._together(ids[start:stop], part, metas[start:stop], times[start:stop]))
                 start = stop
         return Answers.joined(parts)
 
     def _together(
-        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], life: int | None
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
     ) -> Answers:
         now = int(time.time() * 1000)
-        expires = None if life is None else now + life
         rows, ticket = self._numbers(len(ids), now)
         prints = [None] * len(ids) if self._documents.apart else items.blobs()
-        columns = zip(ids, prints, metas, items.empty.tolist(), strict=True)
+        columns = zip(ids, prints, metas, items.empty.tolist(), times, strict=True)
         records = [
-            Record(PENDING, ticket, now, expires, None, None, id, print, meta, empty)
-            for id, print, meta, empty in columns
+            Record(PENDING, ticket, *moment, None, None, id, print, meta, empty)
+            for id, print, meta, empty, moment in columns
         ]
         case = Case(rows, items, records, ticket, now)
         numbers = rows.tolist()
         commands = self._documents.written(dict(zip(numbers, records, strict=True)))
         commands += self._documents.filled(numbers, items)
         commands += self._tables.added(KEEPERS, items.keys, items.empty, rows)
-        if expires is not None:
-            commands += self._expiring(rows, expires)
+        commands += self._expiring(rows, records)
         try:
             self._connection.run(commands)
             old = {row for row in self._documents.claim(ids, numbers) if row is not None}
@@ -91,9 +96,7 @@ class SharedTurnover:
                 self._settling.give_up(case)
             raise
         keepers = settled.keepers
-        self._count(
-            documents=len(ids), followers=int((keepers.row != rows).sum()), unlisted=settled.unlisted
-        )
+        self._count(documents=len(ids), followers=int((keepers.row != rows).sum()), unlisted=settled.unlisted)
         self.drop(sorted(old | self._left_behind(case.stale)))
         names = settled.names | dict(zip(numbers, ids, strict=True))
         if self._journal is not None:
@@ -129,7 +132,7 @@ class SharedTurnover:
             rows = [row for row in self._documents.rows_of(ids) if row is not None]
             count = sum(self.drop(part) for part in _parts(sorted(rows), REMOVED_AT_ONCE))
             if self._journal is not None:
-                self._journal.remove(ids)
+                self._journal.remove(ids, self.last_row())
             return count
 
     def forget(self, before: int) -> int:
@@ -144,7 +147,7 @@ class SharedTurnover:
             ]
             count = sum(self.drop(part) for part in _parts([row for row, _ in found], REMOVED_AT_ONCE))
             if self._journal is not None and found:
-                self._journal.remove([id for _, id in found])
+                self._journal.remove([id for _, id in found], self.last_row())
             return count
 
     def expire(self) -> int:
@@ -162,13 +165,36 @@ class SharedTurnover:
             where = self._connection.address.shown
             raise ConfigError(f'{where} was opened for reading; open it with mode="write"')
 
-    def _expiring(self, rows: Rows, expires: int) -> list[Command]:
-        second = expires // 1000
-        key, index = self._layout.expiry(second), self._layout.expiring
-        return [
-            Command(key, ("APPEND", key, rows.astype("<u8").tobytes())),
-            Command(index, ("ZADD", index, second, second)),
-        ]
+    def _expiring(self, rows: Rows, records: Sequence[Record]) -> list[Command]:
+        seconds: dict[int, list[int]] = {}
+        for row, record in zip(rows.tolist(), records, strict=True):
+            if record.expires is not None:
+                seconds.setdefault(record.expires // 1000, []).append(row)
+        commands, index = [], self._layout.expiring
+        for second, part in seconds.items():
+            key = self._layout.expiry(second)
+            commands.append(Command(key, ("APPEND", key, np.array(part, "<u8").tobytes())))
+            commands.append(Command(index, ("ZADD", index, second, second)))
+        return commands
+
+    def fill(self, rows: Rows, records: Sequence[Record], items: Items) -> None:
+        """Settled documents into an empty index, as they are."""
+        self.check_writable()
+        follows = np.array([record.state == FOLLOWER for record in records], bool)
+        numbers = rows.tolist()
+        commands = self._documents.written(dict(zip(numbers, records, strict=True)))
+        commands += self._documents.filled(numbers, items) + self._expiring(rows, records)
+        for kind, of_kind in ((KEEPERS, ~follows), (FOLLOWERS, follows)):
+            part = items.take(np.flatnonzero(of_kind))
+            commands += self._tables.added(kind, part.keys, part.empty, rows[of_kind])
+        self._connection.run(commands)
+        self._documents.claim([record.id for record in records], numbers)
+        self._count(documents=len(records), followers=int(follows.sum()))
+
+    def take_rows(self, count: int) -> int:
+        """The first of so many new row numbers."""
+        meta = self._layout.meta
+        return int(self._connection.one(meta, "HINCRBY", meta, "rows", count)) - count
 
     def _sweep(self, now: int) -> int:
         """Take out what has expired, second by second; the current second is looked at again until it is over."""
@@ -179,7 +205,9 @@ class SharedTurnover:
             data = self._connection.one(key, "GET", key) or b""
             if len(data) % 8:
                 raise FormatError(
-                    f"{self._connection.address.shown} {key.decode()}", "rows of 8 bytes", f"{len(data)} bytes"
+                    f"{self._connection.address.shown} {key.decode()}",
+                    "rows of 8 bytes",
+                    f"{len(data)} bytes",
                 )
             rows = sorted(set(np.frombuffer(data, "<u8").tolist()))
             records = self._documents.read(rows)
