@@ -11,6 +11,7 @@ from neardup.sizes import parse_size
 
 __all__ = ["Address"]
 
+OPTIONS = ("name", "expected", "timeout", "patience", "replicas", "log", "sync")
 EXPECTED = 1_000_000
 MOST_EXPECTED = 1 << 40
 
@@ -22,6 +23,7 @@ class Address:
     expected   documents that a new index is laid out for; it takes more, and then gets slower
     timeout    seconds to wait for an answer of the server, retries included
     patience   seconds after which a worker that has stopped in the middle of a batch is taken for dead
+    replicas   how many replicas must have a write before it counts (WAIT); 0: none, the server alone
     log        a file that gets every acknowledged change, for `neardup index replay`
     sync       whether the log is on the disk before a change is acknowledged
     """
@@ -33,6 +35,7 @@ class Address:
     expected: int = EXPECTED
     timeout: float = 30.0
     patience: float = 5.0
+    replicas: int = 0
     log: str | None = None
     sync: bool = False
 
@@ -49,7 +52,7 @@ class Address:
         ours: dict[str, str] = {}
         others = []
         for option, value in parse_qsl(parts.query, keep_blank_values=True):
-            if option in ("name", "expected", "timeout", "patience", "log", "sync"):
+            if option in OPTIONS:
                 ours[option] = value
             else:
                 others.append((option, value))
@@ -62,6 +65,9 @@ class Address:
             )
         if ours.get("sync", "0") not in ("0", "1"):
             raise ConfigError(f"sync={ours['sync']!r}: 0 or 1")
+        replicas = ours.get("replicas", "0")
+        if not re.fullmatch("[0-9]", replicas):
+            raise ConfigError(f"replicas={replicas!r:.50}: a number from 0 to 9")
         url = urlunsplit((scheme, parts.netloc, parts.path, urlencode(others), ""))
         return cls(
             url=url,
@@ -71,6 +77,7 @@ class Address:
             expected=_documents(ours.get("expected")),
             timeout=_seconds("timeout", ours.get("timeout", "30")),
             patience=_seconds("patience", ours.get("patience", "5")),
+            replicas=int(replicas),
             log=ours.get("log"),
             sync=ours.get("sync") == "1",
         )

@@ -167,7 +167,7 @@ class Connection:
                 pipeline = client.pipeline(transaction=False)
                 for at in places:
                     pipeline.execute_command(*commands[at].words)
-                found = pipeline.execute(raise_on_error=False)
+                found = self._waited(pipeline)
             except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as error:
                 found = [error] * len(places)
             for at, reply in zip(places, found, strict=True):
@@ -181,6 +181,18 @@ class Connection:
         for at in asked:
             self._ask(commands[at], at, replies, again)
         return sorted(again)
+
+    def _waited(self, pipeline: Any) -> list[Any]:
+        """The replies of a pipeline, when as many replicas as were asked for have what it wrote."""
+        wanted = self.address.replicas
+        if not wanted:
+            found: list[Any] = pipeline.execute(raise_on_error=False)
+            return found
+        pipeline.execute_command("WAIT", wanted, 1000)
+        *found, have = pipeline.execute(raise_on_error=False)
+        if isinstance(have, int) and have < wanted:
+            raise self._errors.ConnectionError(f"{have} of {wanted} replicas have what was written")
+        return found
 
     def _routed(
         self, commands: Sequence[Command], left: Sequence[int], replies: list[Any], again: list[int]
@@ -209,7 +221,7 @@ class Connection:
             pipeline = self._client.get_redis_connection(node).pipeline(transaction=False)
             pipeline.execute_command("ASKING")
             pipeline.execute_command(*command.words)
-            replies[at] = pipeline.execute(raise_on_error=False)[1]
+            replies[at] = self._waited(pipeline)[1]
         except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as caught:
             replies[at] = caught
         if self._redirected(replies[at]) or self._passes(replies[at]):

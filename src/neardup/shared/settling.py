@@ -179,20 +179,21 @@ class Settling:
                 record = case.records[place]
                 changes.append((row, record.head, record.following(keeper, bits, share).to_bytes()))
             replies = self._documents.switch(changes)
-        failed = []
-        for place, reply in zip(places, replies, strict=True):
-            if reply is True:
-                continue
-            if reply is False:
-                raise SharedIndexError(
-                    f"{self._connection.address.shown}: the server has lost what was just written (a failover, or "
-                    "memory given up under a maxmemory-policy); send the batch again"
-                )
-            if isinstance(reply, Record) and reply.state == VOID:
-                failed.append(place)
-            # Else it was removed, or replaced, by another worker meanwhile: what was decided is its answer.
+        # A record of another state is being removed, or replaced, by another worker: what was decided is its answer.
+        answered = list(zip(places, replies, strict=True))
+        failed = [at for at, reply in answered if isinstance(reply, Record) and reply.state == VOID]
+        self._check_lost(case, [at for at, reply in answered if reply is False])
         self._again(case, failed, VOID)
         return failed
+
+    def _check_lost(self, case: Case, places: Sequence[int]) -> None:
+        """Records that are no more: replaced or removed meanwhile, unless their ids are still theirs."""
+        owners = self._documents.rows_of([case.records[place].id for place in places])
+        if any(owner == case.rows[place] for place, owner in zip(places, owners, strict=True)):
+            raise SharedIndexError(
+                f"{self._connection.address.shown}: the server has lost what was just written (a failover, or memory "
+                "given up under a maxmemory-policy); send the batch again"
+            )
 
     def _orphaned(self, case: Case, places: Sequence[int], keeper_of: dict[int, int]) -> list[int]:
         """Followers whose keeper went in the moment they were settled; their records are pending again."""
