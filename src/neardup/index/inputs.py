@@ -12,7 +12,7 @@ from neardup.errors import ConfigError, DataError
 __all__ = ["check_ids", "distinct_until", "is_address", "lasting", "meta_text"]
 
 LONGEST_ID = 8192  # bytes
-SERVERS = re.compile(r"(redis|valkey)s?(\+cluster)?://", re.IGNORECASE)
+SERVERS = re.compile(r"(redis|valkey)s?(\+cluster|\+unix)?://", re.IGNORECASE)
 
 
 def is_address(path: object) -> bool:

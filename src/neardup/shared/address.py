@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from neardup.errors import ConfigError
 from neardup.sizes import parse_size
@@ -69,6 +70,11 @@ class Address:
         if not re.fullmatch("[0-9]", replicas):
             raise ConfigError(f"replicas={replicas!r:.50}: a number from 0 to 9")
         url = urlunsplit((scheme, parts.netloc, parts.path, urlencode(others), ""))
+        if kind == "unix":
+            # The path of a socket, relative or, with a third slash, absolute.
+            user, _, first = parts.netloc.rpartition("@")
+            where = quote(os.path.abspath(unquote(first + parts.path)))
+            url = urlunsplit(("unix", user and f"{user}@", where, urlencode(others), ""))
         return cls(
             url=url,
             shown=shown(address),

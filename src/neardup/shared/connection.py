@@ -35,6 +35,8 @@ class Command(NamedTuple):
 class Connection:
     """A client of one server or of a cluster; used by any number of threads."""
 
+    _pack: Callable[[tuple[Any, ...]], bytes] | None = None
+
     def __init__(self, address: Address) -> None:
         try:
             redis = import_module("redis")
@@ -42,6 +44,8 @@ class Connection:
             raise MissingExtra("an index in Redis", "redis") from None
         self.address, self._errors = address, redis.exceptions
         self._sleeping: Callable[[float], None] = time.sleep
+        with contextlib.suppress(ModuleNotFoundError):
+            self._pack = import_module("hiredis").pack_command
         retry = import_module("redis.retry").Retry(import_module("redis.backoff").NoBackoff(), 0)
         # One answer may take as long as all of them; what a dead server leaves unanswered is noticed sooner.
         wait = min(address.timeout, 5.0)
@@ -164,10 +168,7 @@ class Connection:
         asked: list[int] = []
         for client, places in self._routed(commands, left, replies, again):
             try:
-                pipeline = client.pipeline(transaction=False)
-                for at in places:
-                    pipeline.execute_command(*commands[at].words)
-                found = self._waited(pipeline)
+                found = self._asked(client, [commands[at].words for at in places])
             except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as error:
                 found = [error] * len(places)
             for at, reply in zip(places, found, strict=True):
@@ -182,17 +183,37 @@ class Connection:
             self._ask(commands[at], at, replies, again)
         return sorted(again)
 
-    def _waited(self, pipeline: Any) -> list[Any]:
-        """The replies of a pipeline, when as many replicas as were asked for have what it wrote."""
+    def _asked(self, client: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The replies of one server, errors among them, when as many replicas as were asked for have what was written.
+
+        This is redis-py's pipeline without what it does for every reply, which took as long as all else in the client.
+        """
         wanted = self.address.replicas
-        if not wanted:
-            found: list[Any] = pipeline.execute(raise_on_error=False)
-            return found
-        pipeline.execute_command("WAIT", wanted, 1000)
-        *found, have = pipeline.execute(raise_on_error=False)
-        if isinstance(have, int) and have < wanted:
+        sent = [*commands, ("WAIT", wanted, 1000)] if wanted else commands
+        pool = client.connection_pool
+        connection = pool.get_connection()
+        found: list[Any] = []
+        try:
+            connection.send_packed_command(self._packed(connection, sent))
+            for _ in sent:
+                try:
+                    found.append(connection.read_response())
+                except self._errors.ResponseError as error:
+                    found.append(error)
+        except BaseException:
+            connection.disconnect()  # replies may still come, which nobody must take for others
+            raise
+        finally:
+            pool.release(connection)
+        if wanted and isinstance(have := found.pop(), int) and have < wanted:
             raise self._errors.ConnectionError(f"{have} of {wanted} replicas have what was written")
         return found
+
+    def _packed(self, connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[bytes]:
+        if self._pack is None:
+            packed: list[bytes] = connection.pack_commands(commands)
+            return packed
+        return [b"".join(map(self._pack, commands))]
 
     def _routed(
         self, commands: Sequence[Command], left: Sequence[int], replies: list[Any], again: list[int]
@@ -218,10 +239,8 @@ class Connection:
             node = self._client.get_node(host=error.host, port=error.port)
             if node is None:
                 raise self._errors.ConnectionError(f"{error.host}:{error.port} is not known yet")
-            pipeline = self._client.get_redis_connection(node).pipeline(transaction=False)
-            pipeline.execute_command("ASKING")
-            pipeline.execute_command(*command.words)
-            replies[at] = self._waited(pipeline)[1]
+            client = self._client.get_redis_connection(node)
+            replies[at] = self._asked(client, [("ASKING",), command.words])[1]
         except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as caught:
             replies[at] = caught
         if self._redirected(replies[at]) or self._passes(replies[at]):

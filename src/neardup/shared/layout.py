@@ -13,9 +13,9 @@ s is one of 128 shards: what is in braces is what a cluster places keys by, so o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import combinations
 from math import log2
 
@@ -25,7 +25,6 @@ from numpy.typing import NDArray
 from neardup.errors import ConfigError
 from neardup.index.recipe import Recipe
 from neardup.search.designs import Design, Table, bphs, compact, covering, covering_sizes
-from neardup.search.hamming import extract_bits
 
 __all__ = ["Layout", "best_design"]
 
@@ -135,13 +134,14 @@ class Layout:
         number = int.from_bytes(digest[:6], "little") % self._id_buckets
         return self._tags[number % SHARDS] + b"i:%x" % number, digest
 
-    def bucket(self, kind: bytes, table: int, bucket: int) -> bytes:
-        """The key of a bucket, of keepers (b"k") or of followers (b"f")."""
-        return self._tags[(bucket + 37 * table) % SHARDS] + b"%s:%x:%x" % (kind, table, bucket)
+    def buckets(self, kind: bytes, table: int, buckets: Iterable[int]) -> list[bytes]:
+        """The keys of buckets, of keepers (b"k") or of followers (b"f")."""
+        tags, first = self._tags, b"%s:%x:" % (kind, table)
+        return [b"%s%s%x" % (tags[(bucket + 37 * table) % SHARDS], first, bucket) for bucket in buckets]
 
     def homes(self, keys: Keys) -> NDArray[np.uint64]:
         """The bucket of each key in each table: uint64[keys, tables]."""
-        columns = [extract_bits(self._words(keys, column), mask) for column, mask, _ in self.tables]
+        columns = [_extract(self._words(keys, column), mask) for column, mask, _ in self.tables]
         return np.stack(columns, axis=1) if len(columns) else np.empty((len(keys), 0), np.uint64)
 
     def probes(self, keys: Keys) -> Iterator[tuple[int, NDArray[np.uint64]]]:
@@ -174,6 +174,31 @@ def _highest(table: Table, wide: int) -> int:
     return sum(1 << j for j in places[max(0, len(places) - wide) :])
 
 
+@lru_cache
+def _runs(mask: int) -> tuple[tuple[int, int, int, int], ...]:
+    """The bits of a mask as runs of neighbours: word, shift, bits below it in the key, and a mask of its length."""
+    runs, place, to = [], 0, 0
+    while mask >> place:
+        if not mask >> place & 1:
+            place += 1
+            continue
+        length = 1
+        while mask >> (place + length) & 1 and (place + length) % 64:
+            length += 1
+        runs.append((place // 64, place % 64, to, (1 << length) - 1))
+        place, to = place + length, to + length
+    return tuple(runs)
+
+
+def _extract(words: Keys, mask: int) -> Keys:
+    """The bits of each key under the mask, side by side, lowest first."""
+    key = np.zeros(len(words), np.uint64)
+    for word, shift, to, ones in _runs(mask):
+        key |= (words[:, word] >> np.uint64(shift) & np.uint64(ones)) << np.uint64(to)
+    return key
+
+
+@lru_cache
 def _flips(width: int, flips: int) -> NDArray[np.uint64]:
     chosen = (s for size in range(flips + 1) for s in combinations(range(width), size))
     return np.array([sum(1 << j for j in places) for places in chosen], np.uint64)

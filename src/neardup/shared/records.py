@@ -33,30 +33,20 @@ class Record:
 
     def to_bytes(self) -> bytes:
         """A state, a row or ticket, flags, and after these what is there."""
-        flags, parts = 0, []
-        if self.expires is not None:
-            flags |= _EXPIRES
-            parts.append(self.expires.to_bytes(6, "little"))
-        if self.distance is not None:
-            flags |= _DISTANCE
-            parts.append(self.distance.to_bytes(2, "little"))
-        if self.similarity is not None:
-            flags |= _SIMILARITY
-            parts.append(struct.pack("<d", self.similarity))
         name = self.id.encode()
-        parts += [len(name).to_bytes(2, "little"), name]
+        flags, rest = 32 if self.empty else 0, len(name).to_bytes(2, "little") + name
+        if self.similarity is not None:
+            flags, rest = flags | _SIMILARITY, struct.pack("<d", self.similarity) + rest
+        if self.distance is not None:
+            flags, rest = flags | _DISTANCE, self.distance.to_bytes(2, "little") + rest
+        if self.expires is not None:
+            flags, rest = flags | _EXPIRES, self.expires.to_bytes(6, "little") + rest
         if self.print is not None:
-            flags |= _PRINT
-            parts.append(self.print)
+            flags, rest = flags | _PRINT, rest + self.print
         if self.meta is not None:
-            flags |= _META
-            parts.append(self.meta.encode("utf-8", "surrogatepass"))
-        if self.empty:
-            flags |= 32
-        head = (
-            self.state + self.other.to_bytes(6, "little") + bytes([flags]) + self.added.to_bytes(6, "little")
-        )
-        return head + b"".join(parts)
+            flags, rest = flags | _META, rest + self.meta.encode("utf-8", "surrogatepass")
+        times = (flags | self.added << 8).to_bytes(7, "little")
+        return b"%b%b%b%b" % (self.state, self.other.to_bytes(6, "little"), times, rest)
 
     @classmethod
     def from_bytes(cls, data: bytes, width: int, where: object) -> Record:

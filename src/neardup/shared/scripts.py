@@ -14,14 +14,10 @@ return found
 """
 """KEYS hashes, ARGV a field of each: the values."""
 
-# Small values are written whole: APPEND would leave them twice the room they need.
 APPEND = """
 local most, refused = tonumber(ARGV[#KEYS + 1]), 0
 for i = 1, #KEYS do
-  local old = redis.call('GET', KEYS[i])
-  if not old then redis.call('SET', KEYS[i], ARGV[i])
-  elseif most > 0 and #old >= most then refused = refused + 1
-  elseif #old < 2048 then redis.call('SET', KEYS[i], old .. ARGV[i])
+  if most > 0 and redis.call('STRLEN', KEYS[i]) >= most then refused = refused + 1
   else redis.call('APPEND', KEYS[i], ARGV[i]) end
 end
 return refused

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,31 +37,35 @@ class SharedTables:
     def added(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
         """Commands that put rows into their buckets; the replies are how many places there were not. Empty rows have
         none."""
-        grouped = self._grouped(kind, keys, empty, rows, whole=True)
+        names, values = self._grouped(kind, keys, empty, rows, whole=True)
         most = MOST_FOLLOWERS if kind == FOLLOWERS else 0
-        values = [(b"".join(parts),) for parts in grouped.values()]
-        return self._connection.total(APPEND, list(grouped), values, most)
+        return self._connection.total(APPEND, names, values, most)
 
     def dropped(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
         """Commands that take rows out of their buckets."""
-        grouped = self._grouped(kind, keys, empty, rows, whole=False)
-        values = [(b"".join(parts),) for parts in grouped.values()]
-        return self._connection.total(DROP, list(grouped), values, self.layout.width)
+        names, values = self._grouped(kind, keys, empty, rows, whole=False)
+        return self._connection.total(DROP, names, values, self.layout.width)
 
     def _grouped(
         self, kind: bytes, keys: Keys, empty: Flags, rows: Rows, whole: bool
-    ) -> dict[bytes, list[bytes]]:
+    ) -> tuple[list[bytes], list[tuple[bytes]]]:
+        """The buckets of rows, and the entries, or the rows alone, that belong in each."""
         there = np.flatnonzero(~empty)
         keys, rows = keys[there], rows[there]
-        grouped: dict[bytes, list[bytes]] = {}
         homes = self.layout.homes(keys)
+        names: list[bytes] = []
+        values: list[tuple[bytes]] = []
         width = self.layout.width if whole else 8
-        for table in range(len(self.layout.tables)):
-            data = (self.layout.entries(keys, rows, table) if whole else rows).astype("<u8").tobytes()
-            for at, bucket in enumerate(homes[:, table].tolist()):
-                name = self.layout.bucket(kind, table, bucket)
-                grouped.setdefault(name, []).append(data[at * width : (at + 1) * width])
-        return grouped
+        for table in range(len(self.layout.tables) if len(rows) else 0):
+            order = np.argsort(homes[:, table], kind="stable")
+            entries = self.layout.entries(keys, rows, table) if whole else rows.astype(np.uint64)
+            data = entries[order].astype("<u8").tobytes()
+            ordered = homes[order, table]
+            starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+            names += self.layout.buckets(kind, table, ordered[starts].tolist())
+            bounds = [*(starts * width).tolist(), len(data)]
+            values += [(data[first:last],) for first, last in pairwise(bounds)]
+        return names, values
 
     def search(
         self, keys: Keys, empty: Flags, *, followers: bool, mode: Mode = "all", most: int | None = None
@@ -82,7 +87,7 @@ class SharedTables:
             line = query * tables + table if banded else query
             for kind in kinds:
                 pairs.append((line, place.reshape(-1) + len(names)))
-                names += [self.layout.bucket(kind, table, bucket) for bucket in buckets.tolist()]
+                names += self.layout.buckets(kind, table, buckets.tolist())
         entries, counts = self._fetched(names)
         lines = asked.reshape(-1, 1) if banded else asked
         found = list(self._within(lines, pairs, entries, counts))
@@ -126,7 +131,7 @@ class SharedTables:
         homes = self.layout.homes(keys)
         for table in range(len(self.layout.tables) if len(rows) else 0):
             buckets, place = np.unique(homes[:, table], return_inverse=True)
-            names = [self.layout.bucket(kind, table, bucket) for bucket in buckets.tolist()]
+            names = self.layout.buckets(kind, table, buckets.tolist())
             held = self.rows_in(names)
             full = [kind == FOLLOWERS and len(part) * self.layout.width >= MOST_FOLLOWERS for part in held]
             inside = [set(part.tolist()) for part in held]
