@@ -1,4 +1,4 @@
-"""The tables on the server: every code within the radius is in a bucket that is asked for, and sizes are as promised."""
+"""The tables on the server: every code within the radius is in a bucket that is asked for; sizes are as promised."""
 
 from __future__ import annotations
 

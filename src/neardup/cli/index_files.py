@@ -122,6 +122,7 @@ def replay(path: str, sources: tuple[str, ...], key: str | None, as_json: bool) 
     """Put an index in Redis again: from what `export` wrote, or from the logs of all its workers (log=FILE in its
     address)."""
     from neardup.index.inputs import is_address
+    from neardup.shared.address import Address
     from neardup.shared.replay import replay as again
 
     if not is_address(path):
@@ -129,8 +130,9 @@ def replay(path: str, sources: tuple[str, ...], key: str | None, as_json: bool) 
             f"{path}: replay is for an index in Redis; `neardup index import` makes a folder"
         )
     count = again(path, sources, key)
-    shown = path.split("?")[0].rsplit("@", 1)[-1]
-    click.echo(json.dumps({"changes": count}) if as_json else f"{count:,} changes put into {shown}")
+    click.echo(
+        json.dumps({"changes": count}) if as_json else f"{count:,} changes put into {Address.of(path).shown}"
+    )
 
 
 @click.command()

@@ -74,7 +74,7 @@ class Address:
             # The path of a socket, relative or, with a third slash, absolute.
             user, _, first = parts.netloc.rpartition("@")
             where = quote(os.path.abspath(unquote(first + parts.path)))
-            url = urlunsplit(("unix", user and f"{user}@", where, urlencode(others), ""))
+            url = f"unix://{user and f'{user}@'}{where}?{urlencode(others)}"
         return cls(
             url=url,
             shown=shown(address),

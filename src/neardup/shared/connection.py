@@ -10,6 +10,7 @@ import contextlib
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from itertools import chain
 from typing import Any, NamedTuple
 
 from neardup.errors import ConfigError, FormatError, MissingExtra, NeardupError
@@ -126,10 +127,9 @@ class Connection:
         group: Sequence[int],
         last: tuple[Any, ...],
     ) -> Command:
-        given = [word for at in group for word in words[at]]
-        return Command(
-            keys[group[0]], ("EVAL", script, len(group), *(keys[at] for at in group), *given, *last)
-        )
+        named = [keys[at] for at in group]
+        given = chain.from_iterable(words[at] for at in group)
+        return Command(named[0], ("EVAL", script, len(named), *named, *given, *last))
 
     def values(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The strings under keys."""

@@ -13,7 +13,7 @@ from neardup.errors import FormatError
 from neardup.index.matching import Items
 from neardup.index.recipe import Recipe
 from neardup.shared.connection import Command, Connection
-from neardup.shared.layout import ROWS_A_RECORD, Layout
+from neardup.shared.layout import FIELDS, ROWS_A_RECORD, Layout
 from neardup.shared.records import KEEPER, Record
 from neardup.shared.scripts import LEAD, READ, SWAP, SWITCH
 
@@ -88,11 +88,13 @@ class Documents:
 
     def written(self, records: dict[int, Record]) -> list[Command]:
         """Commands that write records, whatever was there."""
-        pages: dict[bytes, list[bytes]] = {}
+        pages: dict[int, list[bytes]] = {}
         for row, record in records.items():
-            key, field = self.layout.record(row)
-            pages.setdefault(key, []).extend((field, record.to_bytes()))
-        return [Command(key, ("HSET", key, *words)) for key, words in pages.items()]
+            pages.setdefault(row // ROWS_A_RECORD, []).extend(
+                (FIELDS[row % ROWS_A_RECORD], record.to_bytes())
+            )
+        keys = [(self.layout.page(page), words) for page, words in pages.items()]
+        return [Command(key, ("HSET", key, *words)) for key, words in keys]
 
     def switch(self, changes: Sequence[tuple[int, bytes, bytes]]) -> list[Record | bool]:
         """Rows, what their records must begin with, and the new records: True where it was so, else the record there
@@ -110,21 +112,19 @@ class Documents:
 
     def lead(self, rows: Sequence[int], before: bytes) -> dict[int, Record | bool]:
         """Make keepers of rows whose records begin like this; gives the others, with the record there is, or False."""
-        pages: dict[bytes, bytearray] = {}
-        row_of: dict[tuple[bytes, int], int] = {}
+        pages: dict[int, bytearray] = {}
         for row in rows:
-            key, field = self.layout.record(row)
-            pages.setdefault(key, bytearray()).append(int(field))
-            row_of[key, int(field)] = row
+            pages.setdefault(row // ROWS_A_RECORD, bytearray()).append(row % ROWS_A_RECORD)
+        first = {self.layout.page(page): page * ROWS_A_RECORD for page in pages}
         words = [(bytes(fields),) for fields in pages.values()]
         commands = [
             Command(made.key, (*made.words, KEEPER + bytes(6)))
-            for made in self.connection.total(LEAD, list(pages), words, before)
+            for made in self.connection.total(LEAD, list(first), words, before)
         ]
         failed: dict[int, Record | bool] = {}
         for reply in self.connection.run(commands):
             for key, field, value in zip(reply[::3], reply[1::3], reply[2::3], strict=True):
-                failed[row_of[key, int(field)]] = self.unpack(value, key) if value else False
+                failed[first[key] + int(field)] = self.unpack(value, key) if value else False
         return failed
 
     def pages(self, last: int) -> Iterator[dict[int, Record]]:

@@ -3,7 +3,7 @@
 {NAME}            rows and tickets given out, counts, settings: one hash
 {NAME:s}k:t:b     table t, bucket b: entries of keepers, and of documents under way; an entry is its key and its row
 {NAME:s}f:t:b     the same for followers
-{NAME:s}d:r       records of the 64 rows from 64 r on: a hash by the row within
+{NAME:s}d:r       records of the 32 rows from 32 r on: a hash by the row within
 {NAME:s}c:r       their contents
 {NAME:s}i:b       rows by the digest of their id: a hash
 {NAME:s}x:t       rows that expire in second t
@@ -29,10 +29,12 @@ from neardup.search.designs import Design, Table, bphs, compact, covering, cover
 __all__ = ["Layout", "best_design"]
 
 SHARDS = 128
-ENTRIES_A_BUCKET, IDS_A_BUCKET, ROWS_A_RECORD = 12, 48, 64
+ENTRIES_A_BUCKET, IDS_A_BUCKET, ROWS_A_RECORD = 12, 24, 32
 # What a design is chosen by, in microseconds: a key asked for, a byte read, and a byte that a document takes.
 ASKED, READ, KEPT = 2.0, 0.002, 0.02
+MOST_READ, FEW = 0.25, 10_000  # a query must not read more of an index than this share, unless it is small
 KEY_BYTES = 100  # what a key costs the server beside its value
+FIELDS = [b"%d" % at for at in range(ROWS_A_RECORD)]
 Keys = NDArray[np.uint64]
 Numbers = NDArray[np.int64]
 
@@ -86,7 +88,8 @@ class Layout:
         if recipe.kind == "exact":
             return cls(name, ((None, (1 << wide) - 1, 0),), 2, expected, 0, method.bits)
         design = best_design(method.bits, method.radius, expected)
-        if min(table.key_bits for table in design.tables) < 3 and expected > 10_000:
+        reads = sum(table.probes(wide) / 2 ** min(wide, table.key_bits) for table in design.tables)
+        if reads > MOST_READ and expected > FEW:
             raise ConfigError(
                 f"no tables in Redis can search {method.bits} bits with radius {method.radius} among "
                 f"{expected:,} documents: choose a smaller radius, or MinHash bands (nd.Config.of('minhash'))"
@@ -121,13 +124,16 @@ class Layout:
 
     def record(self, row: int) -> tuple[bytes, bytes]:
         """Key and field of a row's record."""
-        page, at = divmod(row, ROWS_A_RECORD)
-        return self._tags[page % SHARDS] + b"d:%x" % page, b"%d" % at
+        return self.page(row // ROWS_A_RECORD), FIELDS[row % ROWS_A_RECORD]
+
+    def page(self, page: int) -> bytes:
+        """The key of the records of 32 rows."""
+        return b"%sd:%x" % (self._tags[page % SHARDS], page)
 
     def content(self, row: int) -> tuple[bytes, bytes]:
         """Key and field of a row's content."""
         page, at = divmod(row, ROWS_A_RECORD)
-        return self._tags[page % SHARDS] + b"c:%x" % page, b"%d" % at
+        return b"%sc:%x" % (self._tags[page % SHARDS], page), FIELDS[at]
 
     def id(self, digest: bytes) -> tuple[bytes, bytes]:
         """Key and field of the row of an id."""
