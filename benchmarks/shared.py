@@ -125,10 +125,8 @@ def ours(name: str, texts: list[str], source: np.ndarray, singles: int) -> dict[
             keepers = np.empty(count, np.int64)
 
             def add(first: int, last: int) -> None:
-                for start in range(first, last, BATCH):
-                    stop = min(start + BATCH, last)
-                    answers = index.seen_prints(ids_of(start, stop), cut(prints, start, stop))
-                    keepers[start:stop] = answers.keeper
+                answers = index.seen_prints(ids_of(first, last), cut(prints, first, last))
+                keepers[first:last] = answers.keeper
 
             def search() -> None:
                 for start in range(half, count, BATCH):
@@ -215,7 +213,7 @@ def table(result: dict[str, Any]) -> str:
         f"{result['machine']['cpu']}, {result['machine']['cores']} cores for client and server together, load "
         f"{result['machine']['load']} at the start; Redis {result['redis']}, no persistence, loopback.",
         "",
-        "Ready fingerprints; batches of 1,000. `seen` looks a document up and adds it: one step here, a query and",
+        "Ready fingerprints; batches of about 1,000. `seen` looks a document up and adds it: one step here, a query and",
         "an insert in datasketch, between which another worker may come. CPU is microseconds a document, of the client",
         "and of the server.",
         "",

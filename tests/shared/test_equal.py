@@ -140,3 +140,18 @@ def test_any_history_on_one_server(kind: str, folder: Path, address: Callable[..
             assert shared.verify().problems == ()
 
     run()
+
+
+def test_many_batches_under_way(folder: Path, address: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """One batch is written while the one before it is settled; nothing shows of that, updates and copies included."""
+    monkeypatch.setattr("neardup.shared.turnover.AT_ONCE", 7)
+    monkeypatch.setattr("neardup.index.index.AT_ONCE", 7)
+    rng = np.random.default_rng(3)
+    kind = KINDS["codes"]
+    with nd.Index(folder / "i", seed=7, **kind) as local, nd.Index(address(), seed=7, **kind) as shared:
+        for _ in range(3):
+            ids = [IDS[at] for at in rng.integers(0, len(IDS), 60)]
+            prints = codes([code(rng) for _ in ids])
+            assert list(local.seen_prints(ids, prints)) == list(shared.seen_prints(ids, prints))
+            agree(local, shared)
+        assert shared.verify().problems == ()

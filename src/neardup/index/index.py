@@ -222,11 +222,16 @@ class Index:
             raise DataError(f"{len(ids)} ids for {len(prints)} fingerprints")
         items = self._matcher.of_prints(prints)
         texts = [None] * len(ids) if metas is None else [meta_text(meta) for meta in metas]
+        return self._put_prints(ids, items, texts, ttl)
+
+    def _put_prints(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers:
         parts = []
         for start in range(0, len(ids), AT_ONCE):
             part = slice(start, start + AT_ONCE)
             columns = items.column[part], items.keys[part], items.empty[part]
-            parts.append(self._takes.put(ids[part], Items(*columns), texts[part], ttl))
+            parts.append(self._takes.put(ids[part], Items(*columns), metas[part], ttl))
         return Answers.joined(parts)
 
     def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:

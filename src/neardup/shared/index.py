@@ -13,7 +13,7 @@ import numpy as np
 from neardup.config import Config
 from neardup.errors import ConfigError
 from neardup.features.texts import Texts
-from neardup.index.answers import Cluster, Health, Hit, Stored
+from neardup.index.answers import Answers, Cluster, Health, Hit, Stored
 from neardup.index.index import Index, Rows, Takes
 from neardup.index.inputs import check_ids, lasting
 from neardup.index.matching import Items, Matcher
@@ -112,6 +112,13 @@ class SharedIndex(Index):
     @property
     def _takes(self) -> Takes:
         return self._shared
+
+    def _put_prints(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers:
+        return self._shared.put(
+            ids, items, metas, ttl
+        )  # which makes its own batches, two under way at a time
 
     def close(self) -> None:
         """Let go of the connections; a second call does nothing."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from neardup.shared.tables import FOLLOWERS, KEEPERS, SharedTables
 
 __all__ = ["SharedTurnover"]
 
+AT_ONCE = 1024  # documents in a batch
 REMOVED_AT_ONCE, ORPHANS_AT_ONCE = 10_000, 1024
 Rows = NDArray[np.int64]
 Times = tuple[int, int | None]  # added, expires
@@ -60,18 +62,28 @@ class SharedTurnover:
         """The same for documents with times of their own."""
         self.check_writable()
         check_ids(ids)
-        parts, start = [], 0
-        with self._lock:
-            while start < len(ids):
-                stop = distinct_until(ids, start)
-                part = items if stop - start == len(ids) else items.take(np.arange(start, stop))
-                parts.append(self._together(ids[start:stop], part, metas[start:stop], times[start:stop]))
-                start = stop
+        parts: list[Answers] = []
+        with self._lock, ThreadPoolExecutor(1, "settle") as other:
+            under_way: Future[Answers] | None = None
+            for first, last in _batches(ids):
+                part = items if last - first == len(ids) else items.take(np.arange(first, last))
+                case, old = self._begun(ids[first:last], part, metas[first:last], times[first:last])
+                if last - first == len(ids):
+                    return self._settled(case, old)
+                # While one batch is settled the next is written; it is read only when all before it are done.
+                try:
+                    parts += [] if under_way is None else [under_way.result()]
+                except BaseException:
+                    self._give_up(case)
+                    raise
+                under_way = other.submit(self._settled, case, old)
+            parts += [] if under_way is None else [under_way.result()]
         return Answers.joined(parts)
 
-    def _together(
+    def _begun(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
-    ) -> Answers:
+    ) -> tuple[Case, set[int]]:
+        """Documents written, as pending, and the rows of their older versions."""
         now = int(time.time() * 1000)
         rows, ticket = self._numbers(len(ids), now)
         prints = [None] * len(ids) if self._documents.apart else items.blobs()
@@ -89,19 +101,34 @@ class SharedTurnover:
         try:
             self._connection.run(commands)
             old = {row for row in self._documents.claim(ids, numbers) if row is not None}
-            case.without |= old
+        except NeardupError:
+            self._give_up(case)
+            raise
+        case.without |= old
+        return case, old
+
+    def _settled(self, case: Case, old: set[int]) -> Answers:
+        """The answers for documents that were written; older versions go."""
+        try:
             settled = self._settling.settle(case)
         except NeardupError:
-            with contextlib.suppress(NeardupError):
-                self._settling.give_up(case)
+            self._give_up(case)
             raise
-        keepers = settled.keepers
-        self._count(documents=len(ids), followers=int((keepers.row != rows).sum()), unlisted=settled.unlisted)
-        self.drop(sorted(old | self._left_behind(case.stale)))
-        names = settled.names | dict(zip(numbers, ids, strict=True))
+        rows, keepers = case.rows, settled.keepers
+        self._count(
+            documents=len(rows), followers=int((keepers.row != rows).sum()), unlisted=settled.unlisted
+        )
+        # Under the batch's own ticket, as that of the next, which waits for this one, has been given out.
+        self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
+        ids = [record.id for record in case.records]
+        names = settled.names | dict(zip(rows.tolist(), ids, strict=True))
         if self._journal is not None:
-            self._journal.put(case.rows, records, items)
+            self._journal.put(rows, case.records, case.items)
         return Answers(ids, rows, keepers.row, keepers.distance, keepers.similarity, names)
+
+    def _give_up(self, case: Case) -> None:
+        with contextlib.suppress(NeardupError):
+            self._settling.give_up(case)
 
     def _left_behind(self, rows: Iterable[int]) -> set[int]:
         """Those rows that no longer have their id, and are nobody's to finish."""
@@ -217,8 +244,9 @@ class SharedTurnover:
                 self._connection.run([Command(key, ("DEL", key)), Command(index, ("ZREM", index, second))])
         return count
 
-    def drop(self, rows: Sequence[int]) -> int:
-        """Rows out, and new keepers for those that followed them. Gives how many there were."""
+    def drop(self, rows: Sequence[int], ticket: int | None = None) -> int:
+        """Rows out, and new keepers for those that followed them, under a ticket of their own or one whose documents
+        have all been settled. Gives how many there were."""
         if not rows:
             return 0
         before = self._documents.read(rows)
@@ -231,7 +259,7 @@ class SharedTurnover:
         numbers, items = self.items_of(going)
         led = np.array([going[row].state == KEEPER for row in numbers.tolist()], bool)
         orphans = self._orphans(numbers[led], items.take(np.flatnonzero(led)))
-        self.resettle(orphans, set(rows))
+        self.resettle(orphans, set(rows), ticket)
         self._clean(going, numbers, items)
         there = [record for record in going.values() if record.state in (KEEPER, FOLLOWER)]
         followers = sum(record.state == FOLLOWER for record in there)
@@ -263,13 +291,16 @@ class SharedTurnover:
         gone = set(keepers.tolist())
         return {row: r for row, r in sorted(found.items()) if r.state == FOLLOWER and r.other in gone}
 
-    def resettle(self, orphans: dict[int, Record], without: set[int] | None = None) -> None:
+    def resettle(
+        self, orphans: dict[int, Record], without: set[int] | None = None, ticket: int | None = None
+    ) -> None:
         """New keepers for documents that lost theirs, as if they had just come, in the order of their rows."""
         gone = without or set()
         rows = [row for row in sorted(orphans) if row not in gone]
         for part in _parts(rows, ORPHANS_AT_ONCE):
             meta = self._layout.meta
-            ticket = int(self._connection.one(meta, "HINCRBY", meta, "tickets", 1))
+            if ticket is None:
+                ticket = int(self._connection.one(meta, "HINCRBY", meta, "tickets", 1))
             now = int(time.time() * 1000)
             pending = {row: orphans[row].pending(ticket) for row in part}
             changes = [(row, orphans[row].head, record.to_bytes()) for row, record in pending.items()]
@@ -289,6 +320,16 @@ class SharedTurnover:
         self._connection.run(
             [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
         )
+
+
+def _batches(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """From where to where batches go, as in a local index: every 1,024 documents, and before an id that comes again."""
+    for start in range(0, len(ids), AT_ONCE):
+        part, first = ids[start : start + AT_ONCE], 0
+        while first < len(part):
+            last = distinct_until(part, first)
+            yield start + first, start + last
+            first = last
 
 
 def _parts(rows: Sequence[int], size: int) -> list[Sequence[int]]:
