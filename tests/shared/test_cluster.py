@@ -19,6 +19,7 @@ from .test_equal import KINDS, history
 from .workers import CONFIG, check_pages, run_workers
 
 WORKERS = 8
+pytestmark = pytest.mark.slow
 
 
 @pytest.mark.parametrize("kind", ["codes", "minhash"])

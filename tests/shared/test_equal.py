@@ -142,7 +142,9 @@ def test_any_history_on_one_server(kind: str, folder: Path, address: Callable[..
     run()
 
 
-def test_many_batches_under_way(folder: Path, address: Callable[..., str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_batches_under_way(
+    folder: Path, address: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """One batch is written while the one before it is settled; nothing shows of that, updates and copies included."""
     monkeypatch.setattr("neardup.shared.turnover.AT_ONCE", 7)
     monkeypatch.setattr("neardup.index.index.AT_ONCE", 7)

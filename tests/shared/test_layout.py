@@ -64,6 +64,11 @@ def test_a_radius_that_tables_cannot_serve_is_refused() -> None:
 
 def test_keys_of_a_shard_share_its_slot() -> None:
     layout = layout_of(3, 10**6)
-    keys = [layout.buckets(b"k", 1, [77])[0], layout.record(5)[0], layout.content(5)[0], layout.id(b"0" * 12)[0]]
+    keys = [
+        layout.buckets(b"k", 1, [77])[0],
+        layout.record(5)[0],
+        layout.content(5)[0],
+        layout.id(b"0" * 12)[0],
+    ]
     assert all(key.startswith(b"{name:") and key.count(b"{") == key.count(b"}") == 1 for key in keys)
     assert layout.record(5)[0].split(b"}")[0] == layout.content(5)[0].split(b"}")[0]

@@ -10,9 +10,10 @@ import neardup as nd
 from .conftest import named
 from .workers import check_pages, run_workers
 
-PAGES, WORKERS = 100, 8
+PAGES, WORKERS = 60, 8
 
 
+@pytest.mark.slow
 @pytest.mark.process
 @pytest.mark.parametrize("size", [1, 40])
 def test_eight_workers_on_one_server(server: Server, size: int) -> None:
