@@ -121,6 +121,7 @@ PUBLIC = [
     "plan",
     "preset",
     "read",
+    "report",
     "scan",
     "summarize",
     "tokens",

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from neardup.planning import Plan, plan
     from neardup.presets import PRESETS, preset
     from neardup.repeats import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
+    from neardup.reporting import report
     from neardup.result import Dropped, Result
     from neardup.search.adjacent import Adjacent
     from neardup.search.agree import Agree
@@ -170,6 +171,7 @@ _LATER = {
     "plan": "neardup.planning",
     "preset": "neardup.presets",
     "read": "neardup.io",
+    "report": "neardup.reporting",
     "scan": "neardup.findings",
     "summarize": "neardup.findings",
 }
@@ -290,6 +292,7 @@ __all__ = [
     "plan",
     "preset",
     "read",
+    "report",
     "scan",
     "summarize",
     "tokens",

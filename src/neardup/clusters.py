@@ -17,7 +17,7 @@ from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.verify import Pairs
 
-__all__ = ["Clusters", "cluster", "keepers_in_rounds", "rank_by"]
+__all__ = ["Clusters", "by_rank", "cluster", "keepers_in_rounds", "rank_by"]
 
 Rows = NDArray[np.int64]
 UNDECIDED, KEEPER, MEMBER = 0, 1, 2
@@ -46,8 +46,9 @@ class Clusters:
 
     def sizes(self) -> tuple[Rows, Rows]:
         """Labels of the clusters of two rows or more, ascending, and how many rows each has."""
-        labels, counts = np.unique(self.labels, return_counts=True)
-        return labels[counts > 1], counts[counts > 1].astype(np.int64)
+        counts = np.bincount(self.labels)
+        labels = np.flatnonzero(counts > 1)
+        return labels, counts[labels].astype(np.int64)
 
 
 def cluster(
@@ -142,7 +143,21 @@ def _order(rows: int, rank: ArrayLike | None) -> Rows:
         raise DataError(f"rank must have one number for each of {rows} rows, not shape {column.shape}")
     if column.dtype.kind == "f" and not np.isfinite(column).all():
         raise DataError("a rank must be a finite number")
-    return np.argsort(column, kind="stable").astype(np.int64)
+    return by_rank(column)
+
+
+def by_rank(rank: NDArray[np.generic]) -> Rows:
+    """The rows by ascending rank, of equals the first."""
+    if len(rank) and rank.dtype.kind == "i":
+        low, high = int(rank.min()), int(rank.max())
+        if high - low < 4 * len(rank):
+            # Ranks are mostly different numbers up to few more than there are rows: each has a place of its own.
+            place = np.full(high - low + 1, -1, np.int64)
+            place[np.asarray(rank, np.int64) - low] = np.arange(len(rank))
+            order = place[place >= 0]
+            if len(order) == len(rank):
+                return order
+    return np.argsort(rank, kind="stable").astype(np.int64)
 
 
 def _checked(pairs: Pairs, rows: int) -> tuple[Rows, Rows]:

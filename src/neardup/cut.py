@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.clusters import Clusters, cluster
+from neardup.clusters import Clusters, by_rank, cluster
 from neardup.keep import Among
 from neardup.verify import Pairs
 
@@ -35,8 +35,10 @@ class Cut:
     def exact(self, first: Rows, gone: Rows) -> int:
         """How many of the rows that go have the words of another that stays or goes before them: of documents of the
         same words that all go, one goes for its likeness to a keeper and the others for their likeness to it."""
-        groups = np.unique(first[gone])
-        return len(gone) - len(np.setdiff1d(groups, first[self.kept], assume_unique=False))
+        alone = np.zeros(len(first), np.bool_)
+        alone[first[gone]] = True
+        alone[first[self.kept]] = False
+        return len(gone) - int(alone.sum())
 
 
 def cut(
@@ -62,7 +64,9 @@ def cut(
     best = _best(unit, units, rank)
     near = pairs.at_least(threshold)
     if among == "all" and not reference:
-        ties = Pairs.of(unit[near.left], unit[near.right], near.similarity)
+        # Units ascend with the first row of their words, so pairs of first rows stay in order.
+        in_order = bool((first[near.left] == near.left).all() and (first[near.right] == near.right).all())
+        ties = (Pairs if in_order else Pairs.of)(unit[near.left], unit[near.right], near.similarity)
     else:
         ties = _ties(near, first[best], kind[best], rank[best], best < reference, across=among == "across")
     found = cluster(ties, units, rank[best], method)
@@ -102,13 +106,17 @@ def _first_of_all(rank: Rows, reference: int) -> Rows:
 
 def _units(first: Rows, kind: Rows) -> tuple[int, Rows]:
     """Rows with the same words and of one kind are one unit: how many there are, and each row's."""
+    if not kind.any():
+        there = np.zeros(len(first), np.bool_)
+        there[first] = True
+        return int(there.sum()), (np.cumsum(there) - 1)[first]
     names, unit = np.unique(first * (int(kind.max(initial=0)) + 1) + kind, return_inverse=True)
     return len(names), unit.astype(np.int64)
 
 
 def _best(unit: Rows, units: int, rank: Rows) -> Rows:
     """The best-ranked row of each unit."""
-    order = np.argsort(rank, kind="stable")[::-1]
+    order = by_rank(rank)[::-1]
     best = np.empty(units, np.int64)
     best[unit[order]] = order  # the last one written, the best, stays
     return best

@@ -7,7 +7,7 @@ from math import isfinite
 
 from neardup.errors import ConfigError
 
-__all__ = ["parse_size"]
+__all__ = ["parse_size", "size_text"]
 
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
 _UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
@@ -28,3 +28,13 @@ def parse_size(size: str | float) -> int:
     if not isfinite(count) or count < 1:
         raise ConfigError(f"{size!r} is not an amount of memory; write for example 64GB or 512MiB")
     return int(count)
+
+
+def size_text(count: int) -> str:
+    """Bytes as people read them, in thousands: 920 bytes, 119.1 KB."""
+    size = float(count)
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
+        size /= 1000
+    return f"{size:.1f} TB"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import io
+import keyword
 import os
 import sys
 from collections.abc import Sequence
@@ -19,7 +20,9 @@ __all__ = ["main"]
 COMMANDS = (
     "scan",
     "clusters",
+    "report",
     "explain",
+    "review",
     "apply",
     "dedup",
     "repeats",
@@ -31,7 +34,9 @@ COMMANDS = (
     "calibrate",
     "curve",
     "index",
+    "spark",
     "serve",
+    "try",
     "templates",
     "urls",
     "mirrors",
@@ -48,7 +53,8 @@ class LazyGroup(click.Group):
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
             return None
-        command = getattr(importlib.import_module(f"neardup.cli.{name}"), name)
+        own = f"{name}_" if keyword.iskeyword(name) else name
+        command = getattr(importlib.import_module(f"neardup.cli.{own}"), own)
         assert isinstance(command, click.Command)
         return command
 

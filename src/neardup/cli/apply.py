@@ -36,6 +36,7 @@ __all__ = ["apply", "show_alarms"]
     "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
 )
 @cut_options
+@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
 @click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
@@ -43,21 +44,39 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     """Write the documents that stay. The inputs are read again and never changed; if one is not what was scanned,
     nothing is written.
 
-    Stops, with examples, when more than half of a source would go or one cluster holds over 1% of the documents.
+    What was decided in `neardup review` is done. Stops, with examples, when more than half of a source would go or one
+    cluster holds over 1% of the documents.
     """
-    from neardup.findings import Findings, alarms, summarize, write_clusters, write_pairs
+    from neardup.findings import (
+        Decisions,
+        Findings,
+        alarms,
+        decided_cut,
+        read_decisions,
+        summarize,
+        write_clusters,
+        write_pairs,
+    )
     from neardup.findings import apply as run
+    from neardup.findings.decisions import counted
 
     if not (out or given["pairs"] or given["clusters"]):
         raise click.UsageError("Say what to write: --out, --pairs or --clusters.")
     found = Findings(findings)
-    cut = found.cut(given["threshold"], keep_of(given, found.config.keep))
-    summary = summarize(found, cut, given["threshold"])
+    decisions = Decisions() if given["no_decisions"] else read_decisions(found)
+    keep = keep_of(given, found.config.keep)
+    cut = decided_cut(found, given["threshold"], keep, decisions=decisions)
+    summary = summarize(found, cut, given["threshold"], decisions)
     reasons = alarms(found, cut)
     if reasons and out and not given["allow_mass_removal"]:
         show_alarms(reasons)
         sys.exit(1)
-    answer: dict[str, Any] = {"findings": findings, "threshold": summary.threshold, "gone": summary.gone}
+    answer: dict[str, Any] = {
+        "findings": findings,
+        "threshold": summary.threshold,
+        "gone": summary.gone,
+        "decisions": len(decisions),
+    }
     if out:
         done = run(
             found,
@@ -80,6 +99,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         return
     if out:
         click.echo(f"{answer['written']:,} of {answer['documents']:,} documents written to {out}")
+    if len(decisions):
+        click.echo(f"applied with {counted(len(decisions))} of a review; --no-decisions leaves them out")
     if given["pairs"]:
         click.echo(f"{answer['pairs']:,} pairs written to {given['pairs']}")
     if given["clusters"]:

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
@@ -54,7 +55,9 @@ __all__ = ["calibrate"]
 )
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
 @click.option(
-    "--labels", type=click.Path(dir_okay=False), help="Labelled pairs: answers so far, and where new ones go."
+    "--labels",
+    type=click.Path(),
+    help="Labelled pairs: answers so far, and where new ones go; or a findings folder with what was decided there.",
 )
 @click.option("--label", "interactive", is_flag=True, help="Show borderline pairs and ask; needs --labels.")
 @click.option("--questions", type=click.IntRange(1), default=20, show_default=True, help="To ask at most.")
@@ -93,9 +96,14 @@ def calibrate(
     """
     from neardup.evaluation import measure_documents
     from neardup.evaluation.labels import read_labels
+    from neardup.findings.decisions import is_log
 
     if interactive and labels is None:
         raise click.UsageError("--label needs --labels FILE, where your answers are kept")
+    if interactive and labels is not None and (Path(labels).is_dir() or is_log(Path(labels))):
+        raise click.UsageError(
+            "decisions of a review are made there: neardup review; name another --labels FILE"
+        )
     given: list[Label] = read_labels(labels, missing_ok=interactive) if labels else []
     measured = measure_documents(
         _documents(nd.read(list(inputs), text=text, id=id_, format=format_), html, threads),

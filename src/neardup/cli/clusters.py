@@ -19,10 +19,9 @@ __all__ = ["clusters"]
 @click.option("--id", "id_", help="The cluster of this document.")
 @click.option(
     "--by",
-    type=click.Choice(["size", "borderline", "sample"]),
-    default="size",
-    show_default=True,
-    help="The largest, those with the least similar member, or some at random.",
+    type=click.Choice(["size", "borderline", "span", "sample"]),
+    help="The largest, those with the least similar member, with the longest copied passages, or some at random.  "
+    "[default: size; of a scan for passages (--preset plagiarism): span]",
 )
 @click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="How many to list.")
 @click.option("--members", type=click.IntRange(2), default=8, show_default=True, help="Of each, at most.")
@@ -34,6 +33,7 @@ __all__ = ["clusters"]
     "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
 )
 @cut_options
+@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
 @click.option(
     "--out", "-o", type=click.Path(), help="Write all documents in clusters here (JSONL, CSV, Parquet)."
 )
@@ -41,14 +41,27 @@ __all__ = ["clusters"]
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
 def clusters(findings: str, id_: str | None, **given: Any) -> None:
     """List the clusters of FINDINGS: the keeper first, then its members by their similarity to it."""
-    from neardup.findings import Findings, list_clusters, write_clusters, write_pairs
+    from neardup.findings import (
+        Decisions,
+        Findings,
+        by_passages,
+        decided_cut,
+        list_clusters,
+        read_decisions,
+        write_clusters,
+        write_pairs,
+    )
+    from neardup.findings.decisions import counted
 
     found = Findings(findings)
-    cut = found.cut(given["threshold"], keep_of(given, found.config.keep))
+    decisions = Decisions() if given["no_decisions"] else read_decisions(found)
+    keep = keep_of(given, found.config.keep)
+    cut = decided_cut(found, given["threshold"], keep, decisions=decisions)
+    order: Any = given["by"] or ("span" if by_passages(found) else "size")
     listed = list_clusters(
         found,
         cut,
-        order=given["by"],
+        order=order,
         containing=id_,
         smallest=given["min_size"],
         most=given["most"],
@@ -62,8 +75,9 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         written["pairs"] = write_pairs(found, given["pairs"], threshold=given["threshold"])
     _, sizes = cut.clusters.sizes()
     if given["as_json"]:
+        answer = {"clusters": len(sizes), "decisions": len(decisions)}
         rows = [asdict(cluster) | {"least": cluster.least} for cluster in listed]
-        click.echo(json.dumps({"clusters": len(sizes), "listed": rows, **written}, ensure_ascii=False))
+        click.echo(json.dumps(answer | {"by": order, "listed": rows, **written}, ensure_ascii=False))
         return
     if id_ is not None and not listed:
         click.echo(f"{printable(id_)} has no duplicate at this threshold")
@@ -73,15 +87,20 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         for member in cluster.members:
             mark = click.style("keep", fg="green") if member.kept else click.style("drop", fg="red")
             score = "  via" if member.similarity is None else f"{member.similarity:.3f}"
-            click.echo(f"  {mark} {score}  {printable(member.id)}")
+            alone = member.words is None or member.row == cluster.members[0].row
+            words = "" if alone else click.style(f"  {member.words:,} words in passages", dim=True)
+            click.echo(f"  {mark} {score}  {printable(member.id)}{words}")
             if member.row == cluster.members[0].row and found.has_text(member.row):
                 words = " ".join(found.text(member.row)[:400].split())
                 click.echo(click.style(f"              {printable(words, 90)}", dim=True))
         if cluster.size > len(cluster.members):
             click.echo(f"  ... and {cluster.size - len(cluster.members):,} more")
         click.echo()
+    how = ", those with most words in shared passages first" if order == "span" and id_ is None else ""
     click.echo(
-        f"{len(listed):,} of {len(sizes):,} clusters. Why two are alike: neardup explain -f {findings} ID ID"
+        f"{len(listed):,} of {len(sizes):,} clusters{how}. Why two are alike: neardup explain -f {findings} ID ID"
     )
+    if len(decisions):
+        click.echo(f"With {counted(len(decisions))} of a review.")
     for name, count in written.items():
         click.echo(f"{count:,} rows written to {given[name]}")

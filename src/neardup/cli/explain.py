@@ -38,6 +38,9 @@ LONGEST = 8  # passages shown
 @click.option(
     "--samples", type=click.IntRange(0, 100), default=5, show_default=True, help="Shingles to show."
 )
+@click.option(
+    "--no-decisions", is_flag=True, help="With -f: leave what was decided in a review out of account."
+)
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
 def explain(
     left: str,
@@ -47,6 +50,7 @@ def explain(
     width: int | None,
     fold_digits: bool,
     samples: int,
+    no_decisions: bool,
     as_json: bool,
 ) -> None:
     """Compare the texts of two files, or with -f of two documents of a scan, by every measure, and show what they share
@@ -59,10 +63,10 @@ def explain(
     if findings is None:
         texts: list[str | bytes] = [read_text(left), read_text(right)]
     else:
-        from neardup.findings import Findings, explain_pair
+        from neardup.findings import Decisions, Findings, explain_pair
 
         scanned = Findings(findings)
-        pair = explain_pair(scanned, left, right, threshold)
+        pair = explain_pair(scanned, left, right, threshold, Decisions() if no_decisions else None)
         texts, verdict = list(pair.texts), list(pair.reasons)
         compared = scanned.config.compared
         threshold = scanned.threshold if threshold is None else threshold
@@ -133,6 +137,7 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
                 console.print(Text(f"  {shingle}", style=style))
     # Of texts of like length the differences tell as much.
     uneven = max(found.tokens) >= 2 * min(found.tokens) or found.diff is None
+    uneven = uneven or (measured is not None and measured[0] == "Containment")
     if found.spans and uneven and found.verdict in ("near-duplicate", "different"):
         words = sum(span.words for span in found.spans)
         title = f"\n{words:,} of {found.tokens[0]:,} words of {left} stand in {right}, in {len(found.spans):,} passages"

@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from neardup.errors import DataError
 from neardup.evaluation.truth import Names, PairTable, read_table
+from neardup.findings.decisions import DECISIONS, decided_labels, is_log
+from neardup.findings.folder import MANIFEST
 
 __all__ = ["Belief", "Label", "append_label", "histogram", "read_labels"]
 
@@ -93,7 +95,15 @@ def histogram(similarity: ArrayLike, weight: ArrayLike) -> Floats:
 
 
 def read_labels(path: str | PathLike[str], *, missing_ok: bool = False) -> list[Label]:
-    """Labelled pairs (CSV, TSV, JSONL or Parquet): ids and a label, 0, 1 or NaN for unknown."""
+    """Labelled pairs (CSV, TSV, JSONL or Parquet): ids and a label, 0, 1 or NaN for unknown; or what was decided in a
+    review: a findings folder, or the decisions in it."""
+    log = Path(path) / DECISIONS if (Path(path) / MANIFEST).is_file() else Path(path)
+    if log.name == DECISIONS and Path(path).is_dir() and not log.exists():
+        raise DataError(
+            f"{path}: nothing is decided there yet; look at the pairs with: neardup review {path}"
+        )
+    if is_log(log):
+        return decided_labels(log)
     if missing_ok and not Path(path).exists():
         return []
     if Path(path).is_file() and Path(path).stat().st_size == 0:

@@ -17,6 +17,7 @@ import numpy as np
 from neardup.cut import Cut
 from neardup.documents import Document
 from neardup.errors import ConfigError, DataError
+from neardup.findings.deciding import decided_cut
 from neardup.findings.folder import Findings
 from neardup.findings.summary import alarms
 from neardup.io.columns import Layout
@@ -50,21 +51,23 @@ def apply(
     write: Write = "kept",
     format: str | None = None,
     cut: Cut | None = None,
+    decisions: bool = True,
     allow_mass_removal: bool = False,
     progress: Progress | None = None,
 ) -> Applied:
     """Write the documents that stay, or those that go, or all of them with notes on their clusters.
 
     `out` is one file, its format told by the name, or a folder (an existing one that is empty, or a name that ends in a
-    slash), which gets one file for each input, in the input's format. It appears when it is whole. Raises DataError
-    when an input is no longer what was scanned, and, unless `allow_mass_removal`, when so much would go that it looks
-    like an accident.
+    slash), which gets one file for each input, in its format. It appears when it is whole. What was decided in a
+    review is done, unless `decisions` is False or a `cut` is given. Raises DataError when an input is not what was
+    scanned, and, unless `allow_mass_removal`, when so much would go that it looks like an accident.
     """
     found = findings if isinstance(findings, Findings) else Findings(findings)
     if write not in get_args(Write):
         raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
-    made = cut if cut is not None else found.cut(threshold, keep)
-    reasons = alarms(found, made)
+    if cut is None:
+        cut = decided_cut(found, threshold, keep) if decisions else found.cut(threshold, keep)
+    reasons = alarms(found, cut)
     if reasons and not allow_mass_removal:
         raise DataError("this looks like an accident:\n  " + "\n  ".join(reasons))
     check_output(out, format)
@@ -74,7 +77,7 @@ def apply(
     told.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
     _unchanged(found)
     place = os.fspath(out)
-    written = _Output(found, made, write, Path(place), format, told).run(_is_folder(out))
+    written = _Output(found, cut, write, Path(place), format, told).run(_is_folder(out))
     told.finish()
     return Applied(written, len(found) - found.reference, place)
 

@@ -9,14 +9,17 @@ import numpy as np
 
 from neardup.cut import Cut
 from neardup.errors import DataError
+from neardup.findings.deciding import decided_cut
+from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
 from neardup.io.columns import is_html
 from neardup.io.limits import Limits
 from neardup.io.reading import read_again
+from neardup.keep import Keep
 from neardup.printable import printable
 from neardup.search.base import Candidates
 
-__all__ = ["ExplainedPair", "explain_pair", "text_of"]
+__all__ = ["ExplainedPair", "explain_pair", "measured", "policy_of", "text_of"]
 
 _LEAST = 1e-9
 
@@ -32,17 +35,28 @@ class ExplainedPair:
     similarity: float
 
 
-def explain_pair(findings: Findings, left: str, right: str, threshold: float | None = None) -> ExplainedPair:
-    """What a scan says of two of its documents at a threshold, by default its own."""
+def explain_pair(
+    findings: Findings,
+    left: str,
+    right: str,
+    threshold: float | None = None,
+    decisions: Decisions | None = None,
+) -> ExplainedPair:
+    """What a scan, and what was decided about it, say of two of its documents at a threshold, by default its own."""
     rows = findings.row_of(left), findings.row_of(right)
-    cut = findings.cut(threshold)
+    cut = decided_cut(findings, threshold, decisions=decisions)
     texts = text_of(findings, rows[0]), text_of(findings, rows[1])
+    similarity = measured(findings, *texts)
+    return ExplainedPair(texts, tuple(_reasons(findings, cut, rows)), findings.config.verify.name, similarity)
+
+
+def measured(findings: Findings, left: str, right: str) -> float:
+    """The similarity of two texts by the scan's own measure."""
     config = findings.config
-    features = config.compared.extract(list(texts))
+    features = config.compared.extract([left, right])
     both = Candidates(np.array([0]), np.array([1]), np.zeros(1, np.uint8))
     pairs = replace(config.verify, floor=_LEAST).check(both, features)
-    similarity = float(pairs.similarity[0]) if len(pairs) else 0.0
-    return ExplainedPair(texts, tuple(_reasons(findings, cut, rows)), config.verify.name, similarity)
+    return float(pairs.similarity[0]) if len(pairs) else 0.0
 
 
 def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[str]:
@@ -56,7 +70,11 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[st
             yield f"{name} is left out by a filter {where}"
         elif keeper == row:
             size = int((clusters.labels == clusters.labels[row]).sum())
-            of = f" as the keeper of {size:,}: {_policy(findings)}" if size > 1 else ": it has no duplicate"
+            of = (
+                f" as the keeper of {size:,}: {policy_of(findings.config.keep)}"
+                if size > 1
+                else ": it has no duplicate"
+            )
             yield f"{name} stays{of} {where}"
         else:
             other = printable(findings.ids(np.array([keeper]))[0])
@@ -72,8 +90,8 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[st
         yield "They are in different clusters."
 
 
-def _policy(findings: Findings) -> str:
-    keep = findings.config.keep
+def policy_of(keep: Keep) -> str:
+    """The keep policy in words."""
     by = {
         "longest": "the longest stays, of equals the first",
         "first": "the first stays",

@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -154,19 +155,20 @@ class Findings:
         return list(self.manifest["source_names"])
 
     @cached_property
-    def _ids(self) -> tuple[bytes, Rows]:
+    def id_bytes(self) -> tuple[bytes, Rows]:
+        """All ids one behind the other in UTF-8, and where each begins and the last one ends."""
         ends = self._documents("idends", "<i8")
         return self._column(DOCUMENTS, "ids", "u1").tobytes(), np.concatenate([[0], ends]).astype(np.int64)
 
     def ids(self, rows: Rows) -> list[str]:
         """The ids of some rows."""
-        data, offsets = self._ids
+        data, offsets = self.id_bytes
         ends = zip(offsets[rows].tolist(), offsets[rows + 1].tolist(), strict=True)
         return [data[a:b].decode() for a, b in ends]
 
     def row_of(self, id: str) -> int:
         """The row with this id, the first of several, those of the corpus before those of a reference."""
-        data, offsets = self._ids
+        data, offsets = self.id_bytes
         wanted = id.encode()
         lengths = np.flatnonzero(np.diff(offsets) == len(wanted))
         order = np.concatenate([lengths[lengths >= self.reference], lengths[lengths < self.reference]])
@@ -258,6 +260,19 @@ class Findings:
                 .tobytes()
                 .decode("utf-8", "replace")
             )
+
+    @property
+    def stored_rows(self) -> Rows:
+        """The first rows whose texts were kept, ascending."""
+        return self._stored[0]
+
+    def stored_texts(self, start: int, stop: int) -> list[str]:
+        """The texts of `stored_rows[start:stop]`, read in one go."""
+        _, ends = self._stored
+        ends = ends[start : stop + 1]
+        data = self._files[TEXTS].read("texts", int(ends[0]), int(ends[-1])).tobytes()
+        cuts = (ends - ends[0]).tolist()
+        return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(cuts)]
 
     def has_text(self, row: int) -> bool:
         """Whether `text` knows this document."""

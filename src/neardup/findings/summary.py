@@ -10,10 +10,13 @@ from numpy.typing import NDArray
 
 from neardup.cut import Cut
 from neardup.filters import REASONS
+from neardup.findings.deciding import decided_cut
+from neardup.findings.decisions import Decisions, counted
 from neardup.findings.folder import Findings
 from neardup.printable import printable
+from neardup.sizes import size_text
 
-__all__ = ["Alike", "Summary", "alarms", "summarize", "thresholds_of"]
+__all__ = ["Alike", "Summary", "alarms", "gone_rows", "summarize", "thresholds_of"]
 
 # Beyond these, removal is more often a template or an error page than true duplication.
 MOST_GONE, MOST_IN_CLUSTER = 0.5, 0.01
@@ -60,6 +63,7 @@ class Summary:
     table: tuple[tuple[float, int, int], ...]
     sources: tuple[tuple[str, int, int], ...]
     seconds: float
+    decisions: int = 0
 
     @property
     def gone(self) -> int:
@@ -80,7 +84,7 @@ class Summary:
         ]
         if self.bytes:
             lines.append(
-                f"  that saves {_bytes(self.bytes_saved)} of {_bytes(self.bytes)} "
+                f"  that saves {size_text(self.bytes_saved)} of {size_text(self.bytes)} "
                 f"({self.bytes_saved / self.bytes:.1%}) and {self.tokens_saved:,} of {self.tokens:,} tokens"
             )
         lines.append(
@@ -88,6 +92,8 @@ class Summary:
         )
         if self.reference:
             lines.append(f"  compared against {self.reference:,} reference documents, which stay as they are")
+        if self.decisions:
+            lines.append(f"  with {counted(self.decisions)} of a review")
         for reason, count in self.filtered.items():
             lines.append(f"  {count:,} left out by a filter: {reason}")
         if self.empty:
@@ -121,35 +127,32 @@ class Summary:
         return lines
 
 
-def _bytes(count: int) -> str:
-    size = float(count)
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.0f} {unit}" if unit == "bytes" else f"{size:.1f} {unit}"
-        size /= 1000
-    return f"{size:.1f} TB"
-
-
 def thresholds_of(findings: Findings) -> list[float]:
     """The thresholds worth telling: from the floor to .95 in steps of .05, and the one in force."""
     steps = [step / 100 for step in range(5, 100, 5) if step / 100 > findings.floor + 1e-9]
     return sorted({findings.floor, findings.threshold, *steps})
 
 
-def summarize(findings: Findings, cut: Cut | None = None, threshold: float | None = None) -> Summary:
-    """The summary at a threshold, by default the scan's."""
+def summarize(
+    findings: Findings,
+    cut: Cut | None = None,
+    threshold: float | None = None,
+    decisions: Decisions | None = None,
+) -> Summary:
+    """The summary at a threshold, by default the scan's; `decisions` are those that the cut was made with."""
     at = findings.threshold if threshold is None else threshold
-    cut = cut if cut is not None else findings.cut(at)
+    said = Decisions() if decisions is None else decisions
+    cut = cut if cut is not None else decided_cut(findings, at, decisions=said)
     counts, reference = findings.manifest["counts"], findings.reference
-    gone = _gone(findings, cut)
+    gone = gone_rows(findings, cut)
     exact = cut.exact(findings.first, gone)
     own = np.arange(len(findings)) >= reference
     labels, sizes = cut.clusters.sizes()
     rank = findings.rank()
     table = []
     for threshold in thresholds_of(findings):
-        other = cut if threshold == at else findings.cut(threshold, rank=rank)
-        table.append((threshold, len(_gone(findings, other)), len(other.clusters.sizes()[0])))
+        other = cut if threshold == at else decided_cut(findings, threshold, decisions=said, rank=rank)
+        table.append((threshold, len(gone_rows(findings, other)), len(other.clusters.sizes()[0])))
     lost = np.bincount(findings.sources[gone], minlength=len(findings.source_names))
     have = np.bincount(findings.sources[own], minlength=len(findings.source_names))
     order = np.argsort(-lost, kind="stable")[:20]
@@ -181,10 +184,11 @@ def summarize(findings: Findings, cut: Cut | None = None, threshold: float | Non
             (findings.source_names[i], int(lost[i]), int(have[i])) for i in order.tolist() if lost[i]
         ),
         seconds=round(sum(findings.manifest["seconds"].values()), 3),
+        decisions=len(said),
     )
 
 
-def _gone(findings: Findings, cut: Cut) -> NDArray[np.int64]:
+def gone_rows(findings: Findings, cut: Cut) -> NDArray[np.int64]:
     """Documents of the corpus that go because they are duplicates."""
     rows = cut.dropped
     return np.asarray(rows[(rows >= findings.reference) & (findings.filtered[rows] == 0)])
@@ -219,7 +223,7 @@ def _alike(findings: Findings, row: int, size: int) -> Alike:
 def alarms(findings: Findings, cut: Cut) -> list[str]:
     """Why applying this looks like an accident, each with an example; empty if it does not."""
     found = []
-    gone = _gone(findings, cut)
+    gone = gone_rows(findings, cut)
     documents = len(findings) - findings.reference
     lost = np.bincount(findings.sources[gone], minlength=len(findings.source_names))
     own = findings.sources[findings.reference :]

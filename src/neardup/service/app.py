@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from typing import Annotated, Any
 from urllib.parse import unquote
 
@@ -16,6 +18,8 @@ from litestar.openapi.spec import OpenAPIMediaType, OpenAPIType, RequestBody, Sc
 from litestar.params import Parameter
 
 from neardup.errors import NeardupError
+from neardup.page import PageFiles
+from neardup.page.serving import TRY
 from neardup.service.bulk import BulkRoute
 from neardup.service.gate import Gate
 from neardup.service.limits import Limits, Refused
@@ -30,6 +34,7 @@ from neardup.service.schemas import (
     CompareRequest,
     DocumentAnswer,
     DocumentRequest,
+    LiveAnswer,
     Problem,
     Removed,
     SearchAnswer,
@@ -37,8 +42,11 @@ from neardup.service.schemas import (
     SeenAnswer,
     StateAnswer,
     StatsAnswer,
+    TryRequest,
 )
-from neardup.service.seen import SeenRoute
+from neardup.service.seen import SearchRoute, SeenRoute
+from neardup.service.trying import tried
+from neardup.trial import Trial
 from neardup.version import __version__
 
 __all__ = ["make_app"]
@@ -59,8 +67,9 @@ def _problems(*statuses: int) -> dict[int, ResponseSpec]:
         429: "Too much at once; try again",
         500: "Something went wrong inside",
         503: "Not ready yet, or stopping",
+        507: "The disk is full",
     }
-    always = (400, 401, 403, 413, 415, 422, 429, 500, 503, 408)
+    always = (400, 401, 403, 413, 415, 422, 429, 500, 503, 507, 408)
     return {
         status: ResponseSpec(Problem, description=said[status], generate_examples=False)
         for status in sorted({*always, *statuses})
@@ -75,20 +84,13 @@ def _opening(state: State) -> Opening:
 @post("/v1/seen", status_code=200, responses=_problems())
 async def seen(data: DocumentRequest, state: State) -> SeenAnswer:
     """Is this document new? It is remembered in the same step: of the same page sent twice, exactly one is new."""
-    return await _put(data, state)
-
-
-async def _put(data: DocumentRequest, state: State) -> SeenAnswer:
-    opening = _opening(state)
-    answer = await opening.engine().seen(data)
-    opening.metrics.remembered(int(answer.new), int(not answer.new))
-    return answer
+    raise AssertionError("SeenRoute has answered")
 
 
 @post("/v1/search", status_code=200, responses=_problems())
 async def search(data: SearchRequest, state: State) -> SearchAnswer:
     """The stored documents near a text, a page or a fingerprint, the best first; nothing is remembered."""
-    return await _opening(state).engine().search(data)
+    raise AssertionError("SearchRoute has answered")
 
 
 @post(
@@ -99,7 +101,7 @@ async def search(data: SearchRequest, state: State) -> SearchAnswer:
 async def add(data: DocumentRequest, state: State, answers: bool = False) -> SeenAnswer:
     """Remember a document; it learns its keeper. Many at once come as `application/x-ndjson`, one document a line: the
     answer is then 200 with counts, or with `?answers=true` one answer a line."""
-    return await _put(data, state)
+    raise AssertionError("BulkRoute has answered")
 
 
 @get("/v1/documents/{id:str}", responses=_problems(404))
@@ -147,6 +149,34 @@ async def stats(state: State) -> StatsAnswer:
     return await _opening(state).engine().stats()
 
 
+@get("/v1/live", responses=_problems())
+async def live(state: State) -> LiveAnswer:
+    """What the page at `/` shows: what was done since the start, how long it took, and the last hits."""
+    opening, counted = _opening(state), _opening(state).metrics
+    engine = opening.ready
+    told = "none" if not opening.indexed else "opening" if engine is None else "ready"
+    return LiveAnswer(
+        state="stopping" if state.gate.draining else told,
+        version=__version__,
+        started=counted.started,
+        now=time.time(),
+        in_work=state.gate.in_work - 1,  # this request is not what is asked about
+        new=counted.new,
+        duplicates=counted.duplicates,
+        routes=counted.routes(),
+        hits=[] if engine is None else engine.intake.recent(),
+        index=None if engine is None else await engine.stats(),
+    )
+
+
+@post("/v1/try", status_code=200, responses=_problems())
+async def try_(data: TryRequest, state: State) -> Trial:
+    """One text or two through every stage, laid open for people: what the page at `/try` shows. Hashes have the public
+    seed, not the index's own; nothing is remembered."""
+    loop = asyncio.get_running_loop()
+    return await loop.run_in_executor(_opening(state).trying, tried, data, state.gate.limits)
+
+
 @get("/v1/health")
 async def health() -> StateAnswer:
     """The process is alive."""
@@ -166,6 +196,7 @@ async def ready(state: State) -> StateAnswer:
 async def metrics(state: State) -> Response[bytes]:
     """Counters in Prometheus' text format."""
     opening = _opening(state)
+    opening.metrics.in_work = state.gate.in_work
     sizes = None if opening.ready is None else await opening.ready.stats()
     return Response(opening.metrics.text(sizes), media_type=CONTENT_TYPE_LATEST)
 
@@ -222,12 +253,35 @@ def _tell_of_lines(app: Litestar) -> None:
     operation.request_body.content["application/x-ndjson"] = OpenAPIMediaType(schema=lines)
 
 
-def make_app(limits: Limits, *, token: str | None = None, logs_all: bool = False) -> tuple[Gate, Opening]:
-    """The ASGI application, and the place where the index is put when it is open."""
+def _pages(indexed: bool) -> PageFiles:
+    if not indexed:
+        return PageFiles({"/": "try.html", **TRY})
+    return PageFiles({"/": "live.html", "/page/live.js": "live.js", **TRY})
+
+
+def make_app(
+    limits: Limits, *, token: str | None = None, logs_all: bool = False, indexed: bool = True
+) -> tuple[Gate, Opening]:
+    """The ASGI application, and the place where the index is put when it is open; `indexed=False`: none will be."""
     counted = Metrics()
-    opening = Opening(counted)
+    opening = Opening(counted, indexed=indexed)
     app = Litestar(
-        [seen, search, add, document, remove, cluster, compare, collapse, stats, health, ready, metrics],
+        [
+            seen,
+            search,
+            add,
+            document,
+            remove,
+            cluster,
+            compare,
+            collapse,
+            stats,
+            live,
+            try_,
+            health,
+            ready,
+            metrics,
+        ],
         exception_handlers={Exception: _refuse},
         openapi_config=OpenAPIConfig(
             title="neardup",
@@ -243,7 +297,11 @@ def make_app(limits: Limits, *, token: str | None = None, logs_all: bool = False
         debug=False,
     )
     _tell_of_lines(app)
-    quick = {"/v1/seen": SeenRoute(opening), "/v1/documents": BulkRoute(opening)}
-    gate = Gate(app, quick, limits, counted, token=token, logs_all=logs_all)  # type: ignore[arg-type]
+    quick = {
+        "/v1/seen": SeenRoute(opening),
+        "/v1/search": SearchRoute(opening),
+        "/v1/documents": BulkRoute(opening),
+    }
+    gate = Gate(app, quick, limits, counted, pages=_pages(indexed), token=token, logs_all=logs_all)  # type: ignore[arg-type]
     app.state.gate = gate
     return gate, opening

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from neardup.errors import FormatError, NeardupError
 from neardup.service.engine import Engine
 from neardup.service.limits import Refused
@@ -13,13 +15,17 @@ __all__ = ["Opening"]
 
 
 class Opening:
-    """Requests may come before the index is open; they are told so."""
+    """Requests may come before the index is open; they are told so. Without an index to come, texts can be tried and
+    nothing else."""
 
-    def __init__(self, metrics: Metrics) -> None:
-        self.metrics = metrics
+    def __init__(self, metrics: Metrics, *, indexed: bool = True) -> None:
+        self.metrics, self.indexed = metrics, indexed
         self.ready: Engine | None = None
+        self.trying = ThreadPoolExecutor(1, "try")  # seconds of work must not hold up searches
 
     def engine(self) -> Engine:
+        if not self.indexed:
+            raise Refused(503, "there is no index here; neardup serve INDEX serves one")
         if self.ready is None:
             raise Refused(503, "the index is being opened; try again in a moment")
         return self.ready

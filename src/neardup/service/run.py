@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import logging
 import os
@@ -19,13 +20,16 @@ from neardup.errors import ConfigError, DataError
 from neardup.index import Index
 from neardup.service.app import make_app
 from neardup.service.engine import Engine
+from neardup.service.gate import Gate
 from neardup.service.limits import Limits
 from neardup.service.logs import log
 
-__all__ = ["Address", "serve"]
+__all__ = ["Address", "event_loop", "free_port", "make_server", "serve"]
 
 SWITCH_SECONDS = 0.0005  # a thread in the middle of a batch gives way to the event loop this often
 LEAVE_SECONDS = 2.0
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of malloc.h
+KEPT_BYTES = 32 << 20  # the most that glibc takes for the second
 
 
 @dataclass(frozen=True)
@@ -57,25 +61,50 @@ class Address:
         except ValueError:
             return False
 
+    def url(self, port: int) -> str:
+        """What to type into a browser."""
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{shown}:{port}"
+
 
 def serve(
-    open_index: Callable[[], Index],
+    open_index: Callable[[], Index] | None,
     address: Address,
     limits: Limits | None = None,
     *,
     logs_all: bool = False,
     started: Callable[[str], None] | None = None,
 ) -> None:
-    """Serve the index until SIGTERM or SIGINT, then finish what is in work, close it and return.
+    """Serve the index until SIGTERM or SIGINT, then finish what is in work, close it and return. Without an index
+    there is the page that tries texts, and nothing else.
 
     The service listens while the index is still being opened, and says so on `/v1/ready`; `started` is called with the
     address when it is open.
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     logging.getLogger("_granian").setLevel(logging.ERROR)
+    _keep_memory()
     _allow_files((limits or Limits()).connections + 256)
-    with _loop() as runner:
-        runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
+    try:
+        with event_loop() as runner:
+            runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
+    finally:
+        gc.unfreeze()
+
+
+def _keep_memory() -> None:
+    """Bodies of megabytes come and go: with glibc's defaults each is new memory, which the system has to blank first,
+    and that took more time than all else. What is let go of stays with the process instead, within bounds."""
+    with contextlib.suppress(OSError, AttributeError):
+        import ctypes
+
+        mallopt = ctypes.CDLL(None).mallopt
+        for option, value in (
+            (M_MMAP_THRESHOLD, KEPT_BYTES),
+            (M_TRIM_THRESHOLD, KEPT_BYTES),
+            (M_ARENA_MAX, 2),
+        ):
+            mallopt(option, value)
 
 
 def _allow_files(wanted: int) -> None:
@@ -89,7 +118,7 @@ def _allow_files(wanted: int) -> None:
             resource.setrlimit(resource.RLIMIT_NOFILE, (most, hard))
 
 
-def _loop() -> asyncio.Runner:
+def event_loop() -> asyncio.Runner:
     try:
         import uvloop
     except ImportError:
@@ -98,24 +127,73 @@ def _loop() -> asyncio.Runner:
 
 
 async def _serve(
-    open_index: Callable[[], Index],
+    open_index: Callable[[], Index] | None,
     address: Address,
     limits: Limits,
     logs_all: bool,
     started: Callable[[str], None] | None,
 ) -> None:
-    from granian.constants import HTTPModes, Interfaces
-    from granian.http import HTTP1Settings
-    from granian.server.embed import Server
-
     loop = asyncio.get_running_loop()
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    gate, opening = make_app(limits, token=address.token, logs_all=logs_all)
-    port = _free_port(address)
-    server = Server(
-        gate,
+    gate, opening = make_app(limits, token=address.token, logs_all=logs_all, indexed=open_index is not None)
+    port = free_port(address)
+    server = make_server(gate, address, port, limits)
+    serving = loop.create_task(server.serve())
+    stopping = loop.create_task(stop.wait())
+    # A plain thread: if the service is told to stop meanwhile, nobody waits for it.
+    opened: asyncio.Future[Index | None] = loop.run_in_executor(None, open_index or _none)
+    try:
+        await asyncio.wait({serving, stopping, opened}, return_when=asyncio.FIRST_COMPLETED)
+        if opened.done() and not stop.is_set() and not serving.done():
+            index = opened.result()
+            gc.collect()
+            gc.freeze()  # what is here stays: looking through it again and again takes tens of milliseconds
+            opening.ready = None if index is None else Engine(index, limits, opening.metrics.batch)
+            if index is not None:
+                log("ready", address=address.url(port), documents=len(index))
+            if started is not None:
+                started(address.url(port))
+            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
+            raise DataError("the server ended by itself")
+        gate.draining = True
+        if opening.ready is not None:
+            log("stopping", in_work=gate.in_work)
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(limits.drain_seconds):
+                while gate.in_work:
+                    await asyncio.sleep(0.01)
+    finally:
+        server.stop()
+        with contextlib.suppress(Exception):
+            await asyncio.wait({serving}, timeout=LEAVE_SECONDS)
+        if opening.ready is not None:
+            await asyncio.to_thread(opening.ready.close)
+            log("stopped", unfinished=gate.in_work)
+        elif not opened.done():
+            # Opening cannot be interrupted and does not have to be: an index survives kill -9.
+            log("stopped", unfinished=0)
+            os._exit(0)
+        elif opened.exception() is None and (left := opened.result()) is not None:
+            left.close()
+        stopping.cancel()
+
+
+def _none() -> None:
+    """The index of a service without one."""
+
+
+def make_server(app: Gate, address: Address, port: int, limits: Limits) -> Any:
+    """granian with these limits, to be served on the running event loop."""
+    from granian.constants import HTTPModes, Interfaces
+    from granian.http import HTTP1Settings
+    from granian.server.embed import Server
+
+    return Server(
+        app,
         address="127.0.0.1" if address.host == "localhost" else address.host,
         port=port,
         interface=Interfaces.ASGINL,
@@ -128,45 +206,9 @@ async def _serve(
         ),
         log_enabled=False,
     )
-    serving = loop.create_task(server.serve())
-    stopping = loop.create_task(stop.wait())
-    # A plain thread: if the service is told to stop meanwhile, nobody waits for it.
-    opened: asyncio.Future[Index] = loop.run_in_executor(None, open_index)
-    try:
-        await asyncio.wait({serving, stopping, opened}, return_when=asyncio.FIRST_COMPLETED)
-        if opened.done() and not stop.is_set() and not serving.done():
-            opening.ready = Engine(opened.result(), limits, opening.metrics.batch)
-            shown = f"[{address.host}]" if ":" in address.host else address.host
-            log("ready", address=f"http://{shown}:{port}", documents=len(opened.result()))
-            if started is not None:
-                started(f"http://{shown}:{port}")
-            await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
-        if serving.done():
-            serving.result()
-            raise DataError("the server ended by itself")
-        gate.draining = True
-        log("stopping", in_work=gate.in_work)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(limits.drain_seconds):
-                while gate.in_work:
-                    await asyncio.sleep(0.01)
-    finally:
-        server.stop()  # type: ignore[no-untyped-call]
-        with contextlib.suppress(Exception):
-            await asyncio.wait({serving}, timeout=LEAVE_SECONDS)
-        if opening.ready is not None:
-            await asyncio.to_thread(opening.ready.close)
-            log("stopped", unfinished=gate.in_work)
-        elif not opened.done():
-            # Opening cannot be interrupted and does not have to be: an index survives kill -9.
-            log("stopped", unfinished=0)
-            os._exit(0)
-        elif opened.exception() is None:
-            opened.result().close()
-        stopping.cancel()
 
 
-def _free_port(address: Address) -> int:
+def free_port(address: Address) -> int:
     """The port, checked to be free: the server's own error would come from another thread."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as probe:

@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
+    "NO_META",
     "Bulk",
     "ClusterAnswer",
     "CollapseAnswer",
@@ -18,19 +19,28 @@ __all__ = [
     "DocumentRequest",
     "FoldedAnswer",
     "HitAnswer",
+    "Line",
+    "LiveAnswer",
     "Problem",
+    "RecentHit",
     "RejectedLine",
     "Removed",
     "ResultAnswer",
     "ResultRequest",
+    "RouteAnswer",
     "SearchAnswer",
     "SearchRequest",
     "SeenAnswer",
     "StateAnswer",
     "StatsAnswer",
+    "TryRequest",
     "decode_document",
+    "decode_documents",
+    "decode_meta",
+    "decode_search",
 ]
 
+NO_META = msgspec.Raw(b"null")
 Id = Annotated[
     str, Meta(min_length=1, max_length=8192, description="1 to 8,192 bytes of UTF-8; any characters")
 ]
@@ -48,6 +58,18 @@ class DocumentRequest(Struct, forbid_unknown_fields=True):
     fingerprint: Hex | None = None
     scheme: str | None = None
     meta: dict[str, Any] | None = None
+    ttl: Ttl | None = None
+
+
+class Line(Struct, forbid_unknown_fields=True):
+    """A DocumentRequest as it is decoded on the quick ways in: what has no bounds of its own is left as it was sent."""
+
+    id: Id
+    text: str | None = None
+    html: str | None = None
+    fingerprint: Hex | None = None
+    scheme: str | None = None
+    meta: msgspec.Raw = NO_META
     ttl: Ttl | None = None
 
 
@@ -191,6 +213,49 @@ class StatsAnswer(Struct):
     scheme: str
 
 
+class RouteAnswer(Struct):
+    """Requests of one route since the start; `p50` and `p99` are seconds, of the last 512."""
+
+    route: str
+    requests: int
+    p50: float
+    p99: float
+
+
+class RecentHit(Struct):
+    """A document that was no news. `at` is in seconds since 1970; texts are not kept."""
+
+    at: float
+    id: str
+    duplicate_of: str
+    distance: int | None
+    similarity: float | None
+
+
+class LiveAnswer(Struct):
+    """What the service is doing. `state` is ready, opening, stopping, or none if it serves no index; `new` and
+    `duplicates` count documents since the start; of `hits` the last come first."""
+
+    state: str
+    version: str
+    started: float
+    now: float
+    in_work: int
+    new: int
+    duplicates: int
+    routes: list[RouteAnswer]
+    hits: list[RecentHit]
+    index: StatsAnswer | None
+
+
+class TryRequest(Struct, forbid_unknown_fields=True):
+    """One text, or two to be compared."""
+
+    left: str
+    right: str | None = None
+    threshold: Threshold = 0.8
+
+
 class StateAnswer(Struct):
     status: str
 
@@ -202,4 +267,7 @@ class Problem(Struct):
     request_id: str
 
 
-decode_document = msgspec.json.Decoder(DocumentRequest).decode
+_decoder = msgspec.json.Decoder(Line)
+decode_document, decode_documents = _decoder.decode, _decoder.decode_lines
+decode_search = msgspec.json.Decoder(SearchRequest).decode
+decode_meta = msgspec.json.Decoder(dict[str, Any] | None).decode

@@ -113,7 +113,7 @@ class SharedIndex(Index):
     def _takes(self) -> Takes:
         return self._shared
 
-    def _put_prints(
+    def _put_all(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
     ) -> Answers:
         return self._shared.put(

@@ -1,0 +1,47 @@
+"""`neardup report`: what a scan found, as one file to send to a colleague."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+__all__ = ["report"]
+
+
+@click.command()
+@click.argument("findings", type=click.Path(exists=True, file_okay=False))
+@click.option(
+    "--out", "-o", default="report.html", show_default=True, type=click.Path(), help="The file to write."
+)
+@click.option(
+    "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
+)
+@click.option(
+    "--clusters", type=click.IntRange(0, 20), default=5, show_default=True, help="Of each kind, to be shown."
+)
+@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
+@click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
+def report(
+    findings: str, out: str, threshold: float | None, clusters: int, no_decisions: bool, as_json: bool
+) -> None:
+    """Write FINDINGS as one HTML file: numbers, plots, the most telling clusters, settings and how to repeat it.
+
+    The file is under 2 MB, needs no network and no other file, and holds parts of documents' texts.
+    """
+    import neardup as nd
+    from neardup.findings import Decisions
+
+    said = Decisions() if no_decisions else None
+    summary = nd.report(findings, out, threshold=threshold, clusters=clusters, decisions=said)
+    size = Path(out).stat().st_size
+    if as_json:
+        answer = summary.to_json() | {"out": out, "out_bytes": size, "findings": findings}
+        click.echo(json.dumps(answer, ensure_ascii=False))
+        return
+    from neardup.sizes import size_text
+
+    click.echo(f"{out}: {size_text(size)}; {summary.gone:,} of {summary.documents:,} documents can go")
+    if summary.decisions:
+        click.echo(f"{summary.decisions:,} decisions of a review are in this; --no-decisions leaves them out")

@@ -1,0 +1,84 @@
+"""`neardup review`: look at findings in a browser, and decide."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import signal
+import sys
+from typing import Any
+
+import click
+
+from neardup.cli.browser import open_browser
+from neardup.cli.options import cut_options, keep_of
+from neardup.errors import MissingExtra
+
+__all__ = ["review"]
+
+NEEDED = ("litestar", "granian", "msgspec", "prometheus_client", "rapidfuzz")
+
+
+@click.command()
+@click.argument("findings", type=click.Path(exists=True, file_okay=False))
+@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0: any free one.")
+@click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
+@click.option(
+    "--export",
+    type=click.Path(allow_dash=True),
+    help="Write the decisions so far here as JSONL, and end; -: print them.",
+)
+@cut_options
+@click.option("--json", "as_json", is_flag=True, help="Say where it listens as a JSON object.")
+def review(findings: str, port: int, no_open: bool, export: str | None, as_json: bool, **given: Any) -> None:
+    """Open a page on FINDINGS: move the threshold, read clusters side by side, accept, reject, choose keepers.
+
+    Every decision is saved at once in FINDINGS; `neardup apply` does what was decided. The page is served to this
+    machine alone, under an address that nobody can guess. Ctrl-C ends it.
+    """
+    from neardup.findings import Findings
+
+    if export is not None:
+        _export(Findings(findings), export, as_json)
+        return
+    # From here on, being told to stop is no failure, even while the modules below are still loading.
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: os._exit(0))
+    for package in NEEDED:
+        if importlib.util.find_spec(package) is None:
+            raise MissingExtra("neardup review", "review")
+    from neardup.review import Review
+    from neardup.review.run import serve
+
+    found = Findings(findings)
+    made = Review(found, keep_of(given, found.config.keep))
+
+    def started(url: str) -> None:
+        if as_json:
+            click.echo(json.dumps({"findings": findings, "url": url}))
+        else:
+            click.echo(f"{findings}: review it at {url}\nDecisions are saved as you go. Ctrl-C ends this.")
+        sys.stdout.flush()
+        if not no_open:
+            open_browser(url)
+
+    serve(made, port, started=started)
+
+
+def _export(findings: Any, path: str, as_json: bool) -> None:
+    from neardup.findings import read_decisions
+    from neardup.findings.decisions import counted
+    from neardup.io.whole import WholeFile
+
+    decisions = read_decisions(findings)
+    lines = decisions.to_jsonl()
+    if path == "-":
+        click.echo(lines, nl=False)
+        return
+    findings.check_target(path)
+    with WholeFile(path) as file:
+        file.write(lines.encode("utf-8", "surrogatepass"))
+        file.commit()
+    told = {"out": path, "decisions": len(decisions)}
+    click.echo(json.dumps(told) if as_json else f"{counted(len(decisions))} written to {path}")

@@ -1,0 +1,103 @@
+"""The cut with a person's decisions in it.
+
+A person's word stands above the similarity, at every threshold:
+
+- a rejected pair is none, and the document that was to go for it stays;
+- an accepted pair is one;
+- a chosen keeper comes before all other documents, and the one it was chosen over goes for it.
+
+A document that was told to stay goes after all if the very pair it would go for was accepted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.cut import Cut, cut
+from neardup.findings.decisions import Decisions, read_decisions
+from neardup.findings.folder import Findings
+from neardup.keep import Keep
+from neardup.verify import Pairs
+
+__all__ = ["decided_cut"]
+
+Rows = NDArray[np.int64]
+
+
+def decided_cut(
+    findings: Findings,
+    threshold: float | None = None,
+    keep: Keep | None = None,
+    *,
+    decisions: Decisions | None = None,
+    rank: Rows | None = None,
+) -> Cut:
+    """Clusters and what stays at a threshold, as decided; by default by what stands in the findings folder."""
+    said = read_decisions(findings) if decisions is None else decisions
+    if not len(said):
+        return findings.cut(threshold, keep, rank=rank)
+    keep = keep or findings.config.keep
+    at = findings.check_threshold(findings.threshold if threshold is None else threshold)
+    made = cut(
+        _pairs(findings, said, at),
+        findings.first,
+        _rank(findings.rank(keep) if rank is None else rank, said),
+        threshold=0.0,  # the pairs that count are chosen already
+        many=keep.many,
+        among=keep.among,
+        sources=findings.sources,
+        method=findings.config.clusters,
+        reference=findings.reference,
+    )
+    kept = made.kept.copy()
+    kept[_staying(said, made)] = True
+    return replace(made, kept=kept & (findings.filtered == 0))
+
+
+def _pairs(findings: Findings, said: Decisions, threshold: float) -> Pairs:
+    """The pairs that count: similar enough or accepted, and not rejected. Documents of the same words share a fate."""
+    stored, first, rows = findings.pairs, findings.first, len(findings)
+    verdicts: dict[tuple[int, int], tuple[bool, float]] = {}
+    for decision in said:
+        a, b = int(first[decision.left_row]), int(first[decision.right_row])
+        if a != b:
+            known = threshold if decision.similarity is None else decision.similarity
+            verdicts[min(a, b), max(a, b)] = decision.decision != "reject", known
+    counts = stored.similarity >= threshold
+    wanted = np.array([a * rows + b for a, b in verdicts], np.int64)
+    accepted = np.array([yes for yes, _ in verdicts.values()], np.bool_)
+    similarity = np.array([known for _, known in verdicts.values()], np.float64)
+    keys = stored.left * rows + stored.right  # ascending, as pairs are sorted
+    at = np.searchsorted(keys, wanted)
+    there = at < len(keys)
+    there[there] = keys[at[there]] == wanted[there]
+    counts[at[there]] = accepted[there]
+    new = accepted & ~there
+    return Pairs.of(
+        np.concatenate([stored.left[counts], wanted[new] // rows]),
+        np.concatenate([stored.right[counts], wanted[new] % rows]),
+        np.concatenate([stored.similarity[counts], similarity[new]]),
+    )
+
+
+def _rank(rank: Rows, said: Decisions) -> Rows:
+    """Chosen keepers before all others, the last chosen first."""
+    chosen = np.array(list(said.chosen), np.int64)
+    if not len(chosen):
+        return rank
+    ranked = rank.copy()
+    ranked[chosen] = int(rank.min()) - 1 - np.arange(len(chosen))
+    return ranked
+
+
+def _staying(said: Decisions, made: Cut) -> Rows:
+    """Documents that were told to stay and are about to go for something nobody agreed to."""
+    told = {d.right_row for d in said.of("reject")} | set(said.chosen)
+    agreed = {d.pair for d in said if d.decision != "reject"}
+    rows = np.array(sorted(told), np.int64)
+    keepers = made.clusters.keeper[rows]
+    pairs = zip(np.minimum(rows, keepers).tolist(), np.maximum(rows, keepers).tolist(), strict=True)
+    return rows[[pair not in agreed for pair in pairs]]

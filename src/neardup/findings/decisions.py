@@ -1,0 +1,301 @@
+"""What a person decided about pairs of documents of a scan: a log beside the findings, and what it says in the end.
+
+docs/format.md, "Decisions", gives the file.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from neardup.errors import ConfigError, DataError, FormatError
+from neardup.findings.folder import Findings
+
+__all__ = [
+    "DECISIONS",
+    "Decision",
+    "DecisionLog",
+    "Decisions",
+    "counted",
+    "decided_labels",
+    "is_log",
+    "read_decisions",
+]
+
+DECISIONS = "decisions.jsonl"
+Kind = Literal["accept", "reject", "keep", "clear"]
+LABELS: dict[str, int | None] = {"accept": 1, "reject": 0, "keep": None, "clear": None}
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One act of a person on two documents: `left` is the one that stays, `right` the one it is compared with.
+
+    accept  they are duplicates             keep   left stays and right goes for it
+    reject  they are not, and right stays   clear  nothing is decided about them
+    """
+
+    sequence: int
+    time: str
+    decision: Kind
+    left: str
+    right: str
+    left_row: int
+    right_row: int
+    similarity: float | None
+
+    @property
+    def pair(self) -> tuple[int, int]:
+        """The rows, the smaller first."""
+        return min(self.left_row, self.right_row), max(self.left_row, self.right_row)
+
+    @property
+    def label(self) -> int | None:
+        """1: duplicates, 0: not, None: it does not say."""
+        return LABELS[self.decision]
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "sequence": self.sequence,
+            "time": self.time,
+            "decision": self.decision,
+            "left": self.left,
+            "right": self.right,
+            "label": self.label,
+            "similarity": self.similarity,
+            "left_row": self.left_row,
+            "right_row": self.right_row,
+        }
+
+
+@dataclass
+class Decisions:
+    """What all decisions together say: of each pair the last one, and the chosen keepers, the last one first."""
+
+    revision: int = 0
+    pairs: dict[tuple[int, int], Decision] = field(default_factory=dict)
+    chosen: dict[int, Decision] = field(default_factory=dict)
+
+    def add(self, decision: Decision) -> None:
+        """The last word on a pair counts. A document is a chosen keeper until another one is kept in its place."""
+        self.revision = decision.sequence
+        if decision.decision in ("accept", "reject"):
+            self.pairs[decision.pair] = decision
+            if decision.decision == "reject":
+                self._forget(decision)
+            return
+        self._forget(decision)
+        if decision.decision == "clear":
+            self.pairs.pop(decision.pair, None)
+            return
+        said = self.pairs.get(decision.pair)
+        if said is not None and said.decision == "reject":
+            del self.pairs[decision.pair]
+        self.chosen.pop(decision.right_row, None)
+        self.chosen.pop(decision.left_row, None)
+        self.chosen[decision.left_row] = decision
+
+    def _forget(self, decision: Decision) -> None:
+        for row in decision.pair:
+            if row in self.chosen and self.chosen[row].pair == decision.pair:
+                del self.chosen[row]
+
+    def __len__(self) -> int:
+        """How many are in force."""
+        return len(self.pairs) + len(self.chosen)
+
+    def __iter__(self) -> Iterator[Decision]:
+        """Those in force, in the order they were made."""
+        return iter(sorted((*self.pairs.values(), *self.chosen.values()), key=lambda d: d.sequence))
+
+    def to_jsonl(self) -> str:
+        """Those in force, one JSON object a line: also labels for `neardup calibrate` and `evaluate`."""
+        return "".join(json.dumps(decision.to_json(), ensure_ascii=False) + "\n" for decision in self)
+
+    def of(self, kind: Kind) -> list[Decision]:
+        return [decision for decision in self if decision.decision == kind]
+
+
+class DecisionLog:
+    """The log of one findings folder: read as far as it has grown, and added to under a lock.
+
+    A decision is on disk before `add` returns. Any number of processes may have the same log open; each learns the
+    others' decisions when it next reads or writes. A last line without its end, left by a crash, was never confirmed:
+    it is passed over, and gone with the next decision.
+    """
+
+    def __init__(self, findings: Findings) -> None:
+        self.findings = findings
+        self.path = findings.path / DECISIONS
+        self.decisions = Decisions()
+        self._identity = identity(findings)
+        self._read = 0  # bytes
+        self._lines = 0
+
+    def refresh(self) -> Decisions:
+        """What is decided by now."""
+        try:
+            size = self.path.stat().st_size
+        except FileNotFoundError:
+            size = 0
+        if size < self._read:  # another file: begin anew
+            self.decisions, self._read, self._lines = Decisions(), 0, 0
+        if size > self._read:
+            with open(self.path, "rb") as file:
+                self._take(file.fileno())
+        return self.decisions
+
+    def add(self, kind: Kind, left: int, right: int, similarity: float | None = None) -> Decision:
+        """Decide about two rows; safely on disk when this returns."""
+        if kind not in get_args(Kind):
+            raise ConfigError(f"a decision is {', '.join(get_args(Kind))}, not {kind!r}")
+        for row in (left, right):
+            if not 0 <= row < len(self.findings):
+                raise DataError(f"{self.findings.path}: there is no row {row}")
+        if left == right:
+            raise DataError("a decision is about two different documents")
+        if kind == "keep" and left >= self.findings.reference > right:
+            raise DataError("a document of a reference always stays; no other can be kept in its place")
+        names = self.findings.ids(np.array([left, right]))
+        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+            if os.fstat(handle).st_size < self._read:
+                self.decisions, self._read, self._lines = Decisions(), 0, 0
+            self._take(handle)
+            time = datetime.now(UTC).isoformat(timespec="milliseconds")
+            sequence = self.decisions.revision + 1
+            made = Decision(sequence, time, kind, names[0], names[1], left, right, similarity)
+            told = made.to_json() | {"documents": self._identity}
+            line = json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+            os.ftruncate(handle, self._read)  # what a crash left of a line
+            _write_all(handle, line, self._read)
+            os.fsync(handle)
+            if self._read == 0:
+                _sync_folder(self.path.parent)
+            self._read += len(line)
+            self._lines += 1
+            self.decisions.add(made)
+            return made
+        finally:
+            os.close(handle)
+
+    def _take(self, handle: int) -> None:
+        """Read on from where reading ended, whole lines only."""
+        size = os.fstat(handle).st_size
+        data = b""
+        while self._read + len(data) < size:
+            part = os.pread(handle, size - self._read - len(data), self._read + len(data))
+            if not part:
+                break
+            data += part
+        whole = data[: data.rfind(b"\n") + 1]
+        for line in whole.splitlines():
+            self._lines += 1
+            decision, documents = _parsed(line, self.path, self._lines)
+            if documents != self._identity:
+                raise self._foreign()
+            rows = np.array([decision.left_row, decision.right_row])
+            if rows.min() < 0 or rows.max() >= len(self.findings) or self.findings.ids(rows) != [
+                decision.left,
+                decision.right,
+            ]:  # fmt: skip
+                raise self._foreign()
+            self.decisions.add(decision)
+        self._read += len(whole)
+
+    def _foreign(self) -> DataError:
+        return DataError(
+            f"{self.path}, line {self._lines}: was decided on other documents than these findings hold; move the file "
+            "away to begin anew, or leave it out of account with --no-decisions"
+        )
+
+
+def counted(many: int) -> str:
+    """How many decisions, for people."""
+    return "1 decision" if many == 1 else f"{many:,} decisions"
+
+
+def read_decisions(findings: Findings) -> Decisions:
+    """What is decided about these findings; nothing, if nobody has looked yet."""
+    return DecisionLog(findings).refresh()
+
+
+def identity(findings: Findings) -> str:
+    """The documents that were scanned, as 16 hexadecimal digits. Decisions are about documents: another scan of the
+    same ones with other settings keeps them."""
+    manifest = findings.manifest
+    counts = manifest["counts"]
+    what = [
+        [[entry["name"], entry["bytes"], entry["sha256"]] for entry in manifest["inputs"]],
+        manifest["columns"],
+        [counts["documents"], counts["reference"]],
+    ]
+    return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
+
+
+def is_log(path: Path) -> bool:
+    """Whether a file is a log of decisions or an export of it, and no other table."""
+    try:
+        with open(path, "rb") as file:
+            first = json.loads(file.readline(1 << 20))
+        return isinstance(first, dict) and {"sequence", "decision", "left_row"} <= first.keys()
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def decided_labels(path: Path) -> list[tuple[str, str, float]]:
+    """Pairs that were accepted (1) or rejected (0), of each the last word; `path` is a log or an export."""
+    decisions = Decisions()
+    for number, line in enumerate(_whole_lines(path), 1):
+        decisions.add(_parsed(line, path, number)[0])
+    return [(d.left, d.right, float(d.label)) for d in decisions if d.label is not None]
+
+
+def _whole_lines(path: Path) -> Iterable[bytes]:
+    data = path.read_bytes()
+    return data[: data.rfind(b"\n") + 1].splitlines()
+
+
+def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
+    try:
+        told = json.loads(line)
+        similarity = told["similarity"]
+        decision = Decision(
+            int(told["sequence"]),
+            str(told["time"]),
+            told["decision"],
+            str(told["left"]),
+            str(told["right"]),
+            int(told["left_row"]),
+            int(told["right_row"]),
+            None if similarity is None else float(similarity),
+        )
+        if decision.decision not in get_args(Kind) or decision.left_row == decision.right_row:
+            raise ValueError
+        return decision, str(told.get("documents"))
+    except (ValueError, KeyError, TypeError, RecursionError):
+        raise FormatError(path, f"a decision on line {number}", "something else") from None
+
+
+def _write_all(handle: int, data: bytes, at: int) -> None:
+    while data:
+        written = os.pwrite(handle, data, at)
+        data, at = data[written:], at + written
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

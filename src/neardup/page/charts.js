@@ -1,0 +1,122 @@
+// Small charts as SVG. Places are percentages of the box and letters keep their size, so they fit a phone and a wall.
+// Every chart says in words what it shows, and holds its numbers as a table.
+
+import { count, el, plain, svg } from "./dom.js";
+
+const PLOT = 84; // percent of the height; below it stand the labels of the axis
+
+const place = (number) => `${Math.round(number * 100) / 100}%`;
+
+/** A round number at or above the largest value, whose half is whole. */
+export function ceiling(value) {
+  if (value <= 10) return Math.max(2, 2 * Math.ceil(value / 2 - 1e-9));
+  const power = 10 ** Math.floor(Math.log10(value));
+  return [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value - 1e-9);
+}
+
+/** Into how many parts an axis is cut so that its labels are round. */
+function steps(low, high) {
+  const span = Math.round(100 * (high - low));
+  for (const unit of [5, 1]) {
+    for (const parts of [4, 5, 3, 6, 2]) if (span % (unit * parts) === 0) return parts;
+  }
+  return 4;
+}
+
+function figure(title, note, picture, head, rows) {
+  const table = el("table", {},
+    el("thead", {}, el("tr", {}, head.map((name, at) => el("th", { scope: "col", class: at ? "number" : null }, name)))),
+    el("tbody", {}, rows.map((row) => el("tr", {},
+      row.map((cell, at) => (at ? el("td", { class: "number" }, cell) : el("th", { scope: "row" }, cell)))))));
+  return el("figure", { class: "chart" },
+    el("figcaption", {}, title, note ? el("span", {}, ` ${note}`) : null),
+    picture,
+    rows.length ? el("details", {}, el("summary", {}, "As a table"), el("div", { class: "scroll" }, table)) : null);
+}
+
+const LEVELS = [0.5, 1].map((part) => [part, place(PLOT * (1 - part) + 4)]);
+
+const gridlines = () => LEVELS.map(([, y]) => svg("line", { class: "gridline", x1: "0", x2: "100%", y1: y, y2: y }));
+
+/** The numbers of the gridlines, above bars that may stand there. */
+const scale = (top, said) => LEVELS.map(([part, y]) => svg("text", { class: "scale", x: "0", y, dy: "-0.3em" }, said(top * part)));
+
+/** Bars that stand side by side: bins of {from, to, count}. `cut` draws a line at a value of the axis and pales
+ *  what is below it. */
+export function histogram({ title, note = "", bins, cut = null, unit = "pairs", said = count, label = (value) => value.toFixed(2) }) {
+  const low = bins.length ? bins[0].from : 0;
+  const high = bins.length ? bins[bins.length - 1].to : 1;
+  const span = high - low || 1;
+  const at = (value) => (100 * (value - low)) / span;
+  const top = ceiling(Math.max(0, ...bins.map((bin) => bin.count)));
+  const total = bins.reduce((sum, bin) => sum + bin.count, 0);
+  const summary = `${plain(title)}: ${count(total)} ${unit} from ${label(low)} to ${label(high)}` +
+    (cut === null ? "" : `, cut at ${label(cut)}`);
+  const picture = svg("svg", { class: "tall", role: "img", "aria-label": summary },
+    gridlines(),
+    bins.map((bin) => {
+      const height = PLOT * (bin.count / top);
+      return svg("rect", {
+        class: cut !== null && bin.to <= cut + 1e-9 ? "bar off" : "bar",
+        x: place(at(bin.from) + 0.08 * (at(bin.to) - at(bin.from))),
+        width: place(0.84 * (at(bin.to) - at(bin.from))),
+        y: place(PLOT + 4 - Math.max(height, bin.count ? 0.8 : 0)),
+        height: place(Math.max(height, bin.count ? 0.8 : 0)),
+      }, svg("title", {}, `${label(bin.from)} to ${label(bin.to)}: ${count(bin.count)} ${unit}`));
+    }),
+    scale(top, said),
+    svg("line", { class: "axis", x1: "0", x2: "100%", y1: place(PLOT + 4), y2: place(PLOT + 4) }),
+    Array.from({ length: steps(low, high) + 1 }, (_, step) => step / steps(low, high)).map((part) => svg("text", {
+      x: place(100 * part), y: "100%", "text-anchor": part === 0 ? "start" : part === 1 ? "end" : "middle",
+    }, label(low + span * part))),
+    cut === null || cut < low || cut > high ? null : [
+      svg("line", { class: "cut", x1: place(at(cut)), x2: place(at(cut)), y1: "4%", y2: place(PLOT + 4) }),
+      svg("text", {
+        class: "cut-label", x: place(at(cut)), y: "4%", dy: "0.7em",
+        dx: at(cut) > 80 ? "-0.4em" : "0.4em", "text-anchor": at(cut) > 80 ? "end" : "start",
+      }, `threshold ${label(cut)}`),
+    ]);
+  return figure(title, note, picture, ["from – to", unit],
+    bins.map((bin) => [`${label(bin.from)} – ${label(bin.to)}`, count(bin.count)]));
+}
+
+/** Bars that lie one under the other: rows of {label, value, of}. `of` is the whole of which the value is a part. */
+export function bars({ title, note = "", rows, unit = "", said = count, most = 12 }) {
+  const shown = rows.slice(0, most);
+  const top = Math.max(1e-9, ...shown.map((row) => row.of ?? row.value));
+  const height = 2.6; // em a row
+  const summary = `${plain(title)}: ` + shown.map((row) => `${plain(row.label, 40)} ${said(row.value)} ${unit}`).join(", ");
+  const picture = svg("svg", { role: "img", "aria-label": summary, height: `${Math.max(1, shown.length) * height}em` },
+    shown.map((row, at) => {
+      const told = row.of === undefined ? said(row.value) : `${said(row.value)} of ${said(row.of)}`;
+      return svg("g", {},
+        svg("title", {}, `${plain(row.label)}: ${told} ${unit}`),
+        svg("text", { class: "label", x: "0", y: `${at * height + 1.1}em` }, plain(row.label, 44)),
+        svg("text", { x: "100%", y: `${at * height + 1.1}em`, "text-anchor": "end" }, told),
+        svg("rect", { class: "track", x: "0", width: place((100 * (row.of ?? top)) / top), y: `${at * height + 1.45}em`, height: "0.5em", rx: "3" }),
+        svg("rect", { class: "bar", x: "0", width: place((100 * row.value) / top), y: `${at * height + 1.45}em`, height: "0.5em", rx: "3" }));
+    }));
+  const rest = rows.length > most ? `the first ${most} of ${count(rows.length)}` : "";
+  return figure(title, [note, rest].filter(Boolean).join("; "), picture, ["", unit || "count"],
+    shown.map((row) => [plain(row.label), row.of === undefined ? said(row.value) : `${said(row.value)} of ${said(row.of)}`]));
+}
+
+/** A line over time, the newest value at the right; null is a gap that is drawn as nothing. */
+export function spark({ title, note = "", values, said = count, unit = "" }) {
+  const known = values.filter((value) => value !== null);
+  const top = Math.max(1e-9, ...known);
+  const wide = Math.max(1, values.length - 1);
+  const points = values.map((value, at) => [(100 * at) / wide, value]).filter(([, value]) => value !== null)
+    .map(([x, value]) => `${x.toFixed(2)},${(96 - (92 * value) / top).toFixed(2)}`);
+  const last = known.length ? said(known[known.length - 1]) : "nothing yet";
+  const first = points.length ? points[0].split(",")[0] : 0;
+  const end = points.length ? points[points.length - 1].split(",")[0] : 0;
+  const picture = svg("svg", {
+    class: "short", role: "img", "aria-label": `${plain(title)}: ${last} ${unit} now, at most ${said(known.length ? top : 0)}`,
+    viewBox: "0 0 100 100", preserveAspectRatio: "none",
+  },
+  svg("line", { class: "axis", x1: 0, x2: 100, y1: 97, y2: 97, "vector-effect": "non-scaling-stroke" }),
+  points.length > 1 ? svg("polygon", { class: "area", points: `${first},96 ${points.join(" ")} ${end},96` }) : null,
+  points.length > 1 ? svg("polyline", { class: "curve", points: points.join(" ") }) : null);
+  return figure(title, note, picture, [], []);
+}

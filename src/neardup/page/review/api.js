@@ -1,0 +1,77 @@
+// Talking to the server. The token came behind the # of the address; it goes into a header of every request.
+
+const KEPT = "neardup-review-token";
+
+/** Take the token out of the address, so that it is neither seen nor bookmarked, and keep it for this server. */
+export function takeToken() {
+  const found = /^#token=([\w-]+)$/.exec(location.hash);
+  if (!found) return;
+  localStorage.setItem(KEPT, found[1]);
+  history.replaceState(null, "", "#/");
+}
+
+export class Trouble extends Error {
+  constructor(status, reason) {
+    super(reason);
+    this.status = status;
+  }
+}
+
+async function ask(path, options = {}) {
+  let answer;
+  try {
+    answer = await fetch(path, {
+      ...options,
+      headers: { ...options.headers, Authorization: `Bearer ${localStorage.getItem(KEPT) ?? ""}` },
+    });
+  } catch {
+    throw new Trouble(0, "The server does not answer. Was it stopped? Start it again with neardup review.");
+  }
+  if (answer.ok) return answer;
+  const told = await answer.json().catch(() => ({}));
+  throw new Trouble(answer.status, told.reason ?? `The server answered ${answer.status}.`);
+}
+
+/** The answer to /api/`name` with these parameters; empty ones are left out. */
+export async function get(name, parameters = {}) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  return (await ask(`/api/${name}?${new URLSearchParams(given)}`)).json();
+}
+
+/** Save a decision; it is on disk when this returns. */
+export async function decide(decision, left, right) {
+  const body = JSON.stringify({ decision, left, right });
+  return (await ask("/api/decisions", { method: "POST", body, headers: { "Content-Type": "application/json" } })).json();
+}
+
+export async function exported() {
+  return (await ask("/api/decisions")).blob();
+}
+
+/** A function that runs `work()` one at a time: calls during a run lead to one more run, not to many. */
+export function oneByOne(work) {
+  let running = false;
+  let again = false;
+  return async () => {
+    again = true;
+    if (running) return;
+    running = true;
+    try {
+      while (again) {
+        again = false;
+        await work();
+      }
+    } finally {
+      running = false;
+    }
+  };
+}
+
+/** A function that waits until it has not been called for so many milliseconds. */
+export function calm(milliseconds, work) {
+  let waiting = 0;
+  return (...given) => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => work(...given), milliseconds);
+  };
+}

@@ -1,0 +1,72 @@
+// One cluster: its keeper and why it stays, and the members with their similarity to it.
+
+import { bytes, count, el, plain, score, show, visible } from "/page/dom.js";
+import { badges, FLAGS } from "./clusters.js";
+import { get } from "./api.js";
+import { state, trouble } from "./state.js";
+
+const place = (document) => `${plain(document.file, 60)}, row ${count(document.place)}`;
+
+/** What becomes of a document, in a word. */
+export function fate(document) {
+  if (document.reference) return el("span", { class: "badge" }, "reference");
+  if (document.chosen) return el("span", { class: "badge good" }, "stays, chosen");
+  return document.kept ? el("span", { class: "badge good" }, "stays") : el("span", { class: "badge bad" }, "goes");
+}
+
+function facts(document) {
+  return el("p", { class: "hint" },
+    `${count(document.words)} words, ${bytes(document.bytes)} · `, el("bdi", {}, place(document)),
+    document.source && document.source !== document.file ? [" · ", el("bdi", {}, plain(document.source, 60))] : null);
+}
+
+function memberRow(document, keeper) {
+  const told = { accept: ["good", "accepted"], reject: ["warn", "rejected"] }[document.decision];
+  return el("li", { class: "member" },
+    el("div", { class: "row" },
+      el("span", { class: "likeness" }, document.same ? "same words" : document.similarity === null ? "via others" : score(document.similarity)),
+      fate(document),
+      told ? el("span", { class: `badge ${told[0]}` }, told[1]) : null,
+      el("bdi", { class: "id" }, plain(document.id, 120)),
+      el("a", { class: "button tight push", href: `#/compare/${keeper.row}/${document.row}` }, "Compare",
+        el("span", { class: "unseen" }, ` with ${plain(document.id, 80)}`))),
+    el("bdi", { class: "text begins" }, visible(document.begins, 240)),
+    facts(document));
+}
+
+export function drawCluster(box, cluster) {
+  const { keeper } = cluster;
+  const members = el("ol", { class: "members" }, cluster.members.map((one) => memberRow(one, keeper)));
+  const rest = () => cluster.size - 1 - members.children.length;
+  const more = el("button", { type: "button", class: "tight" }, "");
+  const count_rest = () => { more.textContent = `Show more of ${count(rest())}`; more.hidden = rest() <= 0; };
+  more.addEventListener("click", async () => {
+    try {
+      const next = await get("cluster", { threshold: state.threshold, row: keeper.row, offset: members.children.length });
+      members.append(...next.members.map((one) => memberRow(one, keeper)));
+      count_rest();
+    } catch (error) {
+      trouble(error);
+    }
+  });
+  count_rest();
+  show(box,
+    el("p", { class: "back" }, el("a", { href: "#/clusters" }, "← All clusters")),
+    el("div", { class: "row" },
+      el("h2", {}, cluster.size === 1 ? "A document alone" : `${count(cluster.size)} documents`),
+      badges(cluster.flags),
+      cluster.members.length ? el("a", { class: "button tight push primary-link", href: `#/compare/${keeper.row}/${cluster.members[0].row}` },
+        "Compare ", el("kbd", {}, "Enter")) : null),
+    cluster.flags.length ? el("ul", { class: "hint flags" }, cluster.flags.map((flag) => el("li", {}, FLAGS[flag]))) : null,
+    el("div", { class: "keeper note good stack" },
+      el("div", { class: "row" }, el("span", { class: "badge good" }, "keeper"), el("bdi", { class: "id" }, plain(keeper.id, 120))),
+      el("p", {}, cluster.why),
+      el("bdi", { class: "text begins" }, visible(keeper.begins, 240)),
+      facts(keeper)),
+    cluster.members.length ? el("h3", {}, "Members and their similarity to the keeper, the least first") : null,
+    members, more,
+    cluster.rejected.length ? [
+      el("h3", {}, "Rejected: no duplicates of the keeper"),
+      el("ol", { class: "members" }, cluster.rejected.map((one) => memberRow(one, keeper))),
+    ] : null);
+}

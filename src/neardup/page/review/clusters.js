@@ -1,0 +1,151 @@
+// The list of clusters and, beside it, the one that is chosen.
+
+import { byId, count, el, plain, score, show, visible } from "/page/dom.js";
+import { calm, get } from "./api.js";
+import { drawCluster } from "./cluster.js";
+import { LongList } from "./list.js";
+import { onChange, state, trouble } from "./state.js";
+
+const query = { order: "risk", show: "all", source: "", search: "" };
+const ORDERS = { risk: "risk, the riskiest first", size: "size, the largest first", similarity: "similarity, the least first" };
+const SHOWS = {
+  all: "all clusters", open: "not yet decided", decided: "decided", borderline: "borderline", chain: "chains",
+  large: "large", template: "templates",
+};
+export const FLAGS = {
+  borderline: "A member is hardly over the threshold, by 0.03 at most.",
+  chain: "Members are like the keeper, but fewer than half of the pairs among them are alike.",
+  large: "20 documents or more: often an empty, error or login page.",
+  template: "Different texts of one source, all about as similar to the keeper, as forms are that were filled in.",
+};
+
+let list = null;
+let parts = null;
+let chosen = null; // the row whose cluster is shown
+let stale = true;
+
+export const badges = (flags) => flags.map((flag) => el("span", { class: "badge warn", title: FLAGS[flag] }, flag));
+
+function item(cluster) {
+  const here = chosen !== null && cluster.label === parts.label;
+  return el("a", { class: "pick", href: `#/cluster/${cluster.label}`, "aria-current": here ? "true" : null },
+    el("span", { class: "pick-head" },
+      el("strong", {}, `${count(cluster.size)} documents`),
+      el("span", { class: "soft" }, cluster.least < 1 ? `from ${score(cluster.least)}` : "same words"),
+      badges(cluster.flags),
+      cluster.decided ? el("span", { class: "badge good" }, `${count(cluster.decided)} decided`) : null),
+    el("bdi", { class: "id pick-id" }, plain(cluster.keeper, 80)),
+    el("bdi", { class: "text pick-text" }, visible(cluster.begins, 200)));
+}
+
+async function load(stay = false) {
+  stale = false;
+  parts.list.setAttribute("aria-busy", "true");
+  const answer = await list.reload(stay);
+  parts.list.removeAttribute("aria-busy");
+  const filtered = answer.total < answer.of;
+  parts.found.textContent = (filtered ? `${count(answer.total)} of ${count(answer.of)} clusters` : `${count(answer.total)} clusters`) +
+    (answer.partial ? "; not all texts could be searched in time" : "");
+  const none = answer.of ? "No cluster is like that." : "There are no duplicates at this threshold.";
+  parts.none.textContent = answer.total ? "" : none;
+  parts.none.hidden = answer.total > 0;
+  parts.list.hidden = answer.total === 0;
+  list.paint();
+}
+
+const loadSoon = calm(200, () => { if (stale && !byId("clusters").hidden) reloadAll().catch(trouble); });
+
+async function reloadAll() {
+  await load(true);
+  if (chosen !== null && document.body.dataset.view === "clusters") await draw(chosen);
+}
+
+async function draw(row) {
+  const cluster = await get("cluster", { threshold: state.threshold, row });
+  if (row !== chosen) return;
+  parts.label = cluster.label;
+  drawCluster(parts.detail, cluster);
+  list.paint();
+}
+
+/** The list alone, or with its first cluster where there is room for both. */
+export async function showList() {
+  chosen = null;
+  parts.label = null;
+  document.body.dataset.chosen = "no";
+  if (stale) await load();
+  const first = await list.wanted(0);
+  if (first && matchMedia("(min-width: 60rem)").matches) {
+    history.replaceState(null, "", `#/cluster/${first.label}`);
+    return showCluster(first.label);
+  }
+  list.paint();
+  return show(parts.detail, el("p", { class: "empty" }, "Choose a cluster."));
+}
+
+export async function showCluster(row) {
+  chosen = row;
+  document.body.dataset.chosen = "yes";
+  if (stale) await load();
+  await draw(row);
+  const place = list.find((cluster) => cluster.label === parts.label);
+  if (place >= 0) list.reveal(place);
+}
+
+/** The cluster so many places further down the list than that of a row; undefined at the ends. */
+export async function clusterBeyond(row, step) {
+  if (stale) await load();
+  let label = row;
+  if (list.find((cluster) => cluster.label === label) < 0) {
+    label = (await get("cluster", { threshold: state.threshold, row })).label;
+  }
+  const place = list.find((cluster) => cluster.label === label);
+  return list.wanted(place < 0 ? 0 : place + step);
+}
+
+/** j and k in the list. */
+export async function stepCluster(step) {
+  const next = chosen === null ? await list.wanted(0) : await clusterBeyond(chosen, step);
+  if (next) location.hash = `#/cluster/${next.label}`;
+}
+
+function choice(name, options, title) {
+  const id = `by-${name}`;
+  return el("div", {}, el("label", { for: id }, title),
+    el("select", { id, on: { change: (event) => { query[name] = event.target.value; load().catch(trouble); } } },
+      Object.entries(options).map(([value, told]) => el("option", { value }, told))));
+}
+
+export function startClusters() {
+  const { sources } = state.overview;
+  const searched = calm(250, () => load().catch(trouble));
+  const search = el("input", {
+    id: "search", type: "search", placeholder: "Text or id", autocomplete: "off", spellcheck: "false",
+    on: { input: (event) => { query.search = event.target.value; searched(); } },
+  });
+  parts = {
+    list: el("div", { class: "long", role: "group", "aria-label": "Clusters", tabindex: 0 }),
+    found: el("p", { class: "hint", role: "status" }),
+    none: el("p", { class: "empty", hidden: true }),
+    detail: el("section", { class: "card stack detail", "aria-label": "The chosen cluster" }),
+    label: null,
+  };
+  show(byId("clusters"),
+    el("h1", { class: "unseen" }, "Clusters"),
+    el("div", { class: "filters" },
+      el("div", {}, el("label", { for: "search" }, "Search"), search),
+      choice("order", ORDERS, "Sort by"),
+      choice("show", SHOWS, "Show"),
+      sources.length > 1 ? choice("source", { "": "all sources", ...Object.fromEntries(sources.map((name) => [name, plain(name, 60)])) }, "Source") : null),
+    el("div", { class: "panes" },
+      el("section", { class: "card pane-list", "aria-label": "All clusters" }, parts.found, parts.none, parts.list,
+        el("details", {}, el("summary", {}, "What is risk?"),
+          el("p", { class: "hint" }, "Risk is the sum of four things, and the riskiest clusters come first."),
+          el("dl", { class: "hint" }, Object.entries(FLAGS).map(([flag, why]) => [el("dt", {}, el("strong", {}, flag)), el("dd", {}, why)])))),
+      parts.detail));
+  list = new LongList(parts.list, {
+    height: 6, rowsOf: (answer) => answer.clusters, draw: item, failed: trouble,
+    fetchPage: (offset, limit) => get("clusters", { threshold: state.threshold, ...query, offset, limit }),
+  });
+  for (const what of ["threshold", "revision"]) onChange(what, () => { stale = true; loadSoon(); });
+}

@@ -1,0 +1,145 @@
+// Two documents side by side, every measure, and the decision.
+
+import { byId, count, el, plain, score, show } from "/page/dom.js";
+import { decide, get } from "./api.js";
+import { fate } from "./cluster.js";
+import { clusterBeyond } from "./clusters.js";
+import { differences } from "./differences.js";
+import { measures, shingles } from "./measures.js";
+import { onChange, say, setStanding, state, trouble } from "./state.js";
+
+let pair = null; // what is shown: {left, right} rows and the answer about them
+let box = null;
+
+/** The pairs of the cluster, as they were when it was entered, so that a rejected one does not pull the rug away. */
+async function queueOf(left, right) {
+  const queue = state.queue;
+  if (queue && queue.keeper === left && queue.rows.includes(right) && queue.threshold === state.threshold) return queue;
+  const cluster = await get("cluster", { threshold: state.threshold, row: left, limit: 200 });
+  const rows = [...cluster.members, ...cluster.rejected].map((one) => one.row).filter((row) => row !== left);
+  if (!rows.includes(right)) rows.push(right);
+  state.queue = { keeper: left, rows, threshold: state.threshold };
+  return state.queue;
+}
+
+export async function showCompare(left, right) {
+  if (!Number.isInteger(left) || !Number.isInteger(right)) throw new Error("There are no such documents.");
+  const same = pair?.left === left && pair?.right === right;
+  if (!same) show(box, el("p", { class: "empty" }, "Comparing …"));
+  pair = { left, right, answer: same ? pair.answer : null }; // what is not yet seen cannot be decided
+  const asked = pair;
+  const [answer, queue] = await Promise.all([get("compare", { threshold: state.threshold, left, right }), queueOf(left, right)]);
+  if (asked !== pair) return;
+  if (answer.keepers[0] === right) { // the keeper stands on the left
+    history.replaceState(null, "", `#/compare/${right}/${left}`);
+    await showCompare(right, left);
+    return;
+  }
+  pair.answer = answer;
+  draw(answer, queue);
+}
+
+/** j and k: the next pair of the cluster, then those of the next one in the list. */
+export async function stepPair(step) {
+  const { keeper, rows } = state.queue;
+  const next = rows.indexOf(pair.right) + step;
+  if (next >= 0 && next < rows.length) {
+    location.hash = `#/compare/${keeper}/${rows[next]}`;
+    return;
+  }
+  const cluster = await clusterBeyond(pair.left, step);
+  if (!cluster) {
+    say(step > 0 ? "That was the last pair." : "This is the first pair.");
+    return;
+  }
+  const inside = await get("cluster", { threshold: state.threshold, row: cluster.label, limit: 200 });
+  const member = inside.members[step > 0 ? 0 : inside.members.length - 1];
+  state.queue = null;
+  location.hash = `#/compare/${inside.keeper.row}/${member.row}`;
+}
+
+export function backToCluster() {
+  location.hash = `#/cluster/${pair.left}`;
+}
+
+const SAID = {
+  accept: "Accepted: they are duplicates.", reject: "Rejected: both stay.", keep: "Swapped: the other one stays.",
+  clear: "Undone: nothing is decided about this pair.",
+};
+
+export async function act(decision) {
+  if (!pair?.answer) return;
+  const swap = decision === "keep";
+  const [left, right] = swap ? [pair.right, pair.left] : [pair.left, pair.right];
+  const standing = await decide(decision, left, right);
+  say(SAID[decision]);
+  if (swap) {
+    const rows = state.queue.rows.map((row) => (row === left ? right : row));
+    state.queue = { keeper: left, rows, threshold: state.threshold };
+    history.replaceState(null, "", `#/compare/${left}/${right}`);
+  }
+  pair = { left, right, answer: pair.answer };
+  setStanding(standing); // tells every view, this one among them
+}
+
+function button(decision, key, text, pressed = null) {
+  return el("button", {
+    type: "button", id: `do-${decision}`, "aria-pressed": pressed === null ? null : String(pressed), "aria-keyshortcuts": key,
+    on: { click: () => act(decision).catch(trouble) },
+  }, text, el("kbd", { "aria-hidden": "true" }, key));
+}
+
+function head(document, title) {
+  return el("div", { class: "head stack" },
+    el("div", { class: "row" }, el("h2", {}, title), fate(document)),
+    el("bdi", { class: "id" }, plain(document.id, 300)),
+    el("p", { class: "hint" }, `${count(document.words)} words · `, el("bdi", {}, plain(document.file, 60)), `, row ${count(document.place)}`));
+}
+
+function verdict(answer) {
+  const { decision, left, right } = answer;
+  if (decision === "accept") return ["good", "You accepted this pair: they are duplicates."];
+  if (decision === "reject") return ["warn", "You rejected this pair: both stay."];
+  if (left.chosen) return ["good", "You chose this keeper; the other one goes for it."];
+  if (!answer.together) return ["", "They are in different clusters at this threshold."];
+  if (answer.keepers[1] !== left.row) return ["", "They are in one cluster, but neither goes because of the other."];
+  return ["", right.kept ? "Both stay." : "Not decided yet: as it is, the keeper stays and the other one goes."];
+}
+
+function draw(answer, queue) {
+  const { left, right, decision } = answer;
+  const [kind, told] = verdict(answer);
+  const at = queue.rows.indexOf(right.row);
+  const fixed = left.reference && !right.reference;
+  const focused = document.activeElement?.id;
+  show(box,
+    el("div", { class: "row" },
+      el("a", { href: `#/cluster/${left.row}` }, "← The cluster"),
+      el("span", { class: "hint" }, `pair ${count(at + 1)} of ${count(queue.rows.length)} in this cluster`),
+      el("span", { class: "push row" },
+        el("button", { type: "button", class: "tight", on: { click: () => stepPair(-1).catch(trouble) } }, "Previous", el("kbd", { "aria-hidden": "true" }, "k")),
+        el("button", { type: "button", class: "tight", on: { click: () => stepPair(1).catch(trouble) } }, "Next", el("kbd", { "aria-hidden": "true" }, "j")))),
+    el("div", { class: "deciding card" },
+      el("p", { class: "likeness-large" }, el("span", { class: "soft" }, `${answer.measure} `), el("strong", {}, score(answer.similarity))),
+      el("div", { class: "row acts" },
+        button("accept", "a", "Accept", decision === "accept"),
+        button("reject", "r", "Reject", decision === "reject"),
+        fixed ? null : button("keep", "s", "Swap keeper"),
+        decision || left.chosen ? button("clear", "u", "Undo") : null),
+      el("p", { class: `verdict ${kind}`, id: "verdict" }, told)),
+    answer.notes.map((note) => el("p", { class: "note" }, note)),
+    answer.cut.some(Boolean) ? el("p", { class: "note warn", id: "cut" },
+      `Too long to show whole: only the beginnings of ${count(answer.characters[0])} and ${count(answer.characters[1])} characters are compared word by word.`) : null,
+    el("section", { class: "card texts", "aria-label": "The texts" },
+      el("div", { class: "heads" }, head(left, answer.keepers[0] === left.row ? "Keeper" : "Left"), head(right, "Compared with it")),
+      differences(answer.rows)),
+    el("div", { class: "two" }, measures(answer), shingles(answer)));
+  if (focused?.startsWith("do-")) (byId(focused) ?? byId("do-accept")).focus({ preventScroll: true });
+}
+
+export function startCompare() {
+  box = byId("compare");
+  const again = () => { if (!box.hidden && pair) showCompare(pair.left, pair.right).catch(trouble); };
+  onChange("revision", again);
+  onChange("threshold", () => { state.queue = null; again(); });
+}

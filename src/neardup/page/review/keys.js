@@ -1,0 +1,74 @@
+// Keys, and the list of them.
+
+import { byId, el, show } from "/page/dom.js";
+import { stepCluster } from "./clusters.js";
+import { act, backToCluster, stepPair } from "./compare.js";
+import { trouble } from "./state.js";
+
+const HELP = [
+  ["Anywhere", [["?", "this list"], ["o", "overview"], ["c", "clusters"], ["/", "search"], ["[ ]", "threshold down, up"]]],
+  ["Clusters", [["j k", "next, previous cluster"], ["Enter", "compare its first pair"]]],
+  ["Compare", [
+    ["j k", "next, previous pair, on to the next cluster"], ["a", "accept: they are duplicates"],
+    ["r", "reject: they are not, both stay"], ["s", "swap: keep the other one"], ["u", "undo the decision"], ["Esc", "back to the cluster"],
+  ]],
+];
+
+const compareKeys = {
+  j: () => stepPair(1), k: () => stepPair(-1), a: () => act("accept"), r: () => act("reject"), s: () => act("keep"),
+  u: () => act("clear"), Escape: backToCluster,
+};
+const clusterKeys = {
+  j: () => stepCluster(1), k: () => stepCluster(-1),
+  Enter: () => document.querySelector("#clusters .primary-link")?.click(),
+};
+const anywhere = {
+  "?": openHelp,
+  o: () => { location.hash = "#/"; },
+  c: () => { location.hash = "#/clusters"; },
+  "/": () => { location.hash = "#/clusters"; setTimeout(() => byId("search").focus()); },
+  "[": () => move(-1),
+  "]": () => move(1),
+};
+
+function move(step) {
+  const slider = byId("slider");
+  slider.value = slider.valueAsNumber + step;
+  slider.dispatchEvent(new Event("input"));
+}
+
+function openHelp() {
+  if (!byId("help").open) byId("help").showModal();
+}
+
+export function startKeys() {
+  show(byId("help"),
+    el("h2", { id: "help-title" }, "Keys"),
+    HELP.map(([title, keys]) => [
+      el("h3", {}, title),
+      el("dl", { class: "facts" }, keys.map(([key, what]) => [el("dt", {}, key.split(" ").map((one) => [el("kbd", {}, one), " "])), el("dd", {}, what)])),
+    ]),
+    el("form", { method: "dialog" }, el("button", { class: "primary" }, "Close")));
+  // Forms are barred by the policy of the page, so the button closes by itself.
+  byId("help").querySelector("button").addEventListener("click", (event) => { event.preventDefault(); byId("help").close(); });
+  byId("keys").addEventListener("click", openHelp);
+  addEventListener("keydown", async (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+    const inField = event.target.closest?.("input:not([type=range]), select, textarea");
+    if (inField) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const view = document.body.dataset.view;
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    if (key === "Enter" && event.target.closest?.("a, button, summary")) return;
+    const work = { compare: compareKeys, clusters: clusterKeys }[view]?.[key] ?? anywhere[key];
+    if (!work) return;
+    event.preventDefault();
+    try {
+      await work();
+    } catch (error) {
+      trouble(error);
+    }
+  });
+}

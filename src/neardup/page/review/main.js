@@ -1,0 +1,96 @@
+// The frame: which view is shown, the threshold, and what other tabs decide meanwhile.
+
+import { byId } from "/page/dom.js";
+import { get, takeToken } from "./api.js";
+import { startClusters, showCluster, showList } from "./clusters.js";
+import { showCompare, startCompare } from "./compare.js";
+import { startKeys } from "./keys.js";
+import { startOverview } from "./overview.js";
+import { setStanding, setThreshold, state, trouble } from "./state.js";
+
+const POLL = 2000; // milliseconds
+
+/** #/, #/clusters, #/cluster/ROW, #/compare/LEFT/RIGHT */
+async function route() {
+  if (location.hash.startsWith("#token=")) {
+    takeToken();
+    location.reload();
+    return;
+  }
+  if (location.hash && !location.hash.startsWith("#/")) return; // a place within the page
+  const [view, ...rows] = location.hash.replace(/^#\/?/, "").split("/");
+  const name = { cluster: "clusters", clusters: "clusters", compare: "compare" }[view] ?? "overview";
+  const numbers = rows.map(Number);
+  for (const one of ["overview", "clusters", "compare"]) byId(one).hidden = one !== name;
+  for (const one of ["overview", "clusters"]) {
+    const here = one === name || (one === "clusters" && name === "compare");
+    if (here) byId(`to-${one}`).setAttribute("aria-current", "page");
+    else byId(`to-${one}`).removeAttribute("aria-current");
+  }
+  const entered = document.body.dataset.view !== undefined && document.body.dataset.view !== name;
+  document.body.dataset.view = name;
+  if (entered) byId("main").focus({ preventScroll: true });
+  if (entered || name === "compare") scrollTo(0, 0);
+  document.title = { overview: "Overview", clusters: "Clusters", compare: "Compare" }[name] + " – neardup review";
+  trouble(null);
+  if (view === "clusters") await showList();
+  if (view === "cluster") await showCluster(numbers[0]);
+  if (view === "compare") await showCompare(numbers[0], numbers[1]);
+}
+
+function startSlider() {
+  const slider = byId("slider");
+  const { steps } = state.overview;
+  const kept = Number(sessionStorage.getItem("threshold"));
+  slider.max = steps.length - 1;
+  const told = () => {
+    const threshold = steps[slider.valueAsNumber];
+    byId("at").textContent = threshold === Math.round(threshold * 100) / 100 ? threshold.toFixed(2) : String(threshold);
+    slider.setAttribute("aria-valuetext", `${threshold}`);
+    sessionStorage.setItem("threshold", threshold);
+    setThreshold(threshold);
+  };
+  const at = steps.indexOf(kept);
+  slider.value = at >= 0 ? at : steps.indexOf(state.overview.threshold);
+  slider.addEventListener("input", told);
+  byId("threshold").hidden = false;
+  told();
+}
+
+let lost = false;
+let waiting = 0;
+async function poll() {
+  clearTimeout(waiting);
+  if (!document.hidden) {
+    try {
+      setStanding(await get("state"));
+      if (lost) trouble(null);
+      lost = false;
+    } catch (error) {
+      lost = true;
+      trouble(error);
+    }
+  }
+  waiting = setTimeout(poll, POLL);
+}
+
+async function start() {
+  takeToken();
+  state.overview = await get("overview");
+  state.revision = state.overview.revision;
+  setStanding(state.overview);
+  startSlider();
+  startOverview();
+  startClusters();
+  startCompare();
+  startKeys();
+  addEventListener("hashchange", () => route().catch(trouble));
+  await route();
+  waiting = setTimeout(poll, POLL);
+  document.addEventListener("visibilitychange", () => { if (!document.hidden) poll(); });
+}
+
+start().catch((error) => {
+  document.getElementById("overview").replaceChildren();
+  trouble(error);
+});

@@ -1,0 +1,137 @@
+// The overview: numbers and charts that follow the threshold at once.
+
+import { bars, histogram } from "/page/charts.js";
+import { byId, bytes, count, el, plain, share, show } from "/page/dom.js";
+import { exported, get, oneByOne } from "./api.js";
+import { onChange, state, trouble } from "./state.js";
+
+const known = new Map(); // figures by threshold, of the present revision
+let shown = null;
+let parts = null;
+
+const label = (value) => value.toFixed(2);
+
+function number(name, value, note) {
+  return el("div", {}, el("dt", {}, name), el("dd", {}, value), el("dd", {}, note));
+}
+
+function numbers(figures) {
+  const { documents, bytes: all, tokens, filtered } = state.overview;
+  return el("dl", { class: "numbers" },
+    number("Documents", count(documents), filtered ? `${count(filtered)} left out by a filter` : "scanned"),
+    number("Stay", count(figures.kept), share(figures.kept, documents)),
+    number("Exact duplicates", count(figures.exact), "the same words as another"),
+    number("Near-duplicates", count(figures.near), `${state.overview.measure} ${label(figures.threshold)} or more`),
+    number("Clusters", count(figures.clusters), figures.largest ? `the largest of ${count(figures.largest)}` : "none"),
+    number("Saved", bytes(figures.bytes_saved), `${share(figures.bytes_saved, all)} of bytes, ${share(figures.tokens_saved, tokens)} of words`));
+}
+
+/** A chart in place of the one that is there; its table stays open. */
+function redraw(place, chart) {
+  const open = place.querySelector("details")?.open;
+  show(place, chart);
+  const details = place.querySelector("details");
+  if (details) details.open = Boolean(open);
+}
+
+function drawPairs() {
+  const { histogram: bins, threshold } = state.overview;
+  const over = known.get(state.threshold)?.pairs
+    ?? bins.reduce((sum, bin) => sum + (bin.from >= state.threshold - 1e-9 ? bin.count : 0), 0);
+  redraw(parts.pairs, histogram({
+    title: "Similarity of pairs",
+    note: `${count(over)} of ${count(state.overview.pairs)} count; scanned at ${label(threshold)}`,
+    bins, cut: state.threshold,
+  }));
+}
+
+function drawFigures(figures) {
+  shown = figures;
+  parts.whole.removeAttribute("aria-busy");
+  byId("brief").removeAttribute("aria-busy");
+  show(parts.numbers, numbers(figures));
+  show(parts.alarms, figures.alarms.length
+    ? el("div", { class: "note warn stack" },
+      el("p", {}, el("strong", {}, "This looks like an accident. "), "neardup apply would stop and ask:"),
+      el("ul", {}, figures.alarms.map((alarm) => el("li", { class: "text" }, plain(alarm, 400)))))
+    : null);
+  redraw(parts.sizes, bars({
+    title: "Cluster sizes", unit: "clusters",
+    rows: figures.sizes.filter(([, many]) => many).map(([name, many]) => ({ label: `${name} documents`, value: many })),
+  }));
+  redraw(parts.sources, bars({
+    title: "What each source loses", unit: "documents",
+    note: figures.losing > figures.sources.length ? `${count(figures.losing)} sources lose some` : "",
+    rows: figures.sources.map(([name, lost, have]) => ({ label: name, value: lost, of: have })),
+  }));
+  if (!figures.clusters) show(parts.sizes, el("p", { class: "empty" }, "No clusters at this threshold."));
+  if (!figures.sources.length) show(parts.sources, el("p", { class: "empty" }, "No source loses anything."));
+  byId("brief").textContent = `${count(figures.gone)} go in ${count(figures.clusters)} clusters`;
+  byId("slider").setAttribute("aria-valuetext", `${figures.threshold}: ${byId("brief").textContent}`);
+}
+
+// The slider may be far ahead when an answer comes: then it is only remembered, and the newest threshold asked for.
+const fetchFigures = oneByOne(async () => {
+  if (known.has(state.threshold)) return;
+  const figures = await get("figures", { threshold: state.threshold });
+  if (figures.revision === state.revision) known.set(figures.threshold, figures);
+  if (figures.threshold === state.threshold) drawFigures(figures);
+});
+
+function update() {
+  drawPairs();
+  const figures = known.get(state.threshold);
+  if (figures) return drawFigures(figures);
+  if (shown) {
+    parts.whole.setAttribute("aria-busy", "true");
+    byId("brief").setAttribute("aria-busy", "true");
+  }
+  return fetchFigures().catch(trouble);
+}
+
+/** Ask for the figures of all steps until they are there, so that the slider waits for nothing. */
+async function fetchCurve() {
+  const { figures, complete } = await get("curve");
+  for (const one of figures) if (one.revision === state.revision) known.set(one.threshold, one);
+  if (!complete) setTimeout(() => fetchCurve().catch(() => {}), 1500);
+}
+
+async function download() {
+  const address = URL.createObjectURL(await exported());
+  el("a", { href: address, download: "decisions.jsonl" }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
+}
+
+function drawDecisions() {
+  const { accept, reject, keep } = state.counts;
+  const at = state.threshold === state.overview.threshold ? "" : ` --threshold ${state.threshold}`;
+  show(parts.decisions,
+    el("h2", {}, "Decisions"),
+    el("p", {}, `${count(accept)} pairs accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen. They are saved in the findings as you make them, and hold at every threshold.`),
+    el("p", {}, "To write what stays:"),
+    el("pre", { tabindex: 0 }, `neardup apply ${plain(state.overview.name)}${at} --out kept.jsonl`),
+    el("p", { class: "row" },
+      el("button", { type: "button", class: "tight", on: { click: () => download().catch(trouble) } }, "Export as JSONL"),
+      el("a", { class: "button tight", href: "#/clusters" }, "Go through the clusters")));
+}
+
+export function startOverview() {
+  const { overview } = state;
+  parts = Object.fromEntries(["numbers", "alarms", "pairs", "sizes", "sources", "decisions"]
+    .map((name) => [name, el("div", { class: ["pairs", "sizes", "sources", "decisions"].includes(name) ? "card stack" : "" })]));
+  parts.whole = byId("overview");
+  show(parts.whole,
+    el("div", {}, el("h1", {}, plain(overview.name)), el("p", { class: "lead" },
+      `${count(overview.pairs)} verified pairs from ${overview.measure} ${overview.floor} up. Move the threshold: nothing is scanned again. `,
+      `Of a cluster, ${overview.policy}.`)),
+    overview.changed.length ? el("div", { class: "note warn" },
+      el("ul", {}, overview.changed.map((one) => el("li", { class: "text" }, plain(one, 300)))),
+      el("p", {}, "neardup apply will refuse until you scan again.")) : null,
+    parts.numbers, parts.alarms,
+    el("div", { class: "two" }, parts.pairs, parts.decisions, parts.sizes, parts.sources));
+  onChange("threshold", () => { update(); drawDecisions(); });
+  onChange("revision", () => { known.clear(); update(); drawDecisions(); fetchCurve().catch(() => {}); });
+  drawDecisions();
+  update();
+  fetchCurve().catch(() => {});
+}

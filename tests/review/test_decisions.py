@@ -1,0 +1,266 @@
+"""Decisions: none is lost, the last word counts, and what apply does is what was decided."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from command import run
+from corpora import planted, read_jsonl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reviewing import documents, scanned, told
+
+import neardup as nd
+from neardup.errors import ConfigError, DataError, FormatError
+from neardup.evaluation.labels import read_labels
+from neardup.findings import DecisionLog, Decisions, Findings, apply, decided_cut, read_decisions, summarize
+from neardup.findings.decisions import DECISIONS, Decision
+
+
+@pytest.fixture
+def found(tmp_path) -> Findings:
+    return scanned(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory) -> Findings:
+    return scanned(tmp_path_factory.mktemp("many"), planted(60))
+
+
+def rows(found: Findings, *ids: str) -> list[int]:
+    return [found.row_of(id) for id in ids]
+
+
+def kept(found: Findings, **options) -> set[str]:
+    cut = decided_cut(found, **options)
+    return set(found.ids(np.flatnonzero(cut.kept)))
+
+
+def test_a_log_is_read_as_it_was_written(found):
+    log = DecisionLog(found)
+    a, near, b = rows(found, "a", "a-near", "b")
+    assert len(log.refresh()) == 0
+    log.add("reject", a, near, 0.9)
+    log.add("accept", near, a, 0.9)  # either way round it is one pair, and the last word counts
+    log.add("keep", near, a, 0.9)
+    log.add("reject", b, rows(found, "b-far")[0], 0.8)
+    again = read_decisions(found)
+    assert [d.decision for d in again] == ["accept", "keep", "reject"] and again.revision == 4
+    assert [d.sequence for d in again] == [2, 3, 4] and list(again) == list(log.decisions)
+    lines = read_jsonl(found.path / DECISIONS)
+    assert len(lines) == 4 and lines[0]["left"] == "a" and lines[0]["label"] == 0 and lines[1]["label"] == 1
+    log.add("clear", a, near)
+    assert [d.decision for d in read_decisions(found)] == ["reject"]
+
+
+def test_a_torn_line_is_nothing_and_goes(found):
+    log = DecisionLog(found)
+    a, near, b, far = rows(found, "a", "a-near", "b", "b-far")
+    log.add("reject", a, near)
+    path = found.path / DECISIONS
+    whole = path.read_bytes()
+    path.write_bytes(whole + whole[:40])
+    assert len(read_decisions(found)) == 1
+    other = DecisionLog(found)
+    other.add("accept", b, far)
+    assert len(read_decisions(found)) == 2 and len(log.refresh()) == 2
+    assert len(read_jsonl(path)) == 2
+
+
+def test_two_logs_do_not_lose_each_others(found):
+    one, other = DecisionLog(found), DecisionLog(found)
+    a, near, b, far = rows(found, "a", "a-near", "b", "b-far")
+    one.add("reject", a, near)
+    other.add("accept", b, far)
+    one.add("keep", far, b)
+    assert [d.sequence for d in other.refresh()] == [1, 2, 3] == [d.sequence for d in read_decisions(found)]
+
+
+@pytest.mark.process
+def test_many_processes_write_one_log(found):
+    script = (
+        "import sys; from neardup.findings import DecisionLog, Findings\n"
+        "log = DecisionLog(Findings(sys.argv[1]))\n"
+        "for row in range(1, 10): log.add('reject', 0, row)\n"
+    )
+    running = [subprocess.Popen([sys.executable, "-c", script, str(found.path)]) for _ in range(3)]
+    assert [process.wait(60) for process in running] == [0, 0, 0]
+    lines = read_jsonl(found.path / DECISIONS)
+    assert [line["sequence"] for line in lines] == list(range(1, 28))
+    assert len(read_decisions(found)) == 9
+
+
+def test_decisions_of_other_documents_are_refused(found, tmp_path):
+    a, near = rows(found, "a", "a-near")
+    DecisionLog(found).add("reject", a, near)
+    (tmp_path / "other").mkdir()
+    other = scanned(tmp_path / "other", documents()[:-1])
+    (other.path / DECISIONS).write_bytes((found.path / DECISIONS).read_bytes())
+    with pytest.raises(DataError, match=r"decisions\.jsonl, line 1: was decided on other documents"):
+        read_decisions(other)
+    with pytest.raises(DataError, match="--no-decisions"):
+        apply(other, tmp_path / "kept.jsonl")
+    assert apply(other, tmp_path / "kept.jsonl", decisions=False).written == int(other.cut().kept.sum())
+    assert told("apply", str(other.path), "--out", str(tmp_path / "more.jsonl"))[0] == 1
+    # The same documents scanned again with other settings keep theirs.
+    again = nd.scan(
+        str(tmp_path / "in.jsonl"),
+        tmp_path / "again",
+        nd.Config(keep=nd.Keep(source="site"), verify=nd.Jaccard(0.7)),
+    )
+    (again.path / DECISIONS).write_bytes((found.path / DECISIONS).read_bytes())
+    assert len(read_decisions(again)) == 1
+
+
+@pytest.mark.parametrize(
+    "line", [b"{}\n", b"nonsense\n", b"[1]\n", b'{"sequence": "x"}\n', b"[" * 9000 + b"\n"]
+)
+def test_a_damaged_log_is_named(found, line):
+    (found.path / DECISIONS).write_bytes(line)
+    with pytest.raises(FormatError, match="line 1"):
+        read_decisions(found)
+
+
+def test_what_cannot_be_decided(found):
+    log = DecisionLog(found)
+    with pytest.raises(DataError):
+        log.add("reject", 0, 0)
+    with pytest.raises(DataError):
+        log.add("reject", 0, len(found))
+    with pytest.raises(ConfigError):
+        log.add("perhaps", 0, 1)  # type: ignore[arg-type]
+    assert not (found.path / DECISIONS).exists()
+
+
+def test_a_rejected_member_stays(found):
+    before = kept(found)
+    assert "b-far" not in before
+    b, far = rows(found, "b", "b-far")
+    DecisionLog(found).add("reject", b, far, 0.8)
+    assert kept(found) == before | {"b-far"}
+    assert kept(found, decisions=Decisions()) == before
+    # Documents of the same words share the fate of a pair, and a pair of the same words can be rejected.
+    DecisionLog(found).add("reject", b, *rows(found, "b-same"), 1.0)
+    assert kept(found) == before | {"b-far", "b-same"}
+
+
+def test_a_chosen_keeper_stays_and_the_other_goes_for_it(found):
+    a, near = rows(found, "a", "a-near")
+    assert "a" in kept(found)
+    DecisionLog(found).add("keep", near, a, 0.9)
+    cut = decided_cut(found)
+    assert cut.kept[near] and not cut.kept[a] and cut.clusters.keeper[a] == near
+    # It holds at a threshold at which the scan would not tie them, and until it is undone.
+    high = decided_cut(found, 1.0)
+    assert high.kept[near] and not high.kept[a] and found.cut(1.0).kept[a]
+    DecisionLog(found).add("keep", a, near, 0.9)
+    assert decided_cut(found).kept[a] and not decided_cut(found).kept[near]
+
+
+def test_an_accepted_pair_is_one_at_every_threshold(found):
+    a, alone = rows(found, "a", "alone")
+    assert {"a", "alone"} <= kept(found)
+    DecisionLog(found).add("accept", a, alone, 0.01)
+    for threshold in (0.5, 0.8, 1.0):
+        cut = decided_cut(found, threshold)
+        assert cut.clusters.labels[a] == cut.clusters.labels[alone]
+        assert not (cut.kept[a] and cut.kept[alone])
+    assert 0.01 in decided_cut(found).clusters.similarity
+
+
+def test_told_to_stay_but_accepted_elsewhere(found):
+    b, near, far = rows(found, "b", "b-near", "b-far")
+    log = DecisionLog(found)
+    log.add("reject", b, far, 0.8)
+    log.add("keep", near, b, 0.9)
+    assert decided_cut(found).kept[far]  # of the new keeper nobody has said anything
+    log.add("accept", near, far, 0.8)
+    assert not decided_cut(found).kept[far] and decided_cut(found).clusters.keeper[far] == near
+
+
+@given(st.data())
+@settings(max_examples=60)
+def test_decisions_always_hold(many, data):
+    """Whatever was decided: nothing goes for a rejected pair, who was told to stay stays, and every document that goes
+    is tied to one that stays by a pair that is similar enough or was agreed to."""
+    said = Decisions()
+    pairs, first = many.pairs, many.first
+    chosen = data.draw(st.lists(st.integers(0, len(pairs) - 1), max_size=12))
+    for sequence, at in enumerate(chosen, 1):
+        kind = data.draw(st.sampled_from(["accept", "reject", "keep", "clear"]))
+        left, right = int(pairs.left[at]), int(pairs.right[at])
+        if data.draw(st.booleans()):
+            left, right = right, left
+        said.add(Decision(sequence, "", kind, "", "", left, right, float(pairs.similarity[at])))
+    threshold = data.draw(st.sampled_from([0.5, 0.8, 0.95]))
+    cut = decided_cut(many, threshold, decisions=said)
+    stored = dict(
+        zip(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True), pairs.similarity, strict=True)
+    )
+    agreed = {d.pair for d in said if d.decision != "reject"}
+    rejected = {d.pair for d in said.of("reject")}
+    for row in cut.dropped.tolist():
+        keeper = int(cut.clusters.keeper[row])
+        a, b = sorted((int(first[row]), int(first[keeper])))
+        assert cut.kept[keeper] and (row, keeper) != (keeper, row)
+        assert (min(row, keeper), max(row, keeper)) not in rejected
+        assert a == b or (a, b) in agreed or ((a, b) not in rejected and stored[a, b] >= threshold)
+    for d in said.of("reject"):
+        keeper = int(cut.clusters.keeper[d.right_row])
+        assert cut.kept[d.right_row] or tuple(sorted((d.right_row, keeper))) in agreed
+    last = list(said.chosen.values())[-1:]
+    assert all(cut.kept[d.left_row] and not cut.kept[d.right_row] for d in last if _free(said, d))
+
+
+def _free(said: Decisions, d: Decision) -> bool:
+    """Whether nothing else is said about the document that was not chosen."""
+    return not any(d.right_row in other.pair for other in said if other is not d)
+
+
+def test_apply_does_what_was_decided(found, tmp_path):
+    a, near, b, far = rows(found, "a", "a-near", "b", "b-far")
+    log = DecisionLog(found)
+    plain, decided = tmp_path / "plain.jsonl", tmp_path / "decided.jsonl"
+    log.add("keep", near, a, 0.9)
+    log.add("reject", b, far, 0.8)
+    code, said = told("apply", str(found.path), "--out", str(decided), "--json")
+    answer = json.loads(said)
+    assert answer["decisions"] == 2 and code == 0
+    ids = {row["id"] for row in read_jsonl(decided)}
+    assert "a-near" in ids and "a" not in ids and {"b", "b-far"} <= ids
+    assert len(ids) == summarize(found, decisions=read_decisions(found)).kept == answer["written"]
+    shown = run("apply", str(found.path), "--out", str(tmp_path / "shown.jsonl"))
+    assert b"applied with 2 decisions of a review" in shown.stdout
+    told("apply", str(found.path), "--out", str(plain), "--no-decisions")
+    ids = {row["id"] for row in read_jsonl(plain)}
+    assert "a" in ids and "a-near" not in ids and "b-far" not in ids
+    assert json.loads(told("clusters", str(found.path), "--json")[1])["decisions"] == 2
+    assert json.loads(told("clusters", str(found.path), "--json", "--no-decisions")[1])["decisions"] == 0
+    explained = told("explain", "-f", str(found.path), "a", "a-near")[1]
+    assert "a goes" in explained and "a-near stays" in explained
+
+
+def test_decisions_are_labels(found, tmp_path):
+    with pytest.raises(DataError, match="neardup review"):
+        read_labels(found.path)
+    a, near, b, far = rows(found, "a", "a-near", "b", "b-far")
+    log = DecisionLog(found)
+    log.add("reject", a, near, 0.9)
+    log.add("accept", a, near, 0.9)
+    log.add("reject", b, far, 0.8)
+    log.add("keep", near, a, 0.9)
+    wanted = [("a", "a-near", 1.0), ("b", "b-far", 0.0)]
+    assert read_labels(found.path) == read_labels(found.path / DECISIONS) == wanted
+    out = tmp_path / "export.jsonl"
+    code, said = told("review", str(found.path), "--export", str(out))
+    assert code == 0 and "3 decisions" in said
+    assert read_labels(out) == wanted
+    assert told("review", str(found.path), "--export", "-")[1] == out.read_text()
+    corpus = found.manifest["inputs"][0]["path"]
+    code, said = told("calibrate", corpus, "--labels", str(found.path), "--json")
+    assert code == 0 and json.loads(said)["labels"] == 2
+    assert told("calibrate", corpus, "--labels", str(found.path), "--label")[0] == 2
