@@ -68,6 +68,9 @@ class Settling:
         self._patience = patience
         self._connection: Connection = documents.connection
         self._sleeping: Callable[[float], None] = time.sleep
+        # Tickets of this process's own batches that are written, but read only when the one before them is settled:
+        # they will see all of it, so nobody has to tell them.
+        self.later: set[int] = set()
 
     def settle(self, case: Case, listed: bool = False) -> Settled:
         """Settle a batch whose records and entries have been written. Followers end up in the tables of followers,
@@ -116,6 +119,7 @@ class Settling:
                 row: record
                 for row, record in self._documents.read(rows).items()
                 if record.state in (KEEPER, PENDING) and not record.expired(case.now)
+                if record.state == KEEPER or record.other not in self.later
             }
             # Another version of a document of ours, left behind by a worker that died, or just coming in elsewhere.
             older = {row for row, record in records.items() if record.id in ids and row not in ours}

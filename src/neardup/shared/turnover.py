@@ -93,6 +93,7 @@ class SharedTurnover:
             for id, print, meta, empty, moment in columns
         ]
         case = Case(rows, items, records, ticket, now)
+        self._settling.later.add(ticket)
         numbers = rows.tolist()
         commands = self._documents.written(dict(zip(numbers, records, strict=True)))
         commands += self._documents.filled(numbers, items)
@@ -109,6 +110,7 @@ class SharedTurnover:
 
     def _settled(self, case: Case, old: set[int]) -> Answers:
         """The answers for documents that were written; older versions go."""
+        self._settling.later.discard(case.ticket)
         try:
             settled = self._settling.settle(case)
         except NeardupError:
@@ -127,6 +129,7 @@ class SharedTurnover:
         return Answers(ids, rows, keepers.row, keepers.distance, keepers.similarity, names)
 
     def _give_up(self, case: Case) -> None:
+        self._settling.later.discard(case.ticket)
         with contextlib.suppress(NeardupError):
             self._settling.give_up(case)
 
