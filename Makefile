@@ -10,7 +10,7 @@ TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 # Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
 INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
 
-.PHONY: demo build test engines quick lint format bench bench-pipeline papers quality sanitize clean
+.PHONY: demo build test engines quick lint format bench bench-index bench-pipeline bench-spark papers quality sanitize clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.tools: pyproject.toml
@@ -74,6 +74,12 @@ bench: $(BENCH)/.installed
 	$(BENCH)/bin/python benchmarks/table.py
 	$(BENCH)/bin/python -m benchmarks.search.table
 
+# The live index and its service; two sizes take some minutes.
+bench-index: $(BENCH)/.installed
+	$(BENCH)/bin/python -m benchmarks.index --sizes 1000000 10000000 --check --out benchmarks/results/index.json; \
+	failed=$$?; $(BENCH)/bin/python -m benchmarks.service --check --out benchmarks/results/service.json || failed=1; \
+	$(BENCH)/bin/python -m benchmarks.index_table && exit $$failed
+
 # Two rivals cannot share an environment with ours.
 $(APART)/.installed: benchmarks/requirements-apart.txt
 	$(PYTHON) -m venv $(APART)
@@ -86,6 +92,12 @@ bench-pipeline: $(BENCH)/.installed $(APART)/.installed
 	$(BENCH)/bin/python -m benchmarks.pipeline --build
 	$(BENCH)/bin/python -m benchmarks.pipeline --check; failed=$$?; \
 	$(BENCH)/bin/python -m benchmarks.pipeline.table && exit $$failed
+
+# Spark on two cores beside the local pipeline, to a million documents: rows that are kept are not run again.
+bench-spark: $(VENV)/.test engines
+	$(BIN)/python -m benchmarks.spark --sizes 100k,300k,1m
+	$(BIN)/python -m benchmarks.spark.table
+	$(BIN)/python -m benchmarks.scale
 
 # The papers' figures and tables once more, on the corpora in NEARDUP_DATA: about ten minutes on two quiet cores.
 $(VENV)/.papers: $(VENV)/.test

@@ -46,6 +46,18 @@ void check_array(const Places& letters, const Column<std::uint32_t>& suffixes) {
         if (suffixes.data()[i] >= letters.shape(0)) throw nb::value_error("a suffix is out of range");
 }
 
+// What a kernel that runs without the interpreter's lock finds, as columns.
+template <class Kernel>
+auto columns_of(Kernel kernel) {
+    Repeated found;
+    {
+        nb::gil_scoped_release nogil;
+        found = kernel();
+    }
+    return std::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.firsts)),
+                           to_numpy(std::move(found.counts)));
+}
+
 }  // namespace
 
 void bind_repeats(nb::module_& module) {
@@ -72,13 +84,7 @@ void bind_repeats(nb::module_& module) {
         [](Matrix<std::uint64_t> digests, Places numbers, std::size_t least, unsigned threads) {
             if (digests.shape(0) != numbers.shape(0) || digests.shape(1) != 2)
                 throw nb::value_error("digests must be [numbers, 2]");
-            Repeated found;
-            {
-                nb::gil_scoped_release nogil;
-                found = group_parts(view(digests), view(numbers), least, threads);
-            }
-            return std::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.firsts)),
-                                   to_numpy(std::move(found.counts)));
+            return columns_of([&] { return group_parts(view(digests), view(numbers), least, threads); });
         },
         "digests"_a.noconvert(), "numbers"_a.noconvert(), "least"_a, "threads"_a,
         "Parts whose digest occurs at least so often, each with the first such part and their count.");
@@ -136,13 +142,7 @@ void bind_repeats(nb::module_& module) {
         [](Column<std::uint64_t> hashes, Places places, std::size_t least, unsigned threads) {
             if (hashes.shape(0) != places.shape(0))
                 throw nb::value_error("hashes and places differ in length");
-            Repeated found;
-            {
-                nb::gil_scoped_release nogil;
-                found = group_windows(view(hashes), view(places), least, threads);
-            }
-            return std::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.firsts)),
-                                   to_numpy(std::move(found.counts)));
+            return columns_of([&] { return group_windows(view(hashes), view(places), least, threads); });
         },
         "hashes"_a.noconvert(), "places"_a.noconvert(), "least"_a, "threads"_a,
         "Places whose hash occurs at least so often, each with the first such place and their count.");
@@ -154,13 +154,7 @@ void bind_repeats(nb::module_& module) {
                 throw nb::value_error("places, firsts and counts differ in length");
             for (std::size_t i = 0; i < places.shape(0); ++i)
                 if (places.data()[i] < 0) throw nb::value_error("a place is negative");
-            Repeated found;
-            {
-                nb::gil_scoped_release nogil;
-                found = in_order(view(places), view(firsts), view(counts), threads);
-            }
-            return std::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.firsts)),
-                                   to_numpy(std::move(found.counts)));
+            return columns_of([&] { return in_order(view(places), view(firsts), view(counts), threads); });
         },
         "places"_a.noconvert(), "firsts"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
         "The same rows, places ascending.");

@@ -155,10 +155,14 @@ void bind_live(nb::module_& module) {
         .def(
             "__init__",
             [](LiveTables* self, unsigned bits, unsigned radius, const Matrix<std::uint64_t>& masks,
-               const Column<std::uint8_t>& flips) {
-                new (self) LiveTables(design_of(bits, radius, masks, flips, 0));
-            },
-            "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert())
+               const Column<std::uint8_t>& flips,
+               bool deferred) { new (self) LiveTables(design_of(bits, radius, masks, flips, 0), deferred); },
+            "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert(), "deferred"_a = false,
+            "deferred: what is full waits, still found, for somebody to call `merge`.")
+        .def("due", &LiveTables::due, nb::call_guard<nb::gil_scoped_release>(),
+             "How many full tails wait to be merged.")
+        .def("merge", &LiveTables::merge, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
+             "Takes them into one segment, while others search and add; says whether there were any.")
         .def(
             "add",
             [](LiveTables& self, const Matrix<std::uint64_t>& codes, const std::optional<Column<bool>>& empty,

@@ -4,8 +4,10 @@
 #include <optional>
 
 #include <nanobind/stl/optional.h>
+#include "agree.hpp"
 #include "bind.hpp"
 #include "clusters.hpp"
+#include "copied.hpp"
 #include "held.hpp"
 #include "lsh.hpp"
 #include "verify.hpp"
@@ -165,11 +167,75 @@ void bind_held(nb::module_& module) {
         "Columns (row, key number): which rows of features hold which of the ascending keys.");
 }
 
+template <class Value>
+void bind_agreeing(nb::module_& module) {
+    module.def(
+        "agreeing_places",
+        [](const Matrix<Value>& values, const Column<std::int64_t>& left, const Column<std::int64_t>& right,
+           int threads) {
+            const unsigned workers = check_threads(threads);
+            if (left.shape(0) != right.shape(0)) throw nb::value_error("columns differ in length");
+            std::vector<std::int64_t> found;
+            {
+                nb::gil_scoped_release free;
+                for (const auto& rows : {view(left), view(right)})
+                    for (const std::int64_t row : rows)
+                        if (row < 0 || static_cast<std::size_t>(row) >= values.shape(0))
+                            throw nb::value_error("a row is out of range");
+                found = agreeing_places(view(values), values.shape(1), view(left), view(right),
+                                        sizeof(Value) == 8, workers);
+            }
+            return to_numpy(std::move(found));
+        },
+        "values"_a.noconvert(), "left"_a.noconvert(), "right"_a.noconvert(), "threads"_a = 1,
+        "At how many places the rows of each pair are equal; of 64-bit keys a 0 is none.");
+}
+
+void bind_copied(nb::module_& module) {
+    module.def(
+        "shared_passages",
+        [](const Column<std::uint64_t>& tokens, const Column<std::int64_t>& offsets,
+           const Column<std::int64_t>& parts, const Column<std::int64_t>& wholes, std::size_t width,
+           bool spelled, int threads) {
+            const unsigned workers = check_threads(threads);
+            const auto ends = view(offsets);
+            if (ends.empty() || ends.front() != 0 ||
+                ends.back() != static_cast<std::int64_t>(tokens.shape(0)))
+                throw nb::value_error("offsets must go from 0 to the number of tokens");
+            if (parts.shape(0) != wholes.shape(0)) throw nb::value_error("columns differ in length");
+            if (width < 1) throw nb::value_error("a passage has at least one token");
+            Passages out;
+            {
+                nb::gil_scoped_release free;
+                for (std::size_t i = 1; i < ends.size(); ++i)
+                    if (ends[i] < ends[i - 1] || ends[i] - ends[i - 1] >= std::int64_t{1} << 30)
+                        throw nb::value_error("offsets must ascend, by less than 2**30 tokens each");
+                for (const auto& rows : {view(parts), view(wholes)})
+                    for (const std::int64_t row : rows)
+                        if (row < 0 || static_cast<std::size_t>(row) + 1 >= ends.size())
+                            throw nb::value_error("a row is out of range");
+                out =
+                    shared_passages({view(tokens), ends}, view(parts), view(wholes), width, spelled, workers);
+            }
+            return std::tuple(to_numpy(std::move(out.words)), to_numpy(std::move(out.longest)),
+                              to_numpy(std::move(out.offsets)), to_numpy(std::move(out.in_part)),
+                              to_numpy(std::move(out.in_whole)), to_numpy(std::move(out.lengths)));
+        },
+        "tokens"_a.noconvert(), "offsets"_a.noconvert(), "parts"_a.noconvert(), "wholes"_a.noconvert(),
+        "width"_a, "spelled"_a, "threads"_a = 1,
+        "Columns (words, longest) by pair and, if spelled, (offsets, in part, in whole, lengths) of the "
+        "passages; see "
+        "core/copied.hpp.");
+}
+
 }  // namespace
 
 void bind_stages(nb::module_& module) {
     bind_lsh(module);
     bind_held(module);
+    bind_copied(module);
+    bind_agreeing<std::uint32_t>(module);
+    bind_agreeing<std::uint64_t>(module);
     bind_verify(module);
     module.def(
         "first_keepers",

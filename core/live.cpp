@@ -7,19 +7,19 @@ namespace neardup {
 
 namespace {
 
-constexpr std::size_t smallest_tail = std::size_t{1} << 14, tail_share = 16, alike = 4;
+constexpr std::size_t smallest_tail = std::size_t{1} << 14, tail_share = 16, deferred_share = 8, alike = 4;
 constexpr std::size_t rows_at_once = std::size_t{1} << 14;  // how long readers may have to wait for a writer
 
-std::size_t tail_capacity(std::int64_t rows) {
-    return std::max(smallest_tail,
-                    static_cast<std::size_t>(rows) / tail_share / smallest_tail * smallest_tail);
+std::size_t tail_capacity(std::int64_t rows, bool deferred) {
+    const std::size_t share = deferred ? deferred_share : tail_share;
+    return std::max(smallest_tail, static_cast<std::size_t>(rows) / share / smallest_tail * smallest_tail);
 }
 
 }  // namespace
 
-LiveTables::LiveTables(const Design& design) : design_(design) {
+LiveTables::LiveTables(const Design& design, bool deferred) : design_(design), deferred_(deferred) {
     design_.check();
-    tail_ = std::make_unique<Tail>(design_, smallest_tail);
+    tail_ = std::make_shared<Tail>(design_, smallest_tail);
 }
 
 std::shared_lock<std::shared_mutex> LiveTables::reading() const {
@@ -32,25 +32,71 @@ std::unique_lock<std::shared_mutex> LiveTables::writing() const {
     return std::unique_lock(lock_);
 }
 
-// Reads what only the writer, who is here, may change: no lock is needed, and readers go on.
-LiveTables::Segment LiveTables::merged(std::size_t count, bool with_tail, unsigned threads) const {
-    const std::size_t first = segments_.size() - count;
-    const std::int64_t base = count == 0 ? tail_base_ : segments_[first].base;
+// Reads what never changes, or what only the writer, who is here, may change: no lock is needed, and readers go on.
+LiveTables::Segment LiveTables::merged(std::span<const Segment> segments, std::span<const Aside> tails,
+                                       const Tombstones& dead, unsigned threads) const {
+    const std::int64_t base = segments.empty() ? tails.front().base : segments.front().base;
     std::vector<std::uint64_t> codes;
     std::vector<std::uint32_t> rows;
-    std::size_t most = with_tail ? tail_->size() : 0;
-    for (std::size_t i = first; i < segments_.size(); ++i) most += segments_[i].tables->rows();
+    std::size_t most = 0;
+    for (const Segment& segment : segments) most += segment.tables->rows();
+    for (const Aside& aside : tails) most += aside.tail->size();
     codes.reserve(most * design_.words());
     rows.reserve(most);
     const auto shift = [&](std::int64_t of) { return static_cast<std::uint32_t>(of - base); };
-    for (std::size_t i = first; i < segments_.size(); ++i)
-        segments_[i].tables->append(codes, rows, segments_[i].base, shift(segments_[i].base), dead_);
-    if (with_tail) tail_->append(codes, rows, tail_base_, shift(tail_base_), dead_);
+    for (const Segment& segment : segments)
+        segment.tables->append(codes, rows, segment.base, shift(segment.base), dead);
+    for (const Aside& aside : tails) aside.tail->append(codes, rows, aside.base, shift(aside.base), dead);
     return {std::make_shared<const Tables>(design_, codes, rows, threads), base};
+}
+
+std::size_t LiveTables::first_fitting(std::int64_t end) const {
+    std::size_t first = segments_.size();
+    while (first > 0 && end - segments_[first - 1].base < 0xFFFFFFFF) --first;
+    return first;
+}
+
+void LiveTables::set_aside() {
+    const std::int64_t next_base = tail_base_ + static_cast<std::int64_t>(tail_->size());
+    auto tail = std::make_shared<Tail>(design_, tail_capacity(next_base, true));
+    const auto lock = writing();
+    aside_.push_back({std::move(tail_), tail_base_});
+    tail_ = std::move(tail);
+    tail_base_ = next_base;
+}
+
+std::size_t LiveTables::due() const {
+    const auto lock = reading();
+    return aside_.size();
+}
+
+bool LiveTables::merge(unsigned threads) {
+    const std::lock_guard merging(merging_);
+    std::vector<Segment> segments;
+    std::vector<Aside> tails;
+    Tombstones dead;
+    {
+        const std::lock_guard writer(writer_);
+        if (aside_.empty()) return false;
+        const auto first = static_cast<std::ptrdiff_t>(first_fitting(tail_base_));
+        segments.assign(segments_.begin() + first, segments_.end());
+        tails = aside_;
+        dead = dead_;  // rows that die from here on stay in the tables, and are left out of what is found
+    }
+    Segment segment = merged(segments, tails, dead, threads);
+    {
+        const std::lock_guard writer(writer_);
+        const auto lock = writing();
+        segments_.resize(segments_.size() - segments.size());
+        if (segment.tables->rows() != 0) segments_.push_back(std::move(segment));
+        aside_.erase(aside_.begin(), aside_.begin() + static_cast<std::ptrdiff_t>(tails.size()));
+    }
+    return true;  // what was replaced is freed out here
 }
 
 void LiveTables::flush(unsigned threads) {
     if (tail_->size() == 0) return;
+    if (deferred_) return set_aside();
     // How many segments the new one takes in: those of about its size, once they are enough; then again with the result.
     std::size_t taken = 0, size = tail_->size(), run = 1, total = size;
     for (std::size_t i = segments_.size(); i-- > 0;) {
@@ -64,9 +110,10 @@ void LiveTables::flush(unsigned threads) {
             run = 1;
         }
     }
-    Segment segment = merged(taken, true, threads);
+    const Aside whole{tail_, tail_base_};
+    Segment segment = merged(std::span(segments_).last(taken), {&whole, 1}, dead_, threads);
     const std::int64_t next_base = tail_base_ + static_cast<std::int64_t>(tail_->size());
-    auto tail = std::make_unique<Tail>(design_, tail_capacity(next_base));
+    auto tail = std::make_shared<Tail>(design_, tail_capacity(next_base, deferred_));
     std::vector<Segment> gone;
     {
         const auto lock = writing();
@@ -95,10 +142,10 @@ std::int64_t LiveTables::add(std::span<const std::uint64_t> codes, std::span<con
 
 std::int64_t LiveTables::load(std::span<const std::uint64_t> codes, std::span<const bool> empty,
                               unsigned threads) {
-    const std::lock_guard writer(writer_);
+    const std::scoped_lock locks(merging_, writer_);
     const unsigned words = design_.words();
     const std::size_t count = codes.size() / words;
-    if (!segments_.empty() || tail_base_ != 0 || tail_->size() != 0)
+    if (!segments_.empty() || !aside_.empty() || tail_base_ != 0 || tail_->size() != 0)
         throw std::invalid_argument("only an empty index can be loaded");
     if (count >= 0xFFFFFFFFu) throw std::invalid_argument("too many rows for one segment");
     std::vector<std::uint64_t> kept;
@@ -113,7 +160,7 @@ std::int64_t LiveTables::load(std::span<const std::uint64_t> codes, std::span<co
     const bool all = empty.empty() || rows.size() == count;
     if (all) rows.clear();
     auto tables = std::make_shared<const Tables>(design_, all ? codes : kept, rows, threads);
-    auto tail = std::make_unique<Tail>(design_, tail_capacity(static_cast<std::int64_t>(count)));
+    auto tail = std::make_shared<Tail>(design_, tail_capacity(static_cast<std::int64_t>(count), deferred_));
     const auto lock = writing();
     if (tables->rows() != 0) segments_.push_back({std::move(tables), 0});
     std::swap(tail_, tail);
@@ -153,16 +200,19 @@ void LiveTables::hide(std::span<const std::int64_t> rows, bool hidden) {
 }
 
 void LiveTables::compact(unsigned threads) {
-    const std::lock_guard writer(writer_);
+    const std::scoped_lock locks(merging_, writer_);
     const std::int64_t next_base = tail_base_ + static_cast<std::int64_t>(tail_->size());
-    const std::int64_t base = segments_.empty() ? tail_base_ : segments_.front().base;
-    if (next_base - base >= 0xFFFFFFFF) throw std::invalid_argument("too many rows for one segment");
-    Segment segment = merged(segments_.size(), true, threads);
+    if (first_fitting(next_base) != 0) throw std::invalid_argument("too many rows for one segment");
+    std::vector<Aside> tails = aside_;
+    tails.push_back({tail_, tail_base_});
+    Segment segment = merged(segments_, tails, dead_, threads);
     std::vector<Segment> all;
-    auto tail = std::make_unique<Tail>(design_, tail_capacity(next_base));
+    std::vector<Aside> none;
+    auto tail = std::make_shared<Tail>(design_, tail_capacity(next_base, deferred_));
     if (segment.tables->rows() != 0) all.push_back(std::move(segment));
     const auto lock = writing();
     std::swap(segments_, all);
+    std::swap(aside_, none);
     std::swap(tail_, tail);
     tail_base_ = next_base;
 }
@@ -175,6 +225,7 @@ Hits LiveTables::search(std::span<const std::uint64_t> queries, const Request& r
         for (const Segment& segment : segments_)
             if (segment.tables->codes() != 0)
                 segment.tables->search(batch, request, prober, segment.base, &gone);
+        for (const Aside& aside : aside_) aside.tail->search(batch, request, aside.base, &gone);
         tail_->search(batch, request, tail_base_, &gone);
     });
 }
@@ -187,6 +238,10 @@ LiveTables::State LiveTables::state() const {
                 tail_->bytes(),
                 0,
                 {}};
+    for (const Aside& aside : aside_) {
+        state.tail += aside.tail->size();
+        state.bytes += aside.tail->bytes();
+    }
     for (const Segment& segment : segments_) {
         state.segments.push_back(static_cast<std::int64_t>(segment.tables->rows()));
         state.bytes += segment.tables->bytes();

@@ -5,6 +5,11 @@
 // and four segments of about the same size become one, so there are few of them and a code is rebuilt rarely. When this
 // happens depends on the number of rows alone, not on how they were batched.
 //
+// Or merging is `deferred`: a full tail, of an eighth, is set aside as it is, still searched, and a new one begun;
+// whoever calls `merge`, from a thread of its own, makes one segment of everything but the new tail. So adding never
+// waits for a merge, and a search asks one segment and at most a few tails, which are cheaper than segments of their
+// size.
+//
 // Readers share a lock that writers take only to put codes into the tail or to swap segments, never while building; a
 // search sees one state from beginning to end.
 #include <cstdint>
@@ -21,7 +26,7 @@ namespace neardup {
 
 class LiveTables {
   public:
-    explicit LiveTables(const Design& design);
+    explicit LiveTables(const Design& design, bool deferred = false);
 
     const Design& design() const { return design_; }
 
@@ -36,6 +41,11 @@ class LiveTables {
     void hide(std::span<const std::int64_t> rows, bool hidden);
     // Merges everything into one segment, without the removed rows.
     void compact(unsigned threads);
+
+    // How many tails have been set aside.
+    std::size_t due() const;
+    // Takes them into one segment with all others; says whether there were any. Nothing waits for it while it builds.
+    bool merge(unsigned threads);
 
     Hits search(std::span<const std::uint64_t> queries, const Request& request) const;
 
@@ -55,18 +65,29 @@ class LiveTables {
     std::shared_lock<std::shared_mutex> reading() const;
     std::unique_lock<std::shared_mutex> writing() const;
 
-    // The last `count` segments, and the tail if asked, as one segment.
-    Segment merged(std::size_t count, bool with_tail, unsigned threads) const;
+    struct Aside {
+        std::shared_ptr<const Tail> tail;
+        std::int64_t base;
+    };
+    // Segments and tails that follow each other, as one segment without the rows that are dead.
+    Segment merged(std::span<const Segment> segments, std::span<const Aside> tails, const Tombstones& dead,
+                   unsigned threads) const;
+    // The last segments that fit into one together with all that follows them: the number of the first of these.
+    std::size_t first_fitting(std::int64_t end) const;
     void flush(unsigned threads);
+    void set_aside();
 
     Design design_;
+    bool deferred_;
     std::vector<Segment> segments_;
-    std::unique_ptr<Tail> tail_;
+    std::vector<Aside> aside_;  // by row; they come after the segments and before the tail
+    std::shared_ptr<Tail> tail_;
     std::int64_t tail_base_ = 0;
     // Throws unless all of them have been added.
     void check_rows(std::span<const std::int64_t> rows) const;
 
     Tombstones dead_, hidden_;  // what is dead is hidden too
+    std::mutex merging_;        // taken before writer_: whoever replaces segments of deferred tables
     std::mutex writer_;
     mutable std::mutex gate_;
     mutable std::shared_mutex lock_;

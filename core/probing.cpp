@@ -67,13 +67,13 @@ void Batch::enter(const Layout& layout) {
 }
 
 void list_probes(const Shape& shape, const Pages<std::uint64_t>& presence, Batch& batch, std::size_t from,
-                 std::size_t to) {
+                 std::size_t to, const std::uint8_t* closed) {
     const auto sets = shape.flip_sets().subspan(from, to - from);
     std::array<std::uint16_t, batch_rows> open;
     std::size_t queries = 0;
     for (std::size_t i = 0; i < batch.count; ++i) {
         open[queries] = static_cast<std::uint16_t>(i);
-        queries += batch.done[i] == 0;
+        queries += (batch.done[i] | (closed == nullptr ? 0 : closed[i])) == 0;
     }
     if (batch.probes.size() < queries * sets.size() + 1) batch.probes.resize(queries * sets.size() + 1);
     Probe* out = batch.probes.data();

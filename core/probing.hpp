@@ -125,10 +125,11 @@ KERNEL inline void confirm(Batch& batch, std::span<const Claim> claims, std::siz
     }
 }
 
-// Lists probes flip_sets[from, to) of every query still open. With a presence map, one word per header whose bits say
-// which values of the next `extra` key bits occur, a probe that can meet nothing is left out.
+// Lists probes flip_sets[from, to) of every query still open, but those that are `closed` for this table. With a
+// presence map, one word per header whose bits say which values of the next `extra` key bits occur, a probe that can
+// meet nothing is left out.
 void list_probes(const Shape& shape, const Pages<std::uint64_t>& presence, Batch& batch, std::size_t from,
-                 std::size_t to);
+                 std::size_t to, const std::uint8_t* closed = nullptr);
 
 // Probes go out in rounds: in mode first so that an early answer saves the later ones, and always so that the list of
 // a whole batch stays small. Gives the cuts between them.

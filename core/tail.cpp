@@ -8,6 +8,28 @@
 
 namespace neardup {
 
+namespace {
+
+constexpr std::size_t most_marks = 64;  // of one code: more would cost more than they spare
+constexpr unsigned marks_a_code =
+    7;  // the map has 2^7 bits or more for each; a full tail sets a fifth of them
+
+// Numbers of so many bits with at most `flips` bits set, or none if they are too many.
+std::vector<std::uint32_t> small_differences(unsigned bits, unsigned flips) {
+    std::vector<std::uint32_t> found{0};
+    for (std::size_t first = 0; flips > 0; --flips) {
+        const std::size_t last = found.size();
+        for (std::size_t i = first; i < last; ++i)
+            for (auto j = static_cast<unsigned>(std::bit_width(found[i])); j < bits; ++j)
+                found.push_back(found[i] | std::uint32_t{1} << j);
+        if (found.size() > most_marks) return {};
+        first = last;
+    }
+    return found;
+}
+
+}  // namespace
+
 Tail::Tail(const Design& design, std::size_t capacity) : design_(design), capacity_(capacity) {
     // Buckets of 4 to 8 when full: at most one in 250 overflows 16.
     const auto wanted = std::max(1u, static_cast<unsigned>(std::bit_width(capacity / 8)));
@@ -20,8 +42,21 @@ Tail::Tail(const Design& design, std::size_t capacity) : design_(design), capaci
                            Pages<std::uint32_t>(buckets * lanes),
                            Pages<std::uint8_t>(buckets),
                            {},
+                           {},
+                           0,
+                           {},
                            {}});
-        if (tables_.back().shape.has_presence()) tables_.back().presence = Pages<std::uint64_t>(buckets);
+        Buckets& made = tables_.back();
+        if (!made.shape.has_presence()) continue;
+        made.presence = Pages<std::uint64_t>(buckets);
+        const unsigned marked = std::min(
+            {static_cast<unsigned>(std::bit_width(capacity)) + marks_a_code, bits_in(key.mask), 32u});
+        made.nearby = small_differences(marked, made.shape.flips());
+        if (made.nearby.empty()) continue;
+        made.marked = marked;
+        // A pair belongs to the first table that claims it, so no table may claim what its marks would leave out.
+        claims_.back() = {made.shape.layout().leading(marked), made.shape.flips()};
+        made.marks = Pages<std::uint64_t>(((std::size_t{1} << marked) + 63) / 64);
     }
     codes_.reserve(capacity);
     first_.reserve(capacity);
@@ -33,7 +68,7 @@ std::size_t Tail::bytes() const {
     std::size_t total =
         codes_.capacity() * sizeof(Code) + 4 * (first_.capacity() + last_.capacity() + next_.capacity());
     for (const Buckets& b : tables_) {
-        total += b.low.bytes() + b.code.bytes() + b.count.bytes() + b.presence.bytes();
+        total += b.low.bytes() + b.code.bytes() + b.count.bytes() + b.presence.bytes() + b.marks.bytes();
         for (const auto& [header, list] : b.overflow)
             total += 4 * (list.low.capacity() + list.code.capacity()) + 64;
     }
@@ -51,6 +86,31 @@ std::uint32_t Tail::Buckets::find(std::uint32_t header, std::uint32_t low_bits, 
             if (list.low[i] == low_bits && codes[list.code[i]] == wanted) return list.code[i];
     }
     return none;
+}
+
+void Tail::Buckets::mark(std::uint64_t top) {
+    if (marked == 0) return;
+    const Layout& layout = shape.layout();
+    const auto own = static_cast<std::uint32_t>(layout.header(top, marked - layout.header_bits()));
+    for (const std::uint32_t difference : nearby) {
+        const std::uint32_t value = own ^ difference;
+        marks[value / 64] |= std::uint64_t{1} << (value % 64);
+    }
+}
+
+void Tail::Buckets::close(const Batch& batch, std::array<std::uint8_t, batch_rows>& closed) const {
+    constexpr std::size_t ahead = 16;
+    const Layout& layout = shape.layout();
+    const auto& top = batch.permuted[layout.words() - 1];
+    std::array<std::uint32_t, batch_rows> values;
+    const unsigned more = marked - layout.header_bits();
+    for (std::size_t i = 0; i < batch.count; ++i)
+        values[i] = static_cast<std::uint32_t>(layout.header(top[i], more));
+    const std::uint64_t* words = marks.data();
+    for (std::size_t i = 0; i < batch.count; ++i) {
+        if (i + ahead < batch.count) __builtin_prefetch(words + values[i + ahead] / 64);
+        closed[i] = static_cast<std::uint8_t>(~(words[values[i] / 64] >> (values[i] % 64)) & 1);
+    }
 }
 
 void Tail::Buckets::insert(std::uint32_t header, std::uint32_t low_bits, std::uint32_t number) {
@@ -111,6 +171,7 @@ void Tail::add(std::span<const std::uint64_t> codes, std::span<const bool> empty
                 table.insert(header, low, number[j]);
                 if (table.presence.size() != 0)
                     table.presence[header] |= std::uint64_t{1} << (layout.header(top[j], Shape::extra) & 63);
+                table.mark(top[j]);
             }
         }
     }
@@ -162,12 +223,16 @@ void Tail::search(Batch& batch, const Request& request, std::int64_t base, const
     if (dead != nullptr && dead->empty()) dead = nullptr;
     batch.hits.clear();
     std::vector<std::uint32_t> room;
+    std::array<std::uint8_t, batch_rows> closed;
     for (std::size_t z = 0; z < tables_.size(); ++z) {
         const Buckets& table = tables_[z];
         batch.enter(table.shape.layout());
+        const bool marks = table.marked != 0;
+        if (marks) table.close(batch, closed);
         const auto cuts = rounds(table.shape.flip_sets().size(), request.mode);
         for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-            list_probes(table.shape, table.presence, batch, cuts[i], cuts[i + 1]);
+            list_probes(table.shape, table.presence, batch, cuts[i], cuts[i + 1],
+                        marks ? closed.data() : nullptr);
             scan(table, batch);
             on_best_cpu([&] KERNEL {
                 confirm(

@@ -3,6 +3,11 @@
 //
 // A bucket is a line of low bits and a line of code numbers; the few codes a full bucket cannot take go to a list of its
 // own. Equal codes are found as they come and share one entry.
+//
+// Few queries have anything to find in a tail, and asking all flips of each would cost as much as a small segment does.
+// So a map says for every value of the first bits of the key whether a code within a table's flips of it is here: each
+// code marks all it is near to as it comes, and a query asks one bit.
+#include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -37,10 +42,17 @@ class Tail {
         Pages<std::uint32_t> low, code;  // 16 to a bucket
         Pages<std::uint8_t> count;       // 17: it has overflowed
         Pages<std::uint64_t> presence;
+        Pages<std::uint64_t> marks;  // bits, by the first `marked` bits of the key; none if flips are many
+        unsigned marked = 0;
+        std::vector<std::uint32_t> nearby;  // what the marks of one code differ in
         std::unordered_map<std::uint32_t, Overflow> overflow;
 
         std::uint32_t find(std::uint32_t header, std::uint32_t low_bits, const Code& wanted,
                            const std::vector<Code>& codes) const;
+        // Which values of the key's first bits a code is near to; and which queries are near to none that is here. Both
+        // take the code's most significant word.
+        void mark(std::uint64_t top);
+        void close(const Batch& batch, std::array<std::uint8_t, batch_rows>& closed) const;
         void insert(std::uint32_t header, std::uint32_t low_bits, std::uint32_t number);
     };
     void scan(const Buckets& buckets, Batch& batch) const;

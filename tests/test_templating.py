@@ -2,12 +2,16 @@
 
 import csv
 import json
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 from command import run
+from hypothesis import given
+from hypothesis import strategies as st
 
 import neardup as nd
+from neardup.features.lines import lines_of, recurring_lines, without_lines
 from neardup.keep import host_of
 
 # What is recommended for pages of the web; docs/templates.md has the table.
@@ -105,6 +109,64 @@ def test_pages_alike_only_in_the_template_part_and_pages_that_differ_only_there_
     assert after == {("shop.example-4", "copy")}
 
 
+def test_lines_are_left_out_before_shingles_are_made():
+    # A label between any two lines breaks every run of words, and is too short to be a shingle of its own.
+    def page(n, label):
+        one = [f"{a} {b}" for a, b in zip(words(n).split()[::2], words(n).split()[1::2], strict=True)]
+        return f"\n{label}\n".join(one)
+
+    documents = [nd.Document(f"a{n}", page(n, "read more"), {}) for n in range(12)]
+    documents += [nd.Document(f"b{n}", page(n, "see also"), {}) for n in range(12)]
+    found = {}
+    for lines in (False, True):
+        settings = nd.Templates(share=0.3, least=10, lines=lines)
+        result = nd.dedup(documents, nd.Config(verify=nd.Jaccard(0.8), templates=settings))
+        pairs = zip(result.pairs.left, result.pairs.right, strict=True)
+        found[lines] = {(result.ids[a], result.ids[b]) for a, b in pairs}
+    assert found[False] == set()
+    assert found[True] == {(f"a{n}", f"b{n}") for n in range(12)}
+
+
+def test_a_page_of_template_lines_alone_is_not_emptied():
+    documents = [nd.Document(f"t{n}", f"{MENU}\n{words(n)}", {}) for n in range(20)]
+    turned = "\n".join(reversed(MENU.splitlines()))
+    documents += [nd.Document("m1", MENU, {}), nd.Document("m2", turned, {})]
+    settings = nd.Templates(share=0.3, least=10)
+    result = nd.dedup(documents, nd.Config(features=nd.Words(), templates=settings))
+    assert [result.ids[d.row] for d in result.dropped] == ["m2"]
+
+
+TEXTS = st.lists(
+    st.lists(st.sampled_from(["a b", "A, b!", "c", "", " ", "d e f", "é 1", "é 2"]), max_size=6).map(
+        "\n".join
+    ),
+    max_size=6,
+)
+
+
+@given(TEXTS, st.integers(0, 3), st.booleans())
+def test_lines_equal_the_definition(texts, often, fold):
+    how = nd.Normalize(digits="fold" if fold else "keep")
+    features = nd.Shingles(normalize=how)
+    raw = [text.encode() for text in texts]
+    counts = Counter(line for text in texts for line in set(nd.normalize(text.split("\n"), how)) - {""})
+    known, many = recurring_lines(iter([lines_of(raw, features)]), often)
+    assert sorted(many.tolist()) == sorted(count for count in counts.values() if count > often)
+    recurring = {line for line, count in counts.items() if count > often}
+    for text, left in zip(texts, without_lines(raw, known, features, 2), strict=True):
+        lines = text.split("\n")
+        kept = [line for line in lines if nd.normalize([line], how)[0] not in recurring]
+        expected = kept if any(nd.normalize(kept, how)) else lines
+        assert [line for line in left.decode().split("\n") if line] == [line for line in expected if line]
+
+
+def test_long_lines_are_no_template():
+    long = " ".join(f"w{i}" for i in range(1500)).encode()
+    assert len(lines_of([long] * 3, nd.Shingles())) == 0
+    known = lines_of([b"menu"], nd.Shingles())
+    assert without_lines([b"menu\n" + long, b"menu"], known, nd.Shingles()) == [long, b"menu"]
+
+
 @pytest.mark.parametrize(
     ("url", "host"),
     [
@@ -162,7 +224,10 @@ def test_the_command_shows_what_was_learnt_and_what_it_changes(data):
     assert exact["before"] < exact["without_lines"] <= exact["folded"]
     assert answer["sources"][0]["line_samples"][0][0] == "jump to content"
     quality = answer["effect"]["quality"]
-    assert min(quality["after"].values()) >= 0.95
+    assert set(quality) == {"nothing", "shingles", "lines and shingles"}
+    assert min(quality["lines and shingles"].values()) >= 0.95
+    kept = json.loads(run(*arguments, "--keep-lines", "--json").stdout)["effect"]["pairs"]
+    assert set(kept) == {"nothing", "shingles"}
     shown = run(*arguments)
     assert shown.returncode == 0
     assert b"jump to content" in shown.stdout

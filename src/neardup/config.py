@@ -42,7 +42,8 @@ MethodName = Literal["minhash", "simhash", "bits", "exact", "imatch", "supers", 
 
 @dataclass(frozen=True)
 class Templates:
-    """Features that recur in more than `share` of a source's documents are not compared: menus, footers, notices.
+    """Lines and features that recur in more than `share` of a source's documents are not compared: menus, footers,
+    notices. Lines go before features are made, unless `lines` is False; a document that has no others keeps them.
 
     They must be in `at_least` documents too: where a source is small, copies of one page are no template.
     They are learnt from up to `sample` documents of each source that has at least `least`; of a document that has
@@ -54,6 +55,7 @@ class Templates:
     floor: int = 1
     sample: int = 10_000
     at_least: int = 10
+    lines: bool = True
 
     def often(self, documents: int) -> float:
         """In more documents than this something recurs, of so many that were looked at."""

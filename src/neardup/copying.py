@@ -8,10 +8,12 @@ common, and so a fingerprint: no such pair is missed, unless a fingerprint is in
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, field
+from itertools import pairwise
+from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.documents import Document
@@ -19,12 +21,16 @@ from neardup.errors import ConfigError
 from neardup.features.extract import Shingles
 from neardup.features.normalize import Normalize, tokens
 from neardup.features.select import Winnow
-from neardup.search.runs import unpack_pairs
-from neardup.similarity import containment
-from neardup.spans import Span, matched_spans
+from neardup.search.runs import PairRuns, pack_pairs, unpack_pairs
+from neardup.spans import Span, token_rows
 from neardup.threads import check_threads
 
 __all__ = ["Copied", "Copies", "find_copies"]
+
+Rows = NDArray[np.int64]
+_MET_AT_ONCE = 1 << 23  # pairs that share a fingerprint, spelled out at a time
+_MATCHED_AT_ONCE = 1 << 20  # candidates looked into by one call
+_SPELLED_AT_ONCE = 256  # pairs whose passages are made together
 
 
 @dataclass(frozen=True)
@@ -43,30 +49,77 @@ class Copied:
 
 
 @dataclass(frozen=True)
-class Copies:
-    """Pairs that share a passage of at least `words` words, most shared words first, and what the search met:
-    `candidates` shared a fingerprint; `capped` fingerprints were in more than `cap` documents, which were then paired
-    with a few of them only, so that `skipped` pairs (an upper bound) were not looked at. `left_out` candidates shared
-    fewer runs of words than those looked into."""
+class _Corpus:
+    """The documents again, to spell passages out when they are asked for."""
 
-    pairs: tuple[Copied, ...]
+    documents: Sequence[Document]
+    tokens: NDArray[np.uint64]
+    offsets: Rows
+    width: int
+    normalize: Normalize
+    threads: int
+
+
+@dataclass(frozen=True, eq=False)
+class Copies(Sequence[Copied]):
+    """Pairs that share a passage of at least `words` words, most words in passages first, then the longest passage,
+    then the order of the documents. `part`, `whole` (rows), `shared` and `longest` (words) are columns of all of them;
+    a `Copied` is made, with its passages, when it is asked for.
+
+    What the search met: `candidates` shared a fingerprint, and every one was looked into. `capped` fingerprints were in
+    more than `cap` documents, which were then paired with a few of them only, so that `skipped` pairs (an upper bound)
+    were not looked at.
+    """
+
     documents: int
     words: int
     fingerprints: int
     candidates: int
     capped: int
     skipped: int
-    left_out: int
+    part: Rows
+    whole: Rows
+    shared: Rows
+    longest: Rows
+    corpus: _Corpus = field(repr=False)
 
     def __len__(self) -> int:
-        return len(self.pairs)
+        return len(self.part)
+
+    @overload
+    def __getitem__(self, at: int) -> Copied: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Copied]: ...
+    def __getitem__(self, at: int | slice) -> Copied | list[Copied]:
+        chosen = np.arange(len(self))[at]
+        made = list(self._spelled(np.atleast_1d(chosen)))
+        return made if isinstance(at, slice) else made[0]
 
     def __iter__(self) -> Iterator[Copied]:
-        return iter(self.pairs)
+        for start in range(0, len(self), _SPELLED_AT_ONCE):
+            yield from self[start : start + _SPELLED_AT_ONCE]
 
-    def to_json(self) -> dict[str, Any]:
-        """The same as plain JSON values."""
-        return asdict(self)
+    def _spelled(self, chosen: Rows) -> Iterator[Copied]:
+        corpus, part, whole = self.corpus, self.part[chosen], self.whole[chosen]
+        _, _, ends, *columns = _core.shared_passages(
+            corpus.tokens, corpus.offsets, part, whole, corpus.width, True, corpus.threads
+        )
+        for i, (a, b) in enumerate(zip(part.tolist(), whole.tolist(), strict=True)):
+            split = tokens([corpus.documents[a].text], corpus.normalize)[0]
+            places = (column[ends[i] : ends[i + 1]].tolist() for column in columns)
+            spans = tuple(
+                Span(begin, place, count, " ".join(split[begin : begin + count]))
+                for begin, place, count in zip(*places, strict=True)
+            )
+            words, longest = int(self.shared[chosen[i]]), int(self.longest[chosen[i]])
+            names = corpus.documents[a].id, corpus.documents[b].id
+            yield Copied(*names, words, longest, words / len(split), spans)
+
+    def to_json(self, top: int | None = None) -> dict[str, Any]:
+        """The same as plain JSON values; of the pairs the first `top`."""
+        told = ("documents", "words", "fingerprints", "candidates", "capped", "skipped")
+        pairs = [asdict(pair) for pair in self[:top]]
+        return {name: getattr(self, name) for name in told} | {"found": len(self), "pairs": pairs}
 
 
 def find_copies(
@@ -76,13 +129,13 @@ def find_copies(
     width: int = 5,
     normalize: Normalize | None = None,
     cap: int = 1000,
-    most: int = 1000,
     threads: int = 1,
 ) -> Copies:
     """The pairs of documents that have `words` successive words in common, ranked by all they have in common.
 
-    Passages are made of runs of `width` words. Documents are held in memory. Exactly repeated documents are pairs
-    too. Passages are looked up in the `most` candidates that share most runs of words.
+    Passages are made of runs of `width` words. Every candidate is looked into, word by word. Documents are held in
+    memory, with 8 bytes for each word, 40 for each candidate, and while a document is looked into about 140 for each of
+    its words. Documents of the same words are pairs too.
     """
     check_threads(threads)
     if not 1 <= width <= words:
@@ -98,35 +151,41 @@ def find_copies(
     ]
     texts = [document.text for document in made]
     chosen = Shingles(width, normalize=how, select=Winnow(words - width + 1)).extract(texts, threads=threads)
-    rows = np.repeat(np.arange(len(made)), chosen.sizes)
-    met, capped, skipped = _core.key_pairs(chosen.hashes, None, None, cap, threads)
-    left, right = (rows[side] for side in unpack_pairs(met))
-    packed = np.unique(left.astype(np.uint64) << np.uint64(32) | right.astype(np.uint64))
-    left, right = unpack_pairs(packed)
-    every = Shingles(width, normalize=how).extract(texts, threads=threads)
-    smaller = np.minimum(every.sizes[left], every.sizes[right])
-    shared = np.rint(containment(every, left, right, of="smaller", threads=threads) * smaller)
-    first = np.sort(np.argsort(-shared, kind="stable")[:most])
-    pairs = []
-    split: dict[int, list[str]] = {}
-    for a, b in zip(left[first].tolist(), right[first].tolist(), strict=True):
-        for row in {a, b} - split.keys():
-            split[row] = tokens([texts[row]], how)[0]
-        part, whole = (a, b) if len(split[a]) <= len(split[b]) else (b, a)
-        spans = matched_spans(split[part], split[whole], width)
-        longest = max((span.words for span in spans), default=0)
-        if longest >= words:
-            count = sum(span.words for span in spans)
-            share = count / len(split[part])
-            pairs.append(Copied(made[part].id, made[whole].id, count, longest, share, spans))
-    pairs.sort(key=lambda pair: (-pair.words, -pair.longest, pair.part, pair.whole))
-    return Copies(
-        tuple(pairs),
-        len(made),
-        words,
-        len(chosen.hashes),
-        len(packed),
-        capped,
-        skipped,
-        len(packed) - len(first),
+    left, right, capped, skipped = _candidates(
+        chosen.hashes, np.repeat(np.arange(len(made)), chosen.sizes), cap, threads
     )
+    corpus = _Corpus(made, *token_rows(texts, how, threads=threads), width, how, threads)
+    size = np.diff(corpus.offsets)
+    part, whole = np.where(size[left] <= size[right], (left, right), (right, left))
+    order = np.lexsort((part, whole))  # a whole is prepared once for all of its parts
+    part, whole = np.ascontiguousarray(part[order]), np.ascontiguousarray(whole[order])
+    shared, longest = np.empty(len(part), np.int64), np.empty(len(part), np.int64)
+    for start in range(0, len(part), _MATCHED_AT_ONCE):
+        some = slice(start, start + _MATCHED_AT_ONCE)
+        shared[some], longest[some], *_ = _core.shared_passages(
+            corpus.tokens, corpus.offsets, part[some], whole[some], width, False, threads
+        )
+    found = np.flatnonzero(longest >= words)
+    ranked = found[np.lexsort((whole[found], part[found], -longest[found], -shared[found]))]
+    part, whole, shared, longest = part[ranked], whole[ranked], shared[ranked], longest[ranked]
+    met = len(made), words, len(chosen.hashes), len(order), capped, skipped
+    return Copies(*met, part, whole, shared, longest, corpus)
+
+
+def _candidates(keys: NDArray[np.uint64], rows: Rows, cap: int, threads: int) -> tuple[Rows, Rows, int, int]:
+    """The pairs of rows that share a key, as many keys at a time as bring a bounded number of them."""
+    order = np.argsort(keys, kind="stable")
+    keys, rows = keys[order], rows[order]
+    begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
+    many = np.minimum(np.diff(np.append(begins, len(keys))), cap)
+    part = np.cumsum(many * (many - 1) // 2) // _MET_AT_ONCE
+    cuts = [0, *begins[np.flatnonzero(np.diff(part)) + 1].tolist(), len(keys)]
+    runs = PairRuns()
+    capped = skipped = 0
+    for begin, end in pairwise(cuts):
+        met, over, lost = _core.key_pairs(keys[begin:end], None, None, cap, threads)
+        left, right = unpack_pairs(met)
+        runs.add(pack_pairs(rows[begin:end][left], rows[begin:end][right]))
+        capped, skipped = capped + over, skipped + lost
+    left, right = unpack_pairs(np.concatenate([np.empty(0, np.uint64), *runs.chunks()]))
+    return left, right, capped, skipped

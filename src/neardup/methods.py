@@ -42,8 +42,8 @@ Sets = Callable[[Rows], Iterator[Features]]
 class Task:
     """What a method searches: the rows of a corpus that are not to `skip`, each with its rank, 0 the best.
 
-    With a `folder` at most about `most` pairs are held in memory. `told` hears what share is done. `sets` makes the
-    features of ascending rows that will be compared, a batch at a time.
+    With a `folder` at most about `most` pairs are held in memory, and for other columns about `memory` bytes. `told`
+    hears what share is done. `sets` makes the features of ascending rows that will be compared, a batch at a time.
     """
 
     corpus: Corpus
@@ -54,6 +54,7 @@ class Task:
     threads: int
     told: Callable[[float], None]
     sets: Sets
+    memory: int = 1 << 30
 
     def runs(self) -> PairRuns:
         """Where its pairs are gathered."""
@@ -212,6 +213,8 @@ class Within:
             of=self.of,
             rank=task.rank,
             runs=task.runs(),
+            memory=task.memory,
+            folder=task.folder,
             threads=task.threads,
             told=task.told,
         )

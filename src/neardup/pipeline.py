@@ -155,7 +155,10 @@ class _Search:
         short = self._short(apart)
         self.progress.stage("candidates", 1.0)
         room, told = self.room, self.progress.reached
-        task = Task(corpus, apart, self.best, room.folder, room.pairs, self.threads, told, self._batches)
+        memory = max(1 << 20, room.memory // 4)
+        task = Task(
+            corpus, apart, self.best, room.folder, room.pairs, self.threads, told, self._batches, memory
+        )
         joined = method.candidates(task)
         runs = None
         joined_short = np.zeros(len(corpus), np.bool_)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,15 @@ from neardup.corpus.corpus import Corpus
 from neardup.corpus.shard import Prints, Shard
 from neardup.features.base import Features
 from neardup.features.extract import TextFeatures
+from neardup.features.lines import lines_of, recurring_lines, without_lines
+from neardup.features.texts import as_texts
 from neardup.features.weights import Common, Frequencies, Idf
 from neardup.fingerprints.imatch import IMatch
 from neardup.fused import Printer, read_texts
 from neardup.methods import Method
 from neardup.threads import check_threads
 
-__all__ = ["Prepared", "needs_corpus", "prepare"]
+__all__ = ["Learnt", "Prepared", "needs_corpus", "prepare", "template_lines"]
 
 Rows = NDArray[np.int64]
 
@@ -31,13 +34,35 @@ def needs_corpus(config: Config) -> bool:
 
 
 @dataclass(frozen=True)
+class Learnt:
+    """What recurs in one source: among the features that are `made`, among those that are `compared`, and as lines
+    (their keys, ascending), None where lines stay."""
+
+    made: Common
+    compared: Common
+    lines: NDArray[np.uint64] | None
+
+    @property
+    def scheme(self) -> str:
+        if self.lines is None:
+            return self.made.scheme
+        return f"{self.made.scheme},lines={blake2b(self.lines.tobytes(), digest_size=4).hexdigest()}"
+
+    def texts(self, shard: Shard, rows: Rows, features: TextFeatures, threads: int) -> _core.Texts:
+        """Texts of this source without its lines."""
+        if self.lines is None or not len(self.lines):
+            return shard.texts(rows)
+        return as_texts(without_lines(shard.text_bytes(rows), self.lines, features, threads))
+
+
+@dataclass(frozen=True)
 class Prepared:
     """A config's features, ready to be made: with weights learnt, and templates left out source by source."""
 
     config: Config
     features: TextFeatures
     compared: TextFeatures
-    templates: Mapping[int, tuple[Common, Common | None]] = field(default_factory=dict)
+    templates: Mapping[int, Learnt] = field(default_factory=dict)
     source_names: tuple[str, ...] = ()
     threads: int = 1
     fitted: Printer | None = None
@@ -59,7 +84,7 @@ class Prepared:
     @property
     def scheme(self) -> str:
         """What decides the fingerprints."""
-        learnt = " ".join(f"{s}:{c.scheme}" for s, (c, _) in sorted(self.templates.items()))
+        learnt = " ".join(f"{s}:{one.scheme}" for s, one in sorted(self.templates.items()))
         return f"{self.features.scheme} | {self.fitted or self.config.prints!r} {learnt}".strip()[:2000]
 
     def extract(self, shard: Shard, rows: Rows, sources: NDArray[np.int32]) -> Features:
@@ -70,10 +95,12 @@ class Prepared:
         for source in np.unique(sources):
             order = np.flatnonzero(sources == source)
             learnt = self.templates.get(int(source))
-            features = self.compared
-            if learnt is not None:
-                features = replace(features, common=learnt[1] or learnt[0])
-            parts.append(features.extract(shard.texts(rows[order]), threads=self.threads))
+            if learnt is None:
+                features, texts = self.compared, shard.texts(rows[order])
+            else:
+                features = replace(self.compared, common=learnt.compared)
+                texts = learnt.texts(shard, rows[order], self.config.compared, self.threads)
+            parts.append(features.extract(texts, threads=self.threads))
             orders.append(order)
         return _in_order(parts, np.concatenate(orders))
 
@@ -89,10 +116,12 @@ class Prepared:
         whole: dict[str, NDArray[np.generic]] = {}
         for source in np.unique(sources) if self.templates else [-1]:
             rows = np.flatnonzero(sources == source) if self.templates else np.arange(shard.count)
-            features = self.features
-            if (learnt := self.templates.get(int(source))) is not None:
-                features = replace(features, common=learnt[0])
-            reading = read_texts(shard.texts(rows), features, self.printer, threads=self.threads)
+            if (learnt := self.templates.get(int(source))) is None:
+                features, texts = self.features, shard.texts(rows)
+            else:
+                features = replace(self.features, common=learnt.made)
+                texts = learnt.texts(shard, rows, self.config.compared, self.threads)
+            reading = read_texts(texts, features, self.printer, threads=self.threads)
             assert reading.prints is not None
             for name, column in method.kept(reading.prints, self.threads).items():
                 if not self.templates:
@@ -123,14 +152,16 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
     if isinstance(config.fingerprint, IMatch):
         frequencies = _frequencies(corpus, _sampled(np.flatnonzero(~corpus.out)), config.features, threads)
         fitted = config.fingerprint.fit(frequencies)
-    templates: dict[int, tuple[Common, Common | None]] = {}
+    templates: dict[int, Learnt] = {}
     if config.templates is not None:
         for source, rows in _rows_by_source(corpus, config.templates):
-            learnt = _common(corpus, rows, config.features, config.templates, threads)
-            other = None
+            made = _common(corpus, rows, config.features, config.templates, threads)
+            other, lines = made, None
             if config.compare is not None:
                 other = _common(corpus, rows, config.compare, config.templates, threads)
-            templates[source] = (learnt, other)
+            if config.templates.lines:
+                lines, _ = template_lines(corpus, rows, config, threads)
+            templates[source] = Learnt(made, other, lines)
     return Prepared(config, features, compared, templates, tuple(corpus.source_names), threads, fitted)
 
 
@@ -174,6 +205,19 @@ def _common(corpus: Corpus, rows: Rows, features: TextFeatures, templates: Templ
     often = every.counts > templates.often(len(rows))
     common = replace(every, hashes=every.hashes[often], counts=every.counts[often])
     return Common(common, templates.share, templates.floor)
+
+
+def template_lines(
+    corpus: Corpus, rows: Rows, config: Config, threads: int = 1
+) -> tuple[NDArray[np.uint64], Rows]:
+    """The lines that recur in these rows of one source, as keys, and in how many of them each does."""
+    assert config.templates is not None
+    batches = (
+        lines_of(shard.text_bytes(local), config.compared, threads)
+        for batch in corpus.batches(rows, _BATCH_TOKENS)
+        for shard, local in corpus.by_shard(batch)
+    )
+    return recurring_lines(batches, config.templates.often(len(rows)))
 
 
 def _in_order(parts: list[Features], order: Rows) -> Features:

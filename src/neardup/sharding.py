@@ -139,17 +139,21 @@ class Sharder:
         self, batches: Iterable[Incoming | TextBlock], told: Callable[[int], None] | None = None
     ) -> list[Shard]:
         """The shards of all documents; `told` hears how many documents were read."""
-        made: list[Shard] = []
+        return list(self.stream(batches, told))
+
+    def stream(
+        self, batches: Iterable[Incoming | TextBlock], told: Callable[[int], None] | None = None
+    ) -> Iterator[Shard]:
+        """The same one by one, for whoever does not keep them."""
         with ExitStack() as stack:
             pool = stack.enter_context(ThreadPoolExecutor(1))
             waiting: Future[Shard] | None = None
             for number, pending in enumerate(self._gathered(batches, stack, told)):
                 if waiting is not None:
-                    made.append(waiting.result())
+                    yield waiting.result()
                 waiting = pool.submit(self._make, number, pending)
             if waiting is not None:
-                made.append(waiting.result())
-        return made
+                yield waiting.result()
 
     def fingerprint(self, shards: Iterable[Shard], prepared: Prepared) -> Iterator[int]:
         """Give shards their fingerprints now that the config is prepared; yields the documents done."""

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
 from neardup.errors import ConfigError
+from neardup.features.normalize import Normalize, tokens
+from neardup.features.texts import Texts, as_texts
 
-__all__ = ["Span", "matched_spans"]
+__all__ = ["Span", "matched_spans", "token_rows"]
 
-_MOST_PLACES = (
-    64  # of one run of words in the right text: what occurs everywhere is tried at its first places
-)
+_SEED = 0x6E6561726475702E
 
 
 @dataclass(frozen=True)
@@ -27,38 +31,37 @@ class Span:
 def matched_spans(left: Sequence[str], right: Sequence[str], width: int = 5) -> tuple[Span, ...]:
     """The passages of `width` words or more of the left text that stand in the right one, in the order of the left.
 
-    From left to right, each the longest there is where it begins, none overlapping another in the left text. A text
-    shorter than `width` is one passage or none. Time grows with the words, times the places a repeated one has.
+    Each is as long as it can be; of two that overlap in the left text the longer keeps what they share, so the longest
+    is there whole, and what remains of another may be shorter than `width`. A text shorter than `width` is one passage
+    or none. Time grows with the words of both.
     """
     if width < 1:
         raise ConfigError(f"width {width}: a passage has at least one word")
     width = min(width, len(left), len(right))
     if not width:
         return ()
-    places: dict[tuple[str, ...], list[int]] = {}
-    for start in range(len(right) - width + 1):
-        found = places.setdefault(tuple(right[start : start + width]), [])
-        if len(found) < _MOST_PLACES:
-            found.append(start)
-    spans: list[Span] = []
-    at = 0
-    while at + width <= len(left):
-        best, where = 0, -1
-        for start in places.get(tuple(left[at : at + width]), ()):
-            if best and left[at + best - 1] != (
-                right[start + best - 1] if start + best <= len(right) else None
-            ):
-                continue  # it ends before the longest so far
-            length = width
-            while (
-                at + length < len(left)
-                and start + length < len(right)
-                and left[at + length] == right[start + length]
-            ):
-                length += 1
-            if length > best:
-                best, where = length, start
-        if best:
-            spans.append(Span(at, where, best, " ".join(left[at : at + best])))
-        at += best or 1
-    return tuple(spans)
+    words, offsets = _numbered([left, right])
+    row = np.zeros(1, np.int64)
+    made = _core.shared_passages(words, offsets, row, row + 1, width, True)[3:]
+    return tuple(
+        Span(begin, place, count, " ".join(left[begin : begin + count]))
+        for begin, place, count in zip(*(column.tolist() for column in made), strict=True)
+    )
+
+
+def token_rows(
+    texts: Texts, how: Normalize, *, threads: int = 1
+) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    """The tokens of all texts in one column, a number for each word, and where each text begins."""
+    if how == how.without_words():
+        words, offsets, _, _ = _core.token_stream(as_texts(texts), how.native(), _SEED, False, threads)
+        return words, offsets
+    return _numbered(tokens(texts, how))
+
+
+def _numbered(texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+    numbers: dict[str, int] = {}
+    # Spread over all 64 bits, as hashes are.
+    words = [numbers.setdefault(word, (len(numbers) * _SEED) % (1 << 64)) for text in texts for word in text]
+    offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
+    return np.array(words, np.uint64), offsets

@@ -13,12 +13,13 @@ from numpy.typing import NDArray
 from neardup.config import Config, Templates
 from neardup.corpus.corpus import Corpus
 from neardup.deduplication import incoming
-from neardup.features.extract import TextFeatures
+from neardup.features.extract import Shingles, TextFeatures
+from neardup.features.lines import Lines, without_lines
 from neardup.features.normalize import Normalize, normalize, tokens
 from neardup.features.weights import Common
 from neardup.fused import digest
 from neardup.pipeline import first_rows
-from neardup.preparing import Prepared, prepare
+from neardup.preparing import Prepared, prepare, template_lines
 from neardup.sharding import Sharder
 from neardup.threads import check_threads
 
@@ -58,21 +59,13 @@ class LearntTemplates:
     settings: Templates
     exact: tuple[int, int, int]
     figures: int
-    lines: Mapping[str, frozenset[str]] = field(repr=False)
-    normalize: Normalize = field(default_factory=Normalize, repr=False)
+    lines: Mapping[str, NDArray[np.uint64]] = field(repr=False)
+    features: TextFeatures = field(default_factory=Shingles, repr=False)
 
     def strip(self, text: str, source: str = "") -> str:
         """A text of a source without the source's template lines; as it is, if nothing else would be left."""
         known = self.lines.get(source)
-        if not known:
-            return text
-        lines = text.splitlines()
-        kept = [
-            line
-            for line, words in zip(lines, normalize(lines, self.normalize), strict=True)
-            if words not in known
-        ]
-        return "\n".join(kept) if any(normalize(kept, self.normalize)) else text
+        return text if known is None else _stripped([text], known, self.features, 1)[0]
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the lists of lines, as plain JSON values."""
@@ -109,20 +102,20 @@ def learn_templates(
     names, how = corpus.source_names, config.compared.normalize
     found, lines = [], {}
     live = np.flatnonzero(~corpus.out)
-    for number, (made, compared) in sorted(prepared.templates.items()):
+    for number, one in sorted(prepared.templates.items()):
         rows = live[corpus.sources[live] == number]
-        common = compared or made
-        recurring = _lines([texts[row] for row in rows], how, settings.often(len(rows)))
-        lines[names[number]] = frozenset(recurring)
+        mine = [texts[row] for row in rows]
+        keys, counts = template_lines(corpus, rows, config, threads)
+        lines[names[number]] = keys
         found.append(
             SourceTemplate(
                 names[number],
                 len(rows),
-                len(common.frequencies.hashes),
-                len(recurring),
-                _share([texts[row] for row in rows], config.compared, common, threads),
-                _passages([texts[row] for row in rows[:_SHOWN_FROM]], config.compared, common, samples),
-                tuple(recurring.most_common(samples)),
+                len(one.compared.frequencies.hashes),
+                len(keys),
+                _share(mine, config.compared, one.compared, threads),
+                _passages(mine[:_SHOWN_FROM], config.compared, one.compared, samples),
+                _line_samples(mine, keys, counts, config.compared, samples, threads),
             )
         )
     learnt = LearntTemplates(
@@ -133,9 +126,14 @@ def learn_templates(
         (0, 0, 0),
         0,
         lines,
-        how,
+        config.compared,
     )
-    stripped = [learnt.strip(text, names[source]) for text, source in zip(texts, corpus.sources, strict=True)]
+    stripped = list(texts)
+    for number in prepared.templates:
+        rows = np.flatnonzero(corpus.sources == number)
+        made = _stripped([texts[row] for row in rows], lines[names[number]], config.compared, threads)
+        for row, text in zip(rows.tolist(), made, strict=True):
+            stripped[row] = text
     plain = replace(how, digits="keep", dates="keep", ids="keep").without_words()
     folded = replace(plain, digits="fold", dates="fold", ids="fold")
     first = [
@@ -151,13 +149,38 @@ def _firsts(texts: Sequence[str], how: Normalize, threads: int) -> NDArray[np.in
     return first_rows(np.ascontiguousarray(made.digests).view("<u8").reshape(-1, 2), made.empty)
 
 
-def _lines(texts: Sequence[str], how: Normalize, most: float) -> Counter[str]:
-    """Lines that stand in more than so many of the texts, in the normalised form, with their counts."""
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(set(normalize(text.splitlines(), how)) - {""})
-    often = sorted((line for line, count in counts.items() if count > most))
-    return Counter({line: counts[line] for line in often})
+def _stripped(
+    texts: Sequence[str], known: NDArray[np.uint64], features: TextFeatures, threads: int
+) -> list[str]:
+    raw = [text.encode("utf-8", "replace") for text in texts]
+    return [text.decode() for text in without_lines(raw, known, features, threads)]
+
+
+def _line_samples(
+    texts: Sequence[str],
+    keys: NDArray[np.uint64],
+    counts: NDArray[np.int64],
+    features: TextFeatures,
+    most: int,
+    threads: int,
+) -> tuple[tuple[str, int], ...]:
+    """The most frequent of the lines as their words, with how many texts have each."""
+    top = np.lexsort((keys, -counts))[:most]
+    wanted = {int(keys[i]): int(counts[i]) for i in top}
+    found: dict[int, str] = {}
+    for start in range(0, len(texts), _SHOWN_FROM):
+        if len(found) == len(wanted):
+            break
+        lines = Lines(
+            [text.encode("utf-8", "replace") for text in texts[start : start + _SHOWN_FROM]],
+            features,
+            threads,
+        )
+        for i in np.flatnonzero(np.isin(lines.keys, keys[top])).tolist():
+            raw = lines.data[lines.begins[i] : lines.ends[i]].tobytes().decode()
+            found.setdefault(int(lines.keys[i]), normalize([raw], features.normalize)[0])
+    ranked = sorted(((found[key], count) for key, count in wanted.items()), key=lambda one: (-one[1], one[0]))
+    return tuple(ranked)
 
 
 def _share(texts: Sequence[str], features: TextFeatures, common: Common, threads: int) -> float:

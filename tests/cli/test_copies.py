@@ -64,3 +64,26 @@ def test_copies_lists_pairs_and_their_passages(tmp_path):
     assert json.loads(run("copies", str(path), "--words", "31", "--json").stdout)["pairs"] == []
     assert run("copies", str(path), "--words", "3", "--width", "4").returncode == 1
     assert run("copies", str(tmp_path / "none.jsonl")).returncode == 1
+
+
+def test_a_scan_for_plagiarism_is_ranked_by_passages(tmp_path):
+    path = tmp_path / "essays.jsonl"
+    small = " ".join(f"small{i}" for i in range(60))
+    texts = [PAGE, f"mine {EXCERPT} own", f"{PAGE[:2000]} more", small, f"{small} again", OTHER]
+    path.write_text("".join(json.dumps({"id": f"d{i}", "text": t}) + "\n" for i, t in enumerate(texts)))
+    out = tmp_path / "found"
+    done = run("scan", str(path), "--preset", "plagiarism", "--out", str(out), "-q", "--json")
+    assert done.returncode == 0, done.stderr
+    said = json.loads(run("clusters", str(out), "--json").stdout)
+    assert said["by"] == "span"
+    first, second = said["listed"]
+    copied = len(set(PAGE[:2000].split()) & set(PAGE.split()))
+    # A word that was cut short is a word of the page no more, but the last run of words counts all the same.
+    assert [(m["id"], m["words"]) for m in first["members"]] == [("d0", 400), ("d2", copied), ("d1", 30)]
+    assert [(m["id"], m["words"]) for m in second["members"]] == [("d3", 60), ("d4", 60)]
+    shown = run("clusters", str(out)).stdout.decode()
+    assert "30 words in passages" in shown
+    assert "most words in shared passages first" in shown
+    by_size = json.loads(run("clusters", str(out), "--by", "size", "--json").stdout)
+    assert by_size["listed"][0]["members"][0]["words"] is None
+    assert "in 1 passage" in run("explain", "d1", "d0", "-f", str(out)).stdout.decode()

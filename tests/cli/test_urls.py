@@ -112,7 +112,7 @@ def test_files_columns_and_switches(tmp_path):
 def test_the_rules_are_listed():
     rows = [json.loads(line) for line in lines(run("urls", "--list-rules", "--off", "www", "--json"))]
     state = {row["rule"]: row["state"] for row in rows}
-    assert state["www"] == "off" and state["scheme"] == "on" and state["host-case"] == "standard"
+    assert state["www"] == "off" and state["scheme"] == "on" and state["host-encoding"] == "standard"
     assert any(line.startswith("off     www") for line in lines(run("urls", "--list-rules", "--off", "www")))
 
 
@@ -177,7 +177,7 @@ def test_mirrors_from_pairs_of_ids(tmp_path):
     ("arguments", "code", "says"),
     [
         (["urls", "--off", "wwww"], 2, b"no rule 'wwww'"),
-        (["urls", "--off", "host-case"], 2, b"URL standard"),
+        (["urls", "--off", "host-encoding"], 2, b"part of parsing"),
         (["urls", "nowhere.txt"], 1, b"no such file"),
         (["urls", "--rules", "nowhere.toml"], 1, b"nowhere.toml"),
         (["urls", "--learn", "nowhere.tsv"], 1, b"nowhere.tsv"),

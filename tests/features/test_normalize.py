@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup import _core
+from neardup.features import date_words
 
 SETTINGS = [
     {},
@@ -148,3 +149,43 @@ def test_a_hundred_megabyte_text():
     assert (
         codes.codes.tolist() == nd.Simhash().compute(nd.Words(weights="count").extract([text])).codes.tolist()
     )
+
+
+DATES = [
+    ("Monday 5 May 2024", "Tuesday 17 October 2023"),
+    ("Montag, 5. März 2024", "Samstag, 17. Jänner 2023"),
+    ("lundi 5 février 2024", "mercredi 17 août 2023"),
+    ("miércoles, 5 de enero de 2024", "sábado, 17 de septiembre de 2023"),
+    ("giovedì 5 maggio 2024", "lunedì 17 luglio 2023"),
+    ("5 stycznia 2024", "17 października 2023"),
+    ("5 Ağustos 2024 Çarşamba", "17 Şubat 2023 Perşembe"),
+    ("понедельник, 5 января 2024 г.", "среда, 17 Октября 2023 г."),
+    ("5 січня 2024", "17 листопада 2023"),
+    ("5 Ιανουαρίου 2024", "17 ΣΕΠΤΈΜΒΡΙΟΣ 2023"),
+    ("2024年5月3日 12時", "２０２３年１２月１１日 7時"),
+    ("2024년 5월 3일 금요일", "2023년 12월 11일 월요일"),
+]
+
+
+@pytest.mark.parametrize(("one", "other"), DATES)
+@pytest.mark.parametrize("more", [{}, {"accents": "strip"}, {"casefold": False}, {"ids": "fold"}])
+def test_dates_fold_in_many_languages(one, other, more):
+    if "ΣΕΠΤ" in other and more == {"casefold": False}:
+        other = other.capitalize().replace("σεπτέμβριοσ", "Σεπτέμβριος")
+    how = nd.Normalize(digits="fold", dates="fold", **more)
+    same = nd.normalize([f"Seen on {one} by many readers", f"Seen on {other} by many readers"], how)
+    assert same[0] == same[1]
+    # The core, which goes by hashes of words, agrees with what is spelled out.
+    features = nd.Shingles(3, normalize=how).extract([f"seen {one} by", f"seen {other} by"])
+    assert features.hashes[: features.offsets[1]].tolist() == features.hashes[features.offsets[1] :].tolist()
+    kept = nd.normalize([one, other], nd.Normalize(digits="fold", **more))
+    assert (kept[0] == kept[1]) == ("年" in one)
+
+
+def test_the_table_of_dates_decides_the_scheme():
+    assert f"dates=fold:{date_words.DIGEST}" in nd.Normalize(dates="fold").scheme
+    for words in date_words.DATE_WORDS.values():
+        assert words == words.lower()
+        assert len(words.split()) == len(set(words.split()))
+        assert all(len(parts) == 1 for parts in nd.tokens(words.split()))
+    assert nd.normalize(["5월 31일 61일"], nd.Normalize(dates="fold")) == ["0 0 61일"]

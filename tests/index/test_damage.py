@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 import sqlite3
 
@@ -135,6 +136,55 @@ def test_a_damaged_database_says_the_way_out(whole, tmp_path):
         nd.Index(copy, mode="read")
     with pytest.raises(nd.FormatError, match="--key"):
         recover_index(copy, tmp_path / "again")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """An index of texts, some on several pages, with removals and a log that is not yet folded in; and its key."""
+    folder = tmp_path_factory.mktemp("large")
+    index = nd.Index(folder / "i")
+    rng = random.Random(3)
+    documents = [
+        nd.Document(
+            f"id-{n}", " ".join(str(rng.random()) for _ in range(1500 if n % 20 == 0 else 30)), {"n": n}
+        )
+        for n in range(600)
+    ]
+    index.add(documents)
+    index.compact()
+    index.remove([f"id-{n}" for n in range(100, 200)])
+    index.add(nd.Document(f"late-{n}", f"the late page number {n} is short") for n in range(50))
+    index.write_key(folder / "key")
+    shutil.copytree(folder / "i", folder / "copy", ignore=shutil.ignore_patterns("lock"))
+    stored = {entry.id: (entry.text, entry.meta) for entry in index.documents()}
+    index.close()
+    assert (folder / "copy" / "index.sqlite-wal").stat().st_size > 50_000
+    return folder / "copy", folder / "key", stored
+
+
+@pytest.mark.parametrize("folded", [True, False])
+def test_any_page_may_be_lost(large, tmp_path, folded):
+    """Whatever page is zeroed, the root of a table or of the whole database too: what is on the others is saved."""
+    whole, key, stored = large
+    if folded:
+        whole = shutil.copytree(whole, tmp_path / "folded")
+        with sqlite3.connect(whole / "index.sqlite") as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.close()
+    data = (whole / "index.sqlite").read_bytes()
+    pages = len(data) // 8192
+    assert recover_index(whole, tmp_path / "sound") == (len(stored), 0)
+    for page in {*range(8), *random.Random(1).sample(range(pages), 6 if PLACES < 1000 else min(pages, 150))}:
+        copy = shutil.copytree(whole, tmp_path / f"copy-{page}")
+        hurt = bytearray(data)
+        hurt[page * 8192 : (page + 1) * 8192] = bytes(8192)
+        (copy / "index.sqlite").write_bytes(hurt)
+        saved, _ = recover_index(copy, tmp_path / f"saved-{page}", str(key))
+        assert saved >= len(stored) - 80, page  # as many short ones fit on a page
+        with nd.Index(tmp_path / f"saved-{page}", mode="read") as index:
+            assert len(index) == saved and index.verify().sound
+            for entry in index.documents():
+                assert (entry.text, entry.meta) == stored[entry.id]
 
 
 def test_another_database_or_version_is_refused(tmp_path):

@@ -12,24 +12,6 @@ import pytest
 
 import neardup as nd
 
-MEGABYTES = 4
-
-
-@pytest.fixture
-def small_disk(tmp_path):
-    """A file system of a few megabytes."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    made = subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", f"size={MEGABYTES}m", "tmpfs", str(place)],
-        capture_output=True,
-        text=True,
-    )
-    if made.returncode:
-        pytest.skip(f"cannot mount a small file system here: {made.stderr.strip()}")
-    yield place
-    subprocess.run(["umount", "-l", str(place)], check=True)
-
 
 def page(number: int) -> nd.Document:
     # Random words do not compress, so the disk fills soon.

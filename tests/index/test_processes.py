@@ -15,7 +15,7 @@ from reference_index import near_codes, of_codes
 
 import neardup as nd
 
-SECONDS = 25 if os.environ.get("CI") == "true" else 3
+SECONDS = 60 if os.environ.get("CI") == "true" else 3
 
 READER = """
 import json, sys, time
@@ -167,3 +167,34 @@ def test_nothing_acknowledged_is_lost_to_kill(tmp_path):
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert told["kills"] == kills and told["operations"] > 0 and told["under_way"] > 0
+
+
+def test_a_page_that_is_fetched_again_and_again_is_always_there(tmp_path):
+    """Each time a new row takes the place of the old one. A search that met the old tables and then the new database,
+    or the other way round, would find nothing, or two."""
+    stop, failures, looked = threading.Event(), [], []
+    with nd.Index(tmp_path / "i", nd.Config(near=False), store="none") as index:
+        page = nd.Document("steady", "the same page, whenever it is fetched")
+        index.seen([page])
+
+        def look() -> None:
+            while not stop.is_set():
+                try:
+                    found = [hit.id for hit in index.search(page.text)]
+                except Exception as error:
+                    found = [repr(error)]
+                looked.append(1)
+                if found != ["steady"]:
+                    failures.append(found)
+                    return
+
+        readers = [threading.Thread(target=look) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        end = time.monotonic() + 1.5
+        while time.monotonic() < end and not failures:
+            index.seen([page])
+        stop.set()
+        for reader in readers:
+            reader.join()
+    assert not failures and len(looked) > 20

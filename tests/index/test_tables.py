@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +18,10 @@ from neardup.search.hamming import Compact, design_arrays
 
 def tables(bits: int = 64, radius: int = 3) -> _core.LiveTables:
     return _core.LiveTables(bits, radius, *design_arrays(Compact(radius, bits=bits).design))
+
+
+def deferred() -> _core.LiveTables:
+    return _core.LiveTables(64, 3, *design_arrays(Compact(3).design), True)
 
 
 def near(words, wanted, query, radius):
@@ -100,3 +107,58 @@ def test_pairs_that_agree_in_a_column(lines):
 def test_texts_come_back(text):
     assert unpack_text(pack_text(text)) == text
     assert unpack_text(pack_text(text * 50)) == text * 50
+
+
+@pytest.mark.parametrize("merges", [False, True])
+def test_deferred_tables_find_the_same_whether_merged_or_not(merges):
+    rng = np.random.default_rng(5)
+    words = rng.integers(0, 2**64, (70_000, 1), dtype=np.uint64)
+    words[::50] = words[0] ^ (np.uint64(1) << rng.integers(0, 64, (1400, 1), dtype=np.uint64))
+    one, plain, gone = deferred(), tables(), rng.permutation(70_000)[:5000].astype(np.int64)
+    for start in range(0, len(words), 7000):
+        one.add(words[start : start + 7000])
+        plain.add(words[start : start + 7000])
+        dead = np.sort(gone[gone // 7000 == start // 7000])
+        one.remove(dead)
+        plain.remove(dead)
+        while merges and one.merge():
+            assert one.due() == 0
+    assert (one.due() == 0) == merges
+    assert len(one.state()[3]) == int(merges)
+    queries = np.concatenate([words[:2000], words[:2000] ^ np.uint64(1 << 40), words[-2000:] ^ np.uint64(7)])
+    assert [c.tolist() for c in one.search(queries)] == [c.tolist() for c in plain.search(queries)]
+    assert len(one.search(queries)[0]) > 10_000
+    one.compact()
+    assert one.due() == 0 and len(one.state()[3]) == 1
+    assert [c.tolist() for c in one.search(queries)] == [c.tolist() for c in plain.search(queries)]
+
+
+def test_deferred_tables_are_merged_while_others_add_remove_and_search():
+    rng = np.random.default_rng(6)
+    words = rng.integers(0, 2**64, (120_000, 1), dtype=np.uint64)
+    found, stop = deferred(), threading.Event()
+    merged = []
+
+    def merge():
+        while not stop.is_set():
+            merged.append(found.merge())
+            time.sleep(0.0005)
+
+    thread = threading.Thread(target=merge)
+    thread.start()
+    removed = np.zeros(len(words), bool)
+    try:
+        for start in range(0, len(words), 1000):
+            found.add(words[start : start + 1000])
+            dead = rng.integers(0, start + 1000, 20)
+            found.remove(np.unique(dead))
+            removed[dead] = True
+            asked = rng.integers(0, start + 1000, 50)
+            _, row, distance = found.search(words[asked])
+            assert row.tolist() == asked[~removed[asked]].tolist() and not distance.any()
+    finally:
+        stop.set()
+        thread.join()
+    assert any(merged)
+    found.compact()
+    assert sum(found.state()[3]) == int((~removed).sum())

@@ -1,7 +1,13 @@
 """The report: the command's numbers, bounded, whole, safe, and the same bytes each time."""
 
+import html
 import json
 import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -170,6 +176,25 @@ def test_the_command(findings, tmp_path):
     assert answer["gone"] == nd.summarize(findings, threshold=0.85).gone
     missing = run("report", str(tmp_path), "-o", str(tmp_path / "r.html"))
     assert missing.returncode == 1 and b"holds no findings" in missing.stderr
+
+
+def test_what_it_says_repeats_it(tmp_path):
+    """The settings and commands on the page, followed to the letter, come to the same numbers."""
+    shutil.copy(sample(), tmp_path / "pages of ours.jsonl.gz")
+    config = nd.Config.of("bits", threshold=0.75, floor=0.6, keep=nd.Keep(by="first", source="host:url"))
+    found = nd.scan([tmp_path / "pages of ours.jsonl.gz"], tmp_path / "x.findings", config)
+    before = nd.report(found, tmp_path / "before.html", threshold=0.7)
+    page = (tmp_path / "before.html").read_text()
+    commands, settings = (html.unescape(one) for one in re.findall(r"<pre[^>]*>(.*?)</pre>", page, re.DOTALL))
+    (tmp_path / "settings.toml").write_text(settings)
+    for line in commands.splitlines():
+        done = subprocess.run([sys.executable, "-m", *shlex.split(line)], cwd=tmp_path, capture_output=True)
+        assert done.returncode == 0, done.stderr
+    again = Findings(tmp_path / "pages of ours.jsonl.gz.findings")
+    assert again.config == found.config
+    after = nd.summarize(again, threshold=0.7)
+    assert replace(after, seconds=0) == replace(before, seconds=0)
+    assert f"Can go</dt><dd>{before.gone}</dd>" in (tmp_path / "report.html").read_text()
 
 
 def star(path, arms=4):

@@ -7,8 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from reference_prints import same_everywhere
 
 import neardup as nd
+from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Sketches
 from neardup.fingerprints.keyed import Keys
@@ -105,3 +107,22 @@ def test_fixed_sketch_thresholds_follow_the_seeds_curve(many, least, expected):
         assert hits == len(found)
         spread = 4 * math.sqrt(curve * (1 - curve) / trials) + 0.01
         assert abs(hits / trials - curve) < spread
+
+
+@given(st.integers(0, 2**32), st.integers(1, 70), st.sampled_from([np.uint32, np.uint64]))
+def test_places_are_counted_alike_on_every_cpu(seed, places, dtype):
+    random = np.random.default_rng(seed)
+    values = random.integers(0, 3, (9, places)).astype(dtype)
+    left, right = random.integers(0, 9, (2, 40))
+    equal = values[left] == values[right]
+    if dtype is np.uint64:
+        equal &= values[left] != 0
+    found = same_everywhere(lambda threads: _core.agreeing_places(values, left, right, threads))
+    assert np.array_equal(found, equal.sum(axis=1))
+
+
+def test_rows_that_are_not_there_are_refused():
+    values, row = np.zeros((2, 3), np.uint32), np.zeros(1, np.int64)
+    for left, right in ((row + 2, row), (row, row - 1), (row, np.zeros(2, np.int64))):
+        with pytest.raises(ValueError, match=r"range|differ"):
+            _core.agreeing_places(values, left, right)

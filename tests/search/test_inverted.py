@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import neardup as nd
@@ -60,6 +60,19 @@ def test_equals_every_pair(sets, probes, of, batch, threads):
     found, pairs = joined(nd.Inverted(probes, cap=1000), sets, batch, of=of, threads=threads)
     assert pairs == naive(sets, probes, of)
     assert (found.capped, found.skipped) == (0, 0)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(SETS, st.integers(1, 4), st.sampled_from([1, 200, 2000]), st.integers(2, 6), st.randoms())
+def test_memory_and_a_folder_change_nothing(tmp_path, sets, probes, memory, cap, random):
+    sets = [{h * 0x9E3779B97F4A7C15 % 2**64 for h in s} for s in sets]
+    rank = np.array(random.sample(range(len(sets)), len(sets)), np.int64)
+    search = nd.Inverted(probes, cap=cap)
+    whole, expected = joined(search, sets, rank=rank)
+    found, pairs = joined(search, sets, rank=rank, folder=tmp_path, memory=memory, threads=2)
+    assert pairs == expected
+    assert (found.capped, found.skipped) == (whole.capped, whole.skipped)
+    assert list(tmp_path.iterdir()) == []
 
 
 @given(SETS, st.lists(st.integers(0, 45), unique=True), st.integers(1, 3))

@@ -1,5 +1,7 @@
 """schemathesis over the OpenAPI document: no 5xx, and no answer that is not described."""
 
+import os
+
 import httpx
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
@@ -76,7 +78,7 @@ def test_answers_are_as_described(fuzzed, described, path, method, kind):
 
     strategy = operation.as_strategy(generation_mode=mode)
     run = settings(
-        max_examples=10,
+        max_examples=200 if os.environ.get("CI") == "true" else 10,
         deadline=None,
         derandomize=True,
         database=None,

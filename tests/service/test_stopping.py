@@ -10,6 +10,7 @@ import pytest
 from serving import served, start
 
 import neardup as nd
+from neardup.service.run import Address
 
 
 def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
@@ -92,16 +93,16 @@ def test_interrupt_is_no_failure_either(tmp_path):
         assert server.process.wait(timeout=15) == 0
 
 
-def test_what_cannot_be_served_is_said_in_a_line(tmp_path):
-    def refusal(*options: str, **environment: str) -> str:
-        process = start(tmp_path / "index.nd", *options, environment=environment)
+def test_what_cannot_be_served_is_said_in_a_line(tmp_path, texts):
+    def refusal(*options: str) -> str:
+        process = start(tmp_path / "index.nd", *options)
         _, errors = process.communicate(timeout=30)
         assert process.returncode == 1 and "Traceback" not in errors
         return errors
 
     assert "needs a token" in refusal("--host", "0.0.0.0")
-    assert "16 printable" in refusal("--host", "0.0.0.0", NEARDUP_TOKEN="short")
+    with pytest.raises(nd.ConfigError, match="16 printable"):
+        Address("0.0.0.0", token="short")
     with nd.Index(tmp_path / "index.nd"):
         assert "write" in refusal()  # another process writes to it
-    with served(tmp_path / "other.nd") as server:
-        assert "cannot listen" in refusal("--port", str(server.port))
+    assert "cannot listen" in refusal("--port", str(texts.port))

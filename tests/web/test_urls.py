@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.web import suffixes
-from neardup.web.urls import STANDARD, SiteRule, canonical
+from neardup.web.urls import STANDARD, SiteRule, reading
 from neardup.web.urls.steps import RULES
 
 ONE_PAGE = [
@@ -46,7 +46,13 @@ def test_the_many_urls_of_one_page_are_one():
 # (rule, url, with only that rule, with that rule off)
 BY_RULE = [
     ("scheme", "http://a.example/", "https://a.example/", "http://a.example/"),
-    ("scheme", "http://a.example:443/", "https://a.example/", "http://a.example:443/"),
+    ("scheme", "http://a.example:443/", "https://a.example:443/", "http://a.example:443/"),
+    ("host-case", "https://A.Example/", "https://a.example/", "https://A.Example/"),
+    ("host-case", "https://WWW.A.com./", "https://www.a.com./", "https://A.com/"),
+    ("default-port", "https://a.example:0443/", "https://a.example/", "https://a.example:443/"),
+    ("default-port", "http://a.example:80/", "http://a.example/", "https://a.example:443/"),
+    ("default-port", "http://a.example:443/", "http://a.example:443/", "https://a.example:443/"),
+    ("dot-segments", "https://a.example/b/../c/%2E/", "https://a.example/c/", "https://a.example/b/../c/."),
     ("credentials", "https://u:p@a.example/", "https://a.example/", "https://u:p@a.example/"),
     ("host-dot", "https://a.example./", "https://a.example/", "https://a.example./"),
     ("www", "https://www.www.a.com/", "https://a.com/", "https://www.www.a.com/"),
@@ -163,8 +169,8 @@ def test_lists_are_extended_and_parameters_kept():
 
 
 def test_mistaken_rules_say_what_is_wrong():
-    with pytest.raises(nd.ConfigError, match="URL standard"):
-        nd.UrlRules(off=("host-case",))
+    with pytest.raises(nd.ConfigError, match="part of parsing"):
+        nd.UrlRules(off=("host-encoding",))
     with pytest.raises(nd.ConfigError, match="no rule 'wwww'"):
         nd.UrlRules(on=("wwww",))
     with pytest.raises(nd.ConfigError, match="must be a list"):
@@ -185,6 +191,21 @@ def test_explanation_names_the_rules_in_order():
     assert said.to_json()["steps"][0]["rule"] == "scheme-case"
 
 
+def test_explanation_leaves_out_what_is_off():
+    url = "http://A.Example:80/b/../C/#top"
+    said = nd.explain_url(url, nd.UrlRules.only("fragment"))
+    assert [step.rule for step in said.steps] == ["fragment"]
+    assert said.canonical == "http://A.Example:80/b/../C/"
+    for rule in ("host-case", "default-port", "dot-segments"):
+        assert rule in [step.rule for step in nd.explain_url(url).steps]
+        assert rule not in [step.rule for step in nd.explain_url(url, nd.UrlRules(off=(rule,))).steps]
+
+
+def test_a_path_may_hold_the_name_that_stands_for_dots():
+    url = "https://a.com/dot-segment/../dot-segments/./x"
+    assert nd.canonical_url(url, nd.UrlRules(off=("dot-segments",))) == url
+
+
 def test_the_suffix_list_is_read_without_a_network(monkeypatch, tmp_path):
     def refuse(*_, **__):
         raise AssertionError("something was fetched")
@@ -199,7 +220,7 @@ def test_the_suffix_list_is_read_without_a_network(monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("module", "cache"), [("can_ada", canonical._parser), ("tldextract", suffixes._extractor)]
+    ("module", "cache"), [("can_ada", reading.parser), ("tldextract", suffixes._extractor)]
 )
 def test_a_missing_package_says_what_to_type(monkeypatch, module, cache):
     monkeypatch.setitem(sys.modules, module, None)
@@ -340,6 +361,7 @@ def test_a_batch_is_its_urls_one_by_one(urls):
 def test_long_urls_end_in_a_canonical_form(unit, length):
     url = f"http://a.com/{unit * (length // len(unit))}"
     check(url, nd.UrlRules(sites=SITES))
+    check(url.replace("a.com", "A.com:80"), nd.UrlRules(off=("host-case", "default-port", "dot-segments")))
 
 
 def test_the_links_of_real_pages(data):

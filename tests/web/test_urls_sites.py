@@ -122,7 +122,7 @@ def test_rules_come_back_from_their_file(tmp_path, name):
         ("format = 1", "expected format"),
         ("= nonsense", "TOML or JSON"),
         ('{"format": "neardup-url-rules/1", "offf": []}', "unknown: offf"),
-        ('format = "neardup-url-rules/1"\noff = ["host-case"]', "URL standard"),
+        ('format = "neardup-url-rules/1"\noff = ["host-encoding"]', "part of parsing"),
         ('format = "neardup-url-rules/1"\n[[site]]\nkind = "path-case"', "has kind and host"),
         ('format = "neardup-url-rules/1"\nsite = 3', "table"),
         (

@@ -34,6 +34,7 @@ COMMANDS = (
     "calibrate",
     "curve",
     "index",
+    "spark",
     "serve",
     "try",
     "templates",

@@ -19,10 +19,9 @@ __all__ = ["clusters"]
 @click.option("--id", "id_", help="The cluster of this document.")
 @click.option(
     "--by",
-    type=click.Choice(["size", "borderline", "sample"]),
-    default="size",
-    show_default=True,
-    help="The largest, those with the least similar member, or some at random.",
+    type=click.Choice(["size", "borderline", "span", "sample"]),
+    help="The largest, those with the least similar member, with the longest copied passages, or some at random.  "
+    "[default: size; of a scan for passages (--preset plagiarism): span]",
 )
 @click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="How many to list.")
 @click.option("--members", type=click.IntRange(2), default=8, show_default=True, help="Of each, at most.")
@@ -45,6 +44,7 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     from neardup.findings import (
         Decisions,
         Findings,
+        by_passages,
         decided_cut,
         list_clusters,
         read_decisions,
@@ -57,10 +57,11 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     decisions = Decisions() if given["no_decisions"] else read_decisions(found)
     keep = keep_of(given, found.config.keep)
     cut = decided_cut(found, given["threshold"], keep, decisions=decisions)
+    order: Any = given["by"] or ("span" if by_passages(found) else "size")
     listed = list_clusters(
         found,
         cut,
-        order=given["by"],
+        order=order,
         containing=id_,
         smallest=given["min_size"],
         most=given["most"],
@@ -76,7 +77,7 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     if given["as_json"]:
         answer = {"clusters": len(sizes), "decisions": len(decisions)}
         rows = [asdict(cluster) | {"least": cluster.least} for cluster in listed]
-        click.echo(json.dumps(answer | {"listed": rows, **written}, ensure_ascii=False))
+        click.echo(json.dumps(answer | {"by": order, "listed": rows, **written}, ensure_ascii=False))
         return
     if id_ is not None and not listed:
         click.echo(f"{printable(id_)} has no duplicate at this threshold")
@@ -86,15 +87,18 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         for member in cluster.members:
             mark = click.style("keep", fg="green") if member.kept else click.style("drop", fg="red")
             score = "  via" if member.similarity is None else f"{member.similarity:.3f}"
-            click.echo(f"  {mark} {score}  {printable(member.id)}")
+            alone = member.words is None or member.row == cluster.members[0].row
+            words = "" if alone else click.style(f"  {member.words:,} words in passages", dim=True)
+            click.echo(f"  {mark} {score}  {printable(member.id)}{words}")
             if member.row == cluster.members[0].row and found.has_text(member.row):
                 words = " ".join(found.text(member.row)[:400].split())
                 click.echo(click.style(f"              {printable(words, 90)}", dim=True))
         if cluster.size > len(cluster.members):
             click.echo(f"  ... and {cluster.size - len(cluster.members):,} more")
         click.echo()
+    how = ", those with most words in shared passages first" if order == "span" and id_ is None else ""
     click.echo(
-        f"{len(listed):,} of {len(sizes):,} clusters. Why two are alike: neardup explain -f {findings} ID ID"
+        f"{len(listed):,} of {len(sizes):,} clusters{how}. Why two are alike: neardup explain -f {findings} ID ID"
     )
     if len(decisions):
         click.echo(f"With {counted(len(decisions))} of a review.")

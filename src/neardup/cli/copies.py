@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from typing import Any
 
 import click
@@ -36,13 +35,6 @@ __all__ = ["copies"]
 )
 @click.option("--top", type=click.IntRange(0), default=20, show_default=True, help="Pairs to show.")
 @click.option(
-    "--most",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    help="Candidates to look into, the likeliest.",
-)
-@click.option(
     "--html",
     type=click.Choice(["main", "whole", "none"]),
     default="main",
@@ -63,7 +55,6 @@ def copies(
     fold_digits: bool,
     cap: int,
     top: int,
-    most: int,
     html: Any,
     text: str | None,
     id_: str | None,
@@ -87,12 +78,10 @@ def copies(
         width=width,
         normalize=nd.Normalize(digits="fold" if fold_digits else "keep"),
         cap=cap,
-        most=most,
         threads=threads,
     )
     if as_json:
-        said = found.to_json() | {"found": len(found), "pairs": [_plain(pair) for pair in found.pairs[:top]]}
-        click.echo(json.dumps(said | {"failed": failed}, ensure_ascii=False))
+        click.echo(json.dumps(found.to_json(top) | {"failed": failed}, ensure_ascii=False))
         return
     click.echo(
         f"{found.documents:,} documents: {len(found):,} pairs share a passage of {words:,} words or more "
@@ -105,17 +94,11 @@ def copies(
             f"  {found.capped:,} passages stand in more than {cap:,} documents; up to {found.skipped:,} pairs of "
             "them were not looked at"
         )
-    if found.left_out:
-        click.echo(f"  {found.left_out:,} candidates that share fewer runs of words were not looked into")
-    if not found.pairs or not top:
+    if not found or not top:
         return
     click.echo(f"\n{'words':>7} {'of it':>6} {'longest':>7}  the longest passage, and where it stands")
-    for pair in found.pairs[:top]:
+    for pair in found[:top]:
         best = max(pair.spans, key=lambda span: span.words)
         passage = best.text if len(best.text) <= 70 else f"{best.text[:69]}…"
         names = f"[{printable(pair.part, 40)} in {printable(pair.whole, 40)}]"
         click.echo(f"{pair.words:>7,} {pair.share:>6.0%} {pair.longest:>7,}  {passage}  {names}")
-
-
-def _plain(pair: nd.Copied) -> dict[str, Any]:
-    return asdict(pair)

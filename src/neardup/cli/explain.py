@@ -137,6 +137,7 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
                 console.print(Text(f"  {shingle}", style=style))
     # Of texts of like length the differences tell as much.
     uneven = max(found.tokens) >= 2 * min(found.tokens) or found.diff is None
+    uneven = uneven or (measured is not None and measured[0] == "Containment")
     if found.spans and uneven and found.verdict in ("near-duplicate", "different"):
         words = sum(span.words for span in found.spans)
         title = f"\n{words:,} of {found.tokens[0]:,} words of {left} stand in {right}, in {len(found.spans):,} passages"

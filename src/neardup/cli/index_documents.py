@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,23 +62,33 @@ def _put(
         yield (), failed | dict(reader.rejects.counts)
 
 
-@click.command()
-@folder
-@click.argument("inputs", nargs=-1, required=True)
-@reading
-@click.option("--ttl", type=float, help="Seconds after which these documents are forgotten.")
-@click.option("--durability", type=click.Choice(["normal", "full"]), default="normal", show_default=True)
-@threads
-@as_json
-def add(
-    path: str, inputs: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any,
-    ttl: float | None, durability: str, threads: int, as_json: bool,
-) -> None:  # fmt: skip
+def _putting(command: Callable[[Iterator[Any], bool], None]) -> click.Command:
+    """A command that puts documents into an index: it is given the answers as they come, and whether to say them in
+    JSON."""
+
+    @folder
+    @click.argument("inputs", nargs=-1, required=True)
+    @reading
+    @click.option("--ttl", type=float, help="Seconds after which these documents are forgotten.")
+    @click.option("--durability", type=click.Choice(["normal", "full"]), default="normal", show_default=True)
+    @threads
+    @as_json
+    def run(
+        path: str, inputs: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any,
+        ttl: float | None, durability: str, threads: int, as_json: bool,
+    ) -> None:  # fmt: skip
+        options = {"text": text, "id": id_, "format": format_, "html": html}
+        command(_put(path, inputs, ttl, durability, threads, options), as_json)
+
+    return click.command(command.__name__, help=command.__doc__)(run)
+
+
+@_putting
+def add(batches: Iterator[Any], as_json: bool) -> None:
     """Add the documents in INPUTS (files, folders, globs) to an index; it is made if it is not there."""
     start, count, new = time.perf_counter(), 0, 0
     unread: dict[str, int] = {}
-    options = {"text": text, "id": id_, "format": format_, "html": html}
-    for answers, failed in _put(path, inputs, ttl, durability, threads, options):
+    for answers, failed in batches:
         count += len(answers)
         new += sum(answer.new for answer in answers)
         unread = failed
@@ -91,21 +101,10 @@ def add(
         click.echo(f"  {many:,} could not be read: {reason}")
 
 
-@click.command()
-@folder
-@click.argument("inputs", nargs=-1, required=True)
-@reading
-@click.option("--ttl", type=float, help="Seconds after which these documents are forgotten.")
-@click.option("--durability", type=click.Choice(["normal", "full"]), default="normal", show_default=True)
-@threads
-@as_json
-def seen(
-    path: str, inputs: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any,
-    ttl: float | None, durability: str, threads: int, as_json: bool,
-) -> None:  # fmt: skip
+@_putting
+def seen(batches: Iterator[Any], as_json: bool) -> None:
     """Say of each document in INPUTS whether it is new, and remember it."""
-    options = {"text": text, "id": id_, "format": format_, "html": html}
-    for answers, _ in _put(path, inputs, ttl, durability, threads, options):
+    for answers, _ in batches:
         for answer in answers:
             if as_json:
                 click.echo(json.dumps(answer._asdict(), ensure_ascii=False))

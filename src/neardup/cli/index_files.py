@@ -10,7 +10,7 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
-from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, threads
+from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, say, threads
 
 __all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "stats", "verify"]
 
@@ -38,7 +38,7 @@ def compact(path: str, as_json: bool) -> None:
     with nd.Index(path, mode="write") as found:
         found.compact()
         count = len(found)
-    click.echo(json.dumps({"documents": count}) if as_json else f"{count:,} documents, compact")
+    say(as_json, {"documents": count}, f"{count:,} documents, compact")
 
 
 @click.command()
@@ -75,9 +75,7 @@ def backup(path: str, target: str, as_json: bool) -> None:
     with nd.Index(path, mode="read") as found:
         found.backup(target)
         count = len(found)
-    click.echo(
-        json.dumps({"documents": count, "target": target}) if as_json else f"{path} copied to {target}"
-    )
+    say(as_json, {"documents": count, "target": target}, f"{path} copied to {target}")
 
 
 @click.command()
@@ -89,9 +87,7 @@ def export(path: str, file: str, as_json: bool) -> None:
     with nd.Index(path, mode="read") as found:
         count = found.export(file)
     facts = {"documents": count, "file": file, "key": f"{file}.key"}
-    click.echo(
-        json.dumps(facts) if as_json else f"{count:,} documents written to {file}, the key to {file}.key"
-    )
+    say(as_json, facts, f"{count:,} documents written to {file}, the key to {file}.key")
 
 
 @click.command("import")
@@ -106,7 +102,7 @@ def import_(path: str, file: str, key: str | None, as_json: bool) -> None:
     from neardup.index.export import import_index
 
     count = import_index(path, file, key)
-    click.echo(json.dumps({"documents": count}) if as_json else f"{count:,} documents in {path}")
+    say(as_json, {"documents": count}, f"{count:,} documents in {path}")
 
 
 @click.command()
@@ -117,7 +113,7 @@ def key(path: str, file: str, as_json: bool) -> None:
     """Write the key of an index, for others who make fingerprints for it; with it duplicates can be forged."""
     with nd.Index(path, mode="read") as found:
         found.write_key(file)
-    click.echo(json.dumps({"key": file}) if as_json else f"the key of {path} is in {file}")
+    say(as_json, {"key": file}, f"the key of {path} is in {file}")
 
 
 @click.command()
@@ -150,7 +146,7 @@ def reindex(
     else:
         with nd.Index(path, mode="read") as found:
             count = again(found, target, chosen, store=store, threads=threads)
-    click.echo(json.dumps({"documents": count}) if as_json else f"{count:,} documents in {target}")
+    say(as_json, {"documents": count}, f"{count:,} documents in {target}")
 
 
 @click.command()
@@ -165,5 +161,8 @@ def recover(path: str, target: str, key: str | None, as_json: bool) -> None:
     from neardup.index.export import recover_index
 
     count, lost = recover_index(path, target, key)
-    facts = {"documents": count, "lost": lost}
-    click.echo(json.dumps(facts) if as_json else f"{count:,} documents saved in {target}, {lost:,} rows lost")
+    say(
+        as_json,
+        {"documents": count, "lost": lost},
+        f"{count:,} documents saved in {target}, {'an unknown number of' if lost is None else f'{lost:,}'} lost",
+    )

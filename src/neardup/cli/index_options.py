@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import click
 
 import neardup as nd
 
-__all__ = ["as_json", "config_of", "existing", "folder", "making", "reading", "threads"]
+__all__ = ["as_json", "config_of", "existing", "folder", "making", "reading", "say", "threads"]
 
 METHODS = ("bits", "simhash", "minhash", "exact")
 Command = Callable[..., None]
@@ -18,6 +19,11 @@ Command = Callable[..., None]
 as_json = click.option("--json", "as_json", is_flag=True, help="JSON, one object a line.")
 threads = click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
 folder = click.argument("path", metavar="INDEX")
+
+
+def say(as_json: bool, facts: Mapping[str, Any], sentence: str) -> None:
+    """The outcome of a command: its facts for programs, or a sentence for people."""
+    click.echo(json.dumps(facts) if as_json else sentence)
 
 
 def reading(command: Command) -> Command:

@@ -58,8 +58,9 @@ _CONFIG = (
     click.option(
         "--templates",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
-        help="Leave out shingles that recur in more than this share of a source's documents.",
+        help="Leave out lines and shingles that recur in more than this share of a source's documents.",
     ),
+    click.option("--keep-lines", is_flag=True, help="Of templates leave out shingles alone, not lines."),
     click.option(
         "--short", type=click.IntRange(0), help="Documents of fewer words take a path of their own."
     ),
@@ -162,6 +163,8 @@ def config_of(given: dict[str, Any]) -> nd.Config:
             config = replace(config, **{name: given[option]})
     if given.get("templates") is not None:
         config = replace(config, templates=nd.Templates(given["templates"]))
+    if given.get("keep_lines") and config.templates is not None:
+        config = replace(config, templates=replace(config.templates, lines=False))
     if given.get("components"):
         config = replace(config, clusters="components")
     changes = {

@@ -41,18 +41,23 @@ def templates(
     if given["templates"] is None:
         given["templates"] = SHARE
     config = config_of(given)
-    assert config.templates is not None
+    settings = config.templates
+    assert settings is not None
     if least is not None:
-        config = replace(config, templates=replace(config.templates, least=least))
+        settings = replace(settings, least=least)
+        config = replace(config, templates=settings)
 
     def read() -> nd.Reader:
         return nd.read(list(inputs), text=given["text"], id=given["id_"], format=given["format_"])
 
     threads = given["threads"]
     learnt = nd.learn_templates(read(), config, samples=samples, threads=threads)
+    ways: dict[str, nd.Templates | None] = {"nothing": None, "shingles": replace(settings, lines=False)}
+    if settings.lines:
+        ways["lines and shingles"] = settings
     results = {
-        "before": nd.dedup(read(), replace(config, templates=None), threads=threads),
-        "after": nd.dedup(read(), config, threads=threads),
+        name: nd.dedup(read(), replace(config, templates=left_out), threads=threads)
+        for name, left_out in ways.items()
     }
     at = config.verify.threshold
     pairs = {name: int((result.pairs.similarity >= at).sum()) for name, result in results.items()}
@@ -66,11 +71,11 @@ def templates(
         click.echo(json.dumps(learnt.to_json() | {"effect": effect}, ensure_ascii=False))
         return
     _show(learnt, top)
-    click.echo(f"\nleft out of near-duplicate search (similarity >= {at:g})")
-    click.echo(f"  {'':8} {'pairs':>9}" + (f" {'precision':>9} {'recall':>7}" if scores else ""))
+    click.echo(f"\nnear-duplicates (similarity >= {at:g})")
+    click.echo(f"  {'left out':18} {'pairs':>9}" + (f" {'precision':>9} {'recall':>7}" if scores else ""))
     for name in results:
         quality = f" {scores[name]['precision']:>9.3f} {scores[name]['recall']:>7.3f}" if scores else ""
-        click.echo(f"  {name:8} {pairs[name]:>9,}{quality}")
+        click.echo(f"  {name:18} {pairs[name]:>9,}{quality}")
 
 
 def _show(learnt: nd.LearntTemplates, top: int) -> None:

@@ -135,9 +135,14 @@ class MemoryShard:
         """Give it its fingerprints."""
         self._prints = prints
 
-    def prints(self, name: str) -> NDArray[Any]:
+    @property
+    def kept(self) -> Prints:
+        """All columns of fingerprints that its method keeps."""
         assert self._prints is not None, "fingerprints are made before they are searched"
-        return self._prints[name]
+        return self._prints
+
+    def prints(self, name: str) -> NDArray[Any]:
+        return self.kept[name]
 
     def keys(self, band: int) -> NDArray[np.uint64]:
         keys: NDArray[np.uint64] = self.prints("keys")[band]

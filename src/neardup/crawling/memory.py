@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from neardup.client import Client
 from neardup.crawling.options import Options
 from neardup.documents import Document
-from neardup.errors import ConfigError
 from neardup.index import Index
 
 __all__ = ["LocalIndex", "Memory", "Service", "Verdict", "open_memory"]
@@ -49,15 +48,8 @@ class Service:
     """A service that many crawlers share."""
 
     def __init__(self, options: Options) -> None:
-        try:
-            made = import_module("neardup.client").Client
-        except ModuleNotFoundError as error:
-            if error.name != "neardup.client":
-                raise
-            raise ConfigError(
-                "this version of neardup has no client for NEARDUP_SERVICE; use NEARDUP_INDEX"
-            ) from None
-        self._client: Any = made(options.service, token=options.token)
+        assert options.service is not None
+        self._client = Client(options.service, token=options.token)
 
     def seen(self, ids: Sequence[str], texts: Sequence[str]) -> list[Verdict]:
         documents = [Document(id, text) for id, text in zip(ids, texts, strict=True)]

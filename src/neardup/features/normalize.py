@@ -11,15 +11,12 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, MissingExtra
+from neardup.features import date_words
 from neardup.features.texts import Texts, as_texts
 
 __all__ = ["Normalize", "normalize", "tokens"]
 
 FOLDED = "0"  # what a folded figure becomes
-_MONTHS = "january february march april may june july august september october november december"
-_DAYS = "monday tuesday wednesday thursday friday saturday sunday"
-_SHORT = "jan feb mar apr jun jul aug sep sept oct nov dec mon tue tues wed thu thur thurs fri sat sun am pm gmt utc"
-_DATES = frozenset(f"{_MONTHS} {_DAYS} {_SHORT}".split())
 
 
 @dataclass(frozen=True)
@@ -33,9 +30,9 @@ class Normalize:
 
     `digits="fold"` makes every run of digits one 0, so that counters and dates no longer count: it also merges
     documents that differ only in figures. `ids="fold"` does the same to words that mix letters with digits (session
-    ids, hex digests), and `dates="fold"` to English names of months and days, also where they mean something else
-    (may). Digests of equal words see digits folded, but not ids and dates. `punctuation="keep"` makes each mark a
-    token. `whitespace` matters to character features only.
+    ids, hex digests), and `dates="fold"` to names of months and days in some thirty languages, also where they mean
+    something else (may). Digests of equal words see digits folded, but not ids and dates. `punctuation="keep"` makes
+    each mark a token. `whitespace` matters to character features only.
     """
 
     nfkc: bool = True
@@ -76,7 +73,10 @@ class Normalize:
             parts.append("punctuation=keep")
         if self.whitespace != "collapse":
             parts.append(f"whitespace={self.whitespace}")
-        parts += [f"{name}=fold" for name in ("ids", "dates") if getattr(self, name) == "fold"]
+        if self.ids == "fold":
+            parts.append("ids=fold")
+        if self.dates == "fold":
+            parts.append(f"dates=fold:{date_words.DIGEST}")
         if self.stopwords:
             parts.append(f"stopwords={'+'.join(self.stopwords)}:{_stopword_digest(self.stopwords)}")
         if self.stem:
@@ -104,7 +104,7 @@ class Normalize:
             return None
         stops = _stopword_tokens(self.stopwords, self.native_key())
         if self.stem is None and self.ids == "keep":
-            folded = sorted(_DATES - set(stops)) if self.dates == "fold" else []
+            folded = sorted(_date_tokens(self.native_key()) - set(stops)) if self.dates == "fold" else []
             keys = _hash_words([*stops, *folded], kind, seed)
             values = np.zeros(len(keys), np.uint64)
             values[len(stops) :] = _hash_words([FOLDED], kind, seed)
@@ -119,7 +119,7 @@ class Normalize:
 
     def folds(self, word: str) -> bool:
         """Whether a token counts as a figure, by `ids` or `dates`."""
-        if self.dates == "fold" and word.casefold() in _DATES:
+        if self.dates == "fold" and word in _date_tokens(self.native_key()):
             return True
         digits = sum(map(str.isdigit, word)) if self.ids == "fold" else 0
         return 0 < digits < len(word)
@@ -167,6 +167,14 @@ def _stopword_tokens(languages: tuple[str, ...], key: tuple[bool, bool, str, str
     found = {token for parts in tokens(words, how) for token in parts}
     # Some lists have a few numbers. With digits folded they would take every number with them.
     return tuple(sorted(token for token in found if digits == "keep" or "0" not in token))
+
+
+@lru_cache(maxsize=64)
+def _date_tokens(key: tuple[bool, bool, str, str, str]) -> frozenset[str]:
+    """Names of months and days as the tokeniser sees them; those it takes apart are none."""
+    nfkc, casefold, accents, digits, punctuation = key
+    how = Normalize(nfkc, casefold, accents, digits, punctuation)  # type: ignore[arg-type]
+    return frozenset(parts[0] for parts in tokens(date_words.names(casefold), how) if len(parts) == 1)
 
 
 @lru_cache(maxsize=64)

@@ -6,6 +6,7 @@ from neardup.findings.decisions import Decision, DecisionLog, Decisions, read_de
 from neardup.findings.explaining import ExplainedPair, explain_pair
 from neardup.findings.folder import Findings
 from neardup.findings.listing import list_clusters, write_clusters, write_pairs
+from neardup.findings.passages import by_passages, shared_words
 from neardup.findings.scanning import scan
 from neardup.findings.summary import Summary, alarms, summarize
 
@@ -19,12 +20,14 @@ __all__ = [
     "Summary",
     "alarms",
     "apply",
+    "by_passages",
     "check_output",
     "decided_cut",
     "explain_pair",
     "list_clusters",
     "read_decisions",
     "scan",
+    "shared_words",
     "summarize",
     "write_clusters",
     "write_pairs",

@@ -13,22 +13,25 @@ from numpy.typing import NDArray
 from neardup.cut import Cut
 from neardup.errors import ConfigError
 from neardup.findings.folder import Findings
+from neardup.findings.passages import shared_words
 from neardup.io.writers import open_writer
 
 __all__ = ["Cluster", "Member", "list_clusters", "write_clusters", "write_pairs"]
 
 _BATCH = 1 << 14
-Order = Literal["size", "borderline", "sample"]
+Order = Literal["size", "borderline", "span", "sample"]
 
 
 @dataclass(frozen=True)
 class Member:
-    """A document of a cluster, with its similarity to the keeper (None where only a chain ties them)."""
+    """A document of a cluster, with its similarity to the keeper (None where only a chain ties them). `words` of it
+    stand in the keeper, in passages: counted where clusters come by "span", None elsewhere."""
 
     row: int
     id: str
     similarity: float | None
     kept: bool
+    words: int | None = None
 
 
 @dataclass(frozen=True)
@@ -57,12 +60,18 @@ def list_clusters(
     members: int = 50,
     seed: int = 1,
 ) -> list[Cluster]:
-    """Some clusters: the largest first, those with the most doubtful member first, or a sample; or the one of a
-    document. At most `members` of each are listed."""
+    """Some clusters: the largest first, those with the most doubtful member first, those with the member that has most
+    words in passages of its keeper first ("span"), or a sample; or the one of a document. At most `members` of each are
+    listed, the most similar first, or by "span" those with most words in passages."""
     clusters = cut.clusters
     labels, sizes = clusters.sizes()
     wanted = sizes >= smallest
     labels, sizes = labels[wanted], sizes[wanted]
+    words = None
+    if order == "span":
+        inside = np.flatnonzero(np.isin(clusters.labels, labels))
+        words = np.full(len(findings), -1, np.int64)
+        words[inside] = shared_words(findings, inside, clusters.keeper[inside])
     if containing is not None:
         label = clusters.labels[findings.row_of(containing)]
         chosen = labels[labels == label]
@@ -72,30 +81,50 @@ def list_clusters(
         least = np.full(len(findings), 1.0)
         np.minimum.at(least, clusters.labels, np.nan_to_num(clusters.similarity, nan=0.0))
         chosen = labels[np.argsort(least[labels], kind="stable")][:most]
+    elif words is not None:
+        most_words = np.full(len(findings), -1, np.int64)
+        others = np.flatnonzero(clusters.keeper != np.arange(len(findings)))
+        np.maximum.at(most_words, clusters.labels[others], words[others])
+        chosen = labels[np.argsort(-most_words[labels], kind="stable")][:most]
     elif order == "sample":
         chosen = np.sort(np.random.default_rng(seed).permutation(labels)[:most])
     else:
-        raise ConfigError(f'clusters come by "size", "borderline" or as a "sample", not {order!r}')
+        raise ConfigError(f'clusters come by "size", "borderline" or "span", or as a "sample", not {order!r}')
     by_label = np.argsort(clusters.labels, kind="stable")
     sorted_labels = clusters.labels[by_label]
     return [
-        _cluster(findings, cut, by_label[slice(*np.searchsorted(sorted_labels, [label, label + 1]))], members)
+        _cluster(
+            findings,
+            cut,
+            by_label[slice(*np.searchsorted(sorted_labels, [label, label + 1]))],
+            members,
+            words,
+        )
         for label in chosen.tolist()
     ]
 
 
-def _cluster(findings: Findings, cut: Cut, rows: NDArray[np.int64], most: int) -> Cluster:
+def _cluster(
+    findings: Findings, cut: Cut, rows: NDArray[np.int64], most: int, words: NDArray[np.int64] | None
+) -> Cluster:
     clusters = cut.clusters
     keeper = int(clusters.keeper[rows[0]])
     similarity = np.nan_to_num(clusters.similarity[rows], nan=-1.0)
-    order = rows[np.lexsort((rows, -similarity, rows != keeper))]
+    spans = words[rows] if words is not None else np.zeros(len(rows), np.int64)
+    order = rows[np.lexsort((rows, -similarity, -spans, rows != keeper))]
     last = min(most // 2, 3)  # the doubtful ones are at the end
     shown = (
         order if len(order) <= most else np.concatenate([order[: most - last], order[len(order) - last :]])
     )
     ids = findings.ids(shown)
     members = tuple(
-        Member(row, id_, None if np.isnan(s) else float(s), bool(cut.kept[row]))
+        Member(
+            row,
+            id_,
+            None if np.isnan(s) else float(s),
+            bool(cut.kept[row]),
+            None if words is None or words[row] < 0 else int(words[row]),
+        )
         for row, id_, s in zip(shown.tolist(), ids, clusters.similarity[shown].tolist(), strict=True)
     )
     return Cluster(int(clusters.labels[keeper]), members[0].id, members, len(rows))

@@ -131,7 +131,13 @@ class Answers(Sequence[Seen]):
         )
 
     def __iter__(self) -> Iterator[Seen]:
-        return (self[i] for i in range(len(self)))
+        columns = (self.row, self.keeper, self.distance, self.similarity)
+        for id, row, keeper, far, near in zip(self.ids, *(c.tolist() for c in columns), strict=True):
+            if row == keeper:
+                yield Seen(id, True, None, None, None)
+            else:
+                bits, share = far if far >= 0 else None, near if near == near else None
+                yield Seen(id, False, self.names[keeper], bits, share)
 
     @classmethod
     def joined(cls, parts: Sequence[Answers]) -> Answers:

@@ -43,17 +43,21 @@ def settle(
     count = len(rows)
     keeper, distance, similarity = rows.copy(), np.full(count, -1), np.full(count, np.nan)
     cost = np.full(count, np.inf)
-    top = best(stored)
-    cost[top.left], keeper[top.left] = top.cost, top.right
-    distance[top.left], similarity[top.left] = top.distance, top.similarity
-    keeper[:fixed], cost[:fixed] = rows[:fixed], np.inf
+    if len(stored):
+        top = best(stored)
+        cost[top.left], keeper[top.left] = top.cost, top.right
+        distance[top.left], similarity[top.left] = top.distance, top.similarity
+        keeper[:fixed], cost[:fixed] = rows[:fixed], np.inf
+        distance[:fixed], similarity[:fixed] = -1, np.nan
 
+    repeats = np.flatnonzero(first != np.arange(count))
+    if not len(inner) and not len(repeats):
+        return Keepers(keeper, distance, similarity)
     partners: dict[int, list[tuple[float, int, int, float]]] = {}
     columns = (inner.left, inner.right, inner.cost, inner.distance, inner.similarity)
     for left, right, price, bits, share in zip(*(column.tolist() for column in columns), strict=True):
         partners.setdefault(left, []).append((price, right, bits, share))
         partners.setdefault(right, []).append((price, left, bits, share))
-    repeats = np.flatnonzero(first != np.arange(count))
     least = float(same[0]) if np.isnan(same[1]) else -same[1]
     for item in np.union1d(np.array(list(partners), np.int64), repeats).tolist():
         if item < fixed:

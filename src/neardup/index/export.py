@@ -19,6 +19,7 @@ from neardup.index.contents import pack_text, unpack_text
 from neardup.index.index import Index
 from neardup.index.key import read_key, write_key
 from neardup.index.recipe import Contents, Recipe
+from neardup.index.salvage import salvage
 from neardup.index.session import DATABASE, create_database
 from neardup.index.store import Store
 from neardup.io import Limits, Reader, open_writer, read
@@ -109,20 +110,24 @@ def reindex(
 
 def recover_index(
     path: str | PathLike[str], target: str | PathLike[str], key: str | None = None
-) -> tuple[int, int]:
-    """A new index of all that can still be read of a damaged one; gives how many documents that is, and how many row
-    numbers could not be read. The key file is needed if the settings are damaged, too."""
+) -> tuple[int, int | None]:
+    """A new index of all that can still be read of a damaged one; gives how many documents that is, and how many there
+    were besides, None if that cannot be read either. The key file is needed if the settings are damaged, too.
+
+    The documents are read page by page, not through SQLite, which loses all that is under a damaged page of the tree.
+    """
     database = Path(path) / DATABASE
     connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
     try:
         recipe = read_key(key) if key is not None else _settings(connection, database)
-        lost: list[int] = []
-        lines = {line.id: line for line in _salvaged(connection, recipe, lost)}  # of one id the last
-        names = lines.keys()
-        whole = (line if line.keeper in names else line._replace(keeper=line.id) for line in lines.values())
-        return _fill(Path(target), recipe, whole), len(lost)
+        documents = _counted(connection)
     finally:
         connection.close()
+    lines = {line.id: line for line in _salvaged(database, recipe)}  # of one id the last
+    names = lines.keys()
+    whole = (line if line.keeper in names else line._replace(keeper=line.id) for line in lines.values())
+    count = _fill(Path(target), recipe, whole)
+    return count, None if documents is None else max(documents - count, 0)
 
 
 def _copy(target: Index, batch: list[Any]) -> int:
@@ -274,54 +279,42 @@ def _settings(connection: sqlite3.Connection, database: Path) -> Recipe:
         ) from None
 
 
-def _salvaged(connection: sqlite3.Connection, recipe: Recipe, lost: list[int]) -> Iterator[_Line]:
-    """Every document that can be read, by halving the stretches that cannot."""
+def _counted(connection: sqlite3.Connection) -> int | None:
     try:
-        end = int(connection.execute("SELECT value FROM counters WHERE name = 'rows'").fetchone()[0])
-    except (sqlite3.Error, TypeError):
-        end = _last_row(connection) + 1
-    names: dict[int, str] = {}
-    found: list[tuple[Any, ...]] = []
-    stretches = [(start, min(start + AT_ONCE, end)) for start in range(0, end, AT_ONCE)][::-1]
-    while stretches:
-        first, last = stretches.pop()
-        try:
-            part = connection.execute(
-                "SELECT row, id, keeper, distance, similarity, added, expires, print, meta, content FROM documents "
-                "WHERE row >= ? AND row < ?",
-                (first, last),
-            ).fetchall()
-        except sqlite3.Error:
-            if last - first == 1:
-                lost.append(first)
-            else:
-                middle = (first + last) // 2
-                stretches += [(middle, last), (first, middle)]
-            continue
-        for line in part:
-            if _plausible(line, recipe):
-                names[line[0]] = line[1]
-                found.append(line)
-            else:
-                lost.append(line[0])
-    for line in found:
+        found = connection.execute("SELECT value FROM counters WHERE name = 'documents'").fetchone()
+        return int(found[0])
+    except (sqlite3.Error, TypeError, ValueError):
+        return None
+
+
+def _salvaged(database: Path, recipe: Recipe) -> Iterator[_Line]:
+    """Every document that can be read, by row."""
+    found: dict[int, tuple[Any, ...]] = {}
+    for line in salvage(database):
+        if _plausible(line, recipe):
+            found[line[0]] = line
+    names = {row: line[1] for row, line in found.items()}
+    for row in sorted(found):
+        line = found[row]
         yield _Line(line[1], names.get(line[2], line[1]), *line[3:])
 
 
-def _last_row(connection: sqlite3.Connection) -> int:
-    try:
-        return int(connection.execute("SELECT max(row) FROM documents").fetchone()[0] or -1)
-    except sqlite3.Error:
-        return 1 << 24
-
-
 def _plausible(line: tuple[Any, ...], recipe: Recipe) -> bool:
-    _, id, keeper, _, _, added, _, print, meta, content = line
-    return (
-        isinstance(id, str)
-        and isinstance(keeper, int)
-        and isinstance(added, int)
-        and (print is None or (isinstance(print, bytes) and len(print) == recipe.width))
-        and isinstance(meta, str | None)
-        and (recipe.contents == "none" or isinstance(content, bytes))
-    )
+    _, id, keeper, distance, similarity, added, expires, print, meta, content = line
+    kinds = ((distance, int), (similarity, float), (expires, int), (meta, str))
+    if not (isinstance(id, str) and id and isinstance(keeper, int) and isinstance(added, int)):
+        return False
+    if any(value is not None and not isinstance(value, kind) for value, kind in kinds):
+        return False
+    if print is not None and not (isinstance(print, bytes) and len(print) == recipe.width):
+        return False
+    if recipe.contents == "none":
+        return True
+    if not isinstance(content, bytes):
+        return False
+    if recipe.contents == "text":
+        try:
+            unpack_text(content)
+        except (DataError, UnicodeDecodeError):
+            return False
+    return True

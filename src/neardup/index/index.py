@@ -171,17 +171,38 @@ class Index:
             for document in batch:
                 if not isinstance(document, Document):
                     raise DataError(f"expected Documents, got {type(document).__name__}")
-            items = self._session.matcher.of_texts([document.text for document in batch])
+            items = self.prepare([document.text for document in batch])
             metas = [meta_text(document.meta) for document in batch]
             parts.append(self._turnover.put([document.id for document in batch], items, metas, ttl))
         return Answers.joined(parts)
+
+    def prepare(self, texts: Sequence[str], *, threads: int | None = None) -> Items:
+        """The part of `seen` that depends on the texts alone, for whoever does it while others are written."""
+        return self._session.matcher.of_texts(texts, threads, pack=True)
+
+    def seen_prepared(
+        self,
+        ids: Sequence[str],
+        items: Items,
+        *,
+        metas: Sequence[Mapping[str, Any] | None] | None = None,
+        ttl: float | None = None,
+    ) -> Answers:
+        """The other part of `seen`: look up and remember what `prepare` made, 1,024 in a transaction."""
+        if len(ids) != len(items) or (metas is not None and len(metas) != len(ids)):
+            raise DataError(f"{len(ids)} ids for {len(items)} documents")
+        texts = [None] * len(ids) if metas is None else [meta_text(meta or {}) for meta in metas]
+        if len(ids) <= AT_ONCE:
+            return self._turnover.put(ids, items, texts, ttl)
+        cuts = [slice(start, start + AT_ONCE) for start in range(0, len(ids), AT_ONCE)]
+        return Answers.joined([self._turnover.put(ids[c], items.cut(c), texts[c], ttl) for c in cuts])
 
     def seen_prints(
         self,
         ids: Sequence[str],
         prints: Fingerprints,
         *,
-        metas: Sequence[Mapping[str, Any]] | None = None,
+        metas: Sequence[Mapping[str, Any] | None] | None = None,
         ttl: float | None = None,
     ) -> Answers:
         """`seen` for ready fingerprints. An index that verifies its hits needs texts."""
@@ -189,16 +210,7 @@ class Index:
             raise DataError(
                 'this index keeps texts to verify hits by: use `seen`, or make it with store="none"'
             )
-        if len(ids) != len(prints) or (metas is not None and len(metas) != len(ids)):
-            raise DataError(f"{len(ids)} ids for {len(prints)} fingerprints")
-        items = self._session.matcher.of_prints(prints)
-        texts = [None] * len(ids) if metas is None else [meta_text(meta) for meta in metas]
-        parts = []
-        for start in range(0, len(ids), AT_ONCE):
-            part = slice(start, start + AT_ONCE)
-            columns = items.column[part], items.keys[part], items.empty[part]
-            parts.append(self._turnover.put(ids[part], Items(*columns), texts[part], ttl))
-        return Answers.joined(parts)
+        return self.seen_prepared(ids, self._session.matcher.of_prints(prints), metas=metas, ttl=ttl)
 
     def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:
         """Remember documents; gives how many of them were new. Each learns its keeper, as in `seen`."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ class Items:
     keys: NDArray[np.uint64]
     empty: NDArray[np.bool_]
     contents: Sequence[str] | Sequence[bytes] | None = None  # texts, or packed features
+    packed: Sequence[bytes] | None = None  # the texts as they are stored, where that has been worked out
 
     def __len__(self) -> int:
         return len(self.empty)
@@ -39,6 +40,11 @@ class Items:
     def take(self, rows: Rows) -> Items:
         contents = None if self.contents is None else [self.contents[row] for row in rows.tolist()]
         return Items(self.column[rows], self.keys[rows], self.empty[rows], contents)
+
+    def cut(self, part: slice) -> Items:
+        contents = None if self.contents is None else self.contents[part]
+        packed = None if self.packed is None else self.packed[part]
+        return Items(self.column[part], self.keys[part], self.empty[part], contents, packed)
 
     @classmethod
     def joined(cls, one: Items, two: Items) -> Items:
@@ -55,8 +61,10 @@ class Items:
             cut[row] = None
         return cut
 
-    def stored(self) -> list[bytes] | list[None]:
+    def stored(self) -> Sequence[bytes] | Sequence[None]:
         """Their contents as the database stores them."""
+        if self.packed is not None:
+            return self.packed
         if self.contents is None:
             return [None] * len(self)
         return [pack_text(c) if isinstance(c, str) else c for c in self.contents]
@@ -84,6 +92,9 @@ class Matches:
         return Matches(self.left[wanted], self.right[wanted], self.distance[wanted], self.similarity[wanted])
 
 
+NO_MATCHES = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+
+
 class Matcher:
     """Makes items and finds what they match."""
 
@@ -91,24 +102,22 @@ class Matcher:
         self.recipe, self.tables, self.threads = recipe, tables, threads
         self._method = recipe.method()
 
-    def of_prints(self, prints: Fingerprints, contents: Sequence[Any] | None = None) -> Items:
+    def of_prints(self, prints: Fingerprints) -> Items:
         """Items from fingerprints; their scheme and width are checked."""
         column = self.recipe.check(prints)
         empty = np.ascontiguousarray(prints.empty, np.bool_)
-        return Items(column, self.recipe.keys(column, self.threads), empty, contents)
+        return Items(column, self.recipe.keys(column, self.threads), empty)
 
-    def of_texts(self, texts: Sequence[str]) -> Items:
-        """Items from texts."""
-        contents: Sequence[Any] | None = None
+    def of_texts(self, texts: Sequence[str], threads: int | None = None, *, pack: bool = False) -> Items:
+        """Items from texts, packed for the database if they are to be stored; of the index itself nothing is asked."""
+        threads = self.threads if threads is None else threads
+        made = self.of_prints(self.recipe.prints(texts, threads))
+        if self.recipe.contents == "text":
+            return replace(made, contents=texts, packed=[pack_text(text) for text in texts] if pack else None)
         if self.recipe.verifies:
-            contents = texts
-            if self.recipe.contents == "features":
-                contents = pack_features(
-                    self.recipe, self.recipe.compared.extract(texts, threads=self.threads)
-                )
-        elif self.recipe.contents == "text":
-            contents = texts
-        return self.of_prints(self.recipe.prints(texts, self.threads), contents)
+            features = self.recipe.compared.extract(texts, threads=threads)
+            return replace(made, contents=pack_features(self.recipe, features))
+        return made
 
     def of_rows(self, rows: Rows, store: Store) -> Items:
         """Items from stored rows, which must be there; in their order."""
@@ -155,11 +164,13 @@ class Matcher:
         """For each item the first one that is the same, and the matches among these first ones."""
         first = self._first_alike(items)
         chosen = np.flatnonzero((first == np.arange(len(items))) & ~items.empty)
-        keys = items.keys[chosen]
+        keys = items.keys if len(chosen) == len(items) else items.keys[chosen]
         if self.recipe.kind == "codes":
             method = self._method
             words = np.ascontiguousarray(keys)
             left, right, far = _core.scan(words, words, method.bits, method.radius, False, 1)
+            if len(left) == len(chosen):  # each finds itself, and nothing else
+                return first, NO_MATCHES
             ahead = left < right
             left, right, distance = left[ahead], right[ahead], far[ahead].astype(np.int64)
         else:
@@ -178,6 +189,8 @@ class Matcher:
             known: dict[Any, int] = {}
             same = [known.setdefault(content, at) for at, content in enumerate(items.contents)]
             first = np.array(same, np.int64)
+        elif self.recipe.kind == "codes" and len(set(items.keys[:, 0].tolist())) == len(items):
+            return first  # nearly always: no two codes of a batch agree in their first 64 bits
         elif len(items):
             lines = np.ascontiguousarray(items.column).view(np.uint8).reshape(len(items), -1)
             flat = lines.view(np.dtype((np.void, lines.shape[1]))).reshape(-1)
@@ -241,6 +254,8 @@ class _Pairs:
 
 def best(matches: Matches) -> Matches:
     """The best match of each left: the smallest cost, then the smallest right."""
+    if len(matches) < 2 or bool((matches.left[1:] > matches.left[:-1]).all()):
+        return matches
     order = np.lexsort((matches.right, matches.cost, matches.left))
     fresh = np.ones(len(order), bool)
     fresh[1:] = matches.left[order[1:]] != matches.left[order[:-1]]

@@ -139,7 +139,10 @@ class Recipe:
             return Compact(0)
         hamming = self.config.hamming
         if isinstance(hamming, PSM):
-            raise ConfigError("a live index searches exactly: use Compact, Covering or BPHS instead of PSM")
+            raise ConfigError(
+                "a live index says of near-duplicates that exactly one is new, so it has to find all of them, and PSM "
+                "finds a share: give search=nd.Compact (the smallest), nd.Covering (the fastest) or nd.BPHS"
+            )
         prints = self.config.prints
         assert isinstance(prints, Simhash | BitMinHash)
         if isinstance(hamming, TableMethod):

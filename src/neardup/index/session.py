@@ -151,6 +151,7 @@ class Session:
                     f"what was written could not be taken in ({error}); it is safe: open the index again"
                 )
                 raise
+        self.state.tables.tidy()
         if self.state.pending_rows >= ROWS_BEFORE_SAVE:
             with contextlib.suppress(OSError):  # a full disk, say: the cache can wait
                 self.save()
@@ -175,6 +176,7 @@ class Session:
             before = (self.state.rows, self.state.sequence)
             if not self.state.refresh(self.store, self.recipe, self.threads):
                 self._load()
+            self.state.tables.tidy()
             return before != (self.state.rows, self.state.sequence)
 
     def compact(self) -> None:
@@ -191,6 +193,7 @@ class Session:
             with self._gate.changing():
                 self._broken = self._broken or "this index is closed"
                 self._open.close()
+            self.state.tables.settle()
 
     def check_writable(self) -> None:
         if not self.writes:

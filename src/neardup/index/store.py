@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import errno
+import functools
+import itertools
 import json
 import sqlite3
 import threading
@@ -21,6 +23,7 @@ __all__ = ["VERSION", "Durability", "Store", "integers"]
 VERSION = 1
 APPLICATION = 0x6E64_6978  # "ndix"
 Durability = Literal["full", "normal"]
+INSERTED_AT_ONCE = (64, 8, 1)  # documents in one statement; a statement is prepared once for each size
 PAGES_BEFORE_CHECKPOINT = 8192  # each checkpoint waits for the disk; this many pages are 64 MB
 
 SCHEMA = """
@@ -41,6 +44,16 @@ INSERT INTO counters VALUES ('rows', 0), ('sequence', 0), ('pruned', 0), ('docum
 def integers(rows: Iterable[int] | NDArray[np.int64]) -> str:
     """Row numbers as one parameter of a statement."""
     return json.dumps(rows.tolist() if isinstance(rows, np.ndarray) else list(rows))
+
+
+@functools.cache
+def _marks(shared: int, own: int, lines: int) -> str:
+    """The places of parameters: the first ones are the same on every line, the others come line by line."""
+    first = [f"?{n}" for n in range(1, shared + 1)]
+    return ", ".join(
+        f"({', '.join([*first, *(f'?{shared + line * own + n}' for n in range(1, own + 1))])})"
+        for line in range(lines)
+    )
 
 
 class Store:
@@ -190,20 +203,36 @@ class Store:
 
     def count(self, **by: int) -> None:
         """Add to counters."""
-        self.run_all(
-            "UPDATE counters SET value = value + ? WHERE name = ?", [(n, name) for name, n in by.items() if n]
+        given = {name: int(by[name]) for name in sorted(by) if by[name]}
+        if not given:
+            return
+        cases = " ".join(f"WHEN '{name}' THEN ?" for name in given)
+        names = ", ".join(f"'{name}'" for name in given)
+        self.run(
+            f"UPDATE counters SET value = value + CASE name {cases} END WHERE name IN ({names})",
+            tuple(given.values()),
         )
 
     def insert(self, columns: Mapping[str, Sequence[Any]], same: Mapping[str, int | None]) -> None:
         """New documents, column by column, and what is the same for all. Every value that is bound costs time, so
-        columns without a value are left out: that doubles the speed of bare fingerprints."""
+        columns without a value are left out: that doubles the speed of bare fingerprints. Each statement takes many
+        documents, as other threads may have to be waited for at the end of each."""
         given = {
             name: column for name, column in columns.items() if any(value is not None for value in column)
         }
-        fixed = {name: int(value) for name, value in same.items() if value is not None}
-        names = ", ".join([*given, *fixed])
-        marks = ", ".join(["?"] * len(given) + [str(value) for value in fixed.values()])
-        self.run_all(f"INSERT INTO documents ({names}) VALUES ({marks})", zip(*given.values(), strict=True))
+        shared = {name: int(value) for name, value in same.items() if value is not None}
+        lines = list(zip(*given.values(), strict=True))
+        names, at = ", ".join([*shared, *given]), 0
+        with self._lock, self.errors():
+            for size in INSERTED_AT_ONCE:
+                if len(lines) - at < size:
+                    continue
+                values = _marks(len(shared), len(given), size)
+                statement = f"INSERT INTO documents ({names}) VALUES {values}"
+                while len(lines) - at >= size:
+                    flat = itertools.chain(shared.values(), *lines[at : at + size])
+                    self._connection.execute(statement, tuple(flat))
+                    at += size
 
     def chunks(self, columns: str, first: int, last: int, size: int = 50_000) -> Iterator[list[Any]]:
         """The documents of rows first to last - 1, in order, so many row numbers at a time."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -15,6 +17,7 @@ from neardup.search.hamming import Compact, design_arrays
 
 __all__ = ["Near", "Tables", "hash_ids"]
 
+MOST_BEHIND = 3  # full tails that may wait for a merge
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
@@ -36,16 +39,18 @@ def hash_ids(ids: Sequence[str], seed: int) -> NDArray[np.uint64]:
 
 class Tables:
     """Rows are numbered as in the database; those that are gone, or have no fingerprint, take a number but no place.
-    Rows that follow a keeper can be left out of a search."""
+    Rows that follow a keeper can be left out of a search. What has grown is merged in a thread of its own, so that
+    a search asks one segment and one tail nearly all the time, and nobody who adds waits for it."""
 
     def __init__(self, recipe: Recipe, threads: int = 1) -> None:
         self._recipe, self._threads = recipe, threads
         method = recipe.method()
         self._near = [
-            _core.LiveTables(method.bits, method.radius, *design_arrays(method.design))
+            _core.LiveTables(method.bits, method.radius, *design_arrays(method.design), True)
             for _ in range(recipe.tables)
         ]
-        self._ids = _core.LiveTables(64, 0, *design_arrays(Compact(0).design))
+        self._ids = _core.LiveTables(64, 0, *design_arrays(Compact(0).design), True)
+        self._merging: threading.Thread | None = None
         self._words = 1 if recipe.tables > 1 else method.bits // 64 or 1
         self.rows = 0
 
@@ -110,6 +115,29 @@ class Tables:
                 query, row = query[fresh], row[fresh]
             distance = np.zeros(len(query), np.uint8)
         return Near(query if asked is None else asked[query], row, distance.astype(np.int64))
+
+    def tidy(self) -> None:
+        """See to it that what is full gets merged; waits only if that falls far behind."""
+        most = max(table.due() for table in (self._ids, *self._near))
+        if not most:
+            return
+        if self._merging is not None and (most > MOST_BEHIND or not self._merging.is_alive()):
+            self.settle()
+        if self._merging is None:
+            self._merging = threading.Thread(target=self._merge, name="merge")
+            self._merging.start()
+
+    def settle(self) -> None:
+        """Wait for a merge that is under way."""
+        if self._merging is not None:
+            self._merging.join()
+            self._merging = None
+
+    def _merge(self) -> None:
+        with contextlib.suppress(MemoryError):  # it is found all the same, only not as quickly
+            for table in (*self._near, self._ids):
+                while table.merge(1):
+                    pass
 
     def compact(self) -> None:
         """One segment each, without what is gone."""

@@ -54,7 +54,7 @@ class Turnover:
             parts, start = [], 0
             while start < len(ids):
                 stop = distinct_until(ids, start)
-                part = items if stop - start == len(ids) else items.take(np.arange(start, stop))
+                part = items if stop - start == len(ids) else items.cut(slice(start, stop))
                 seed = self._session.recipe.seed.value
                 parts.append(
                     self._together(Incoming.of(ids[start:stop], part, metas[start:stop], now, expires, seed))

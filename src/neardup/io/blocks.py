@@ -23,7 +23,7 @@ from neardup.io.lines import CHUNK, Line
 from neardup.io.opened import Terms
 from neardup.io.sources import Source
 
-__all__ = ["TextBlock", "jsonl_blocks"]
+__all__ = ["TextBlock", "jsonl_blocks", "lines_block"]
 
 _BLOCK, _SPARE = 1 << 22, 1 << 18
 _SAMPLE = 400
@@ -87,6 +87,25 @@ def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator
             before[:] = [layout]
         if stream.damage:
             terms.rejects.add(source.name, blocks.next_row, "damaged file", stream.damage)
+
+
+def lines_block(block: bytes, source: Source, row: int, terms: Terms, layout: Layout) -> TextBlock:
+    """The documents of some whole lines, each with its line end, that were taken out of a file elsewhere. The first one
+    has the number `row`; the layout is known."""
+    parser = _parser(layout, block)
+    lines, plain = _core.look_at_lines(np.frombuffer(block, np.uint8), DEEPEST, _DIGITS)
+    if parser is not None and plain:
+        parsed = parser(memoryview(block), source.name, row, lines, terms)
+        if parsed is not None:
+            assert isinstance(parsed, TextBlock)
+            return parsed
+    limit = terms.limits.line_bytes
+    numbered = enumerate(block[:-1].split(b"\n"), row)
+    checked = (
+        (number, line, True) if len(line) <= limit else (number, line[:_SAMPLE], False)
+        for number, line in numbered
+    )
+    return _slow(_shaping(decoded(checked, source.name, terms), source, terms, layout), source)
 
 
 class _Blocks:

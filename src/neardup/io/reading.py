@@ -26,9 +26,9 @@ from neardup.io.rejects import Rejects
 from neardup.io.sources import Source, find_sources
 from neardup.io.warc import open_warc
 
-__all__ = ["Batch", "Reader", "read", "read_again"]
+__all__ = ["OPEN", "Batch", "Reader", "read", "read_again"]
 
-_OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
+OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "jsonl": open_jsonl,
     "csv": open_delimited,
     "tsv": open_delimited,
@@ -160,7 +160,7 @@ class Reader:
             elif self.digesting:
                 with file.open() as whole:
                     self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
-            yield _shaping(_OPEN[file.format](file, terms), file.name, terms)
+            yield _shaping(OPEN[file.format](file, terms), file.name, terms)
             before += file.size or 0
             self.bytes_read = before
 

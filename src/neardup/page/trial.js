@@ -74,7 +74,7 @@ function codes(trial) {
   const { left, right, pair } = trial;
   const apart = new Set(pair ? pair.differing : []);
   return card("Simhash: 64 bits of votes",
-    say("Every word votes on every bit, for 1 or for 0, as often as it occurs; the majority sets the bit. The size of the majority is the bit's margin. A text that changes a little changes its votes a little, so firm bits (dark) stay and weak bits (pale, dashed) may flip."),
+    say("Every word votes on every bit, for 1 or for 0, as often as it occurs; the majority sets the bit. The size of the majority is the bit's margin. A text that changes a little changes its votes a little, so firm bits (strong in colour) stay and weak ones (faint, dashed) may flip."),
     el("div", { class: "two" }, code("First text", left, apart, trial), right ? code("Second text", right, apart, trial) : null),
     pair ? el("p", {}, el("strong", {}, `${count(pair.distance)} of 64 bits ${pair.distance === 1 ? "differs" : "differ"}`),
       pair.distance ? `: ${pair.differing.join(", ")}. ${weakOf(left, right, pair)}` : ".") : null,
@@ -112,7 +112,7 @@ function code(title, print, apart, trial) {
 function legend(both) {
   return el("p", { class: "legend small" },
     el("span", { class: "bit l4", "aria-hidden": "true" }, "1"), " firm ",
-    el("span", { class: "bit l1", "aria-hidden": "true" }, "1"), " pale: small margin ",
+    el("span", { class: "bit l1", "aria-hidden": "true" }, "1"), " faint: small margin ",
     el("span", { class: "bit l1 weak", "aria-hidden": "true" }, "0"), ` one of the ${WEAK} weakest `,
     both ? [el("span", { class: "bit l2 apart", "aria-hidden": "true" }, "1"), " differs "] : null,
     el("span", { class: "bit l2 head", "aria-hidden": "true" }, "0"), " in the header");

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import heapq
-import tempfile
 from bisect import bisect
 from collections import defaultdict
-from dataclasses import dataclass, field
-from os import PathLike, fspath
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
-from neardup.repeats.cutting import Marks, Shown, Wanted, check_out, cut_corpus
-from neardup.repeats.found import Repeats
+from neardup.io import Reader
+from neardup.repeats.cutting import Marks, Shown, Wanted
+from neardup.repeats.finding import Finding, FirstPass
 from neardup.repeats.spill import Columns, Spill
-from neardup.repeats.terms import Clock, Terms, as_reader, first_pass
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.repeats.terms import Clock, Terms, first_pass
+from neardup.seeds import Seed
 
 __all__ = ["Lines", "Paragraphs"]
 
@@ -30,67 +28,17 @@ _ROW = np.uint64(0x9E3779B97F4A7C15)  # odd: no two rows of documents give one n
 
 
 @dataclass(frozen=True)
-class _Parts:
+class _Parts(Finding):
     """Lines and paragraphs differ in where they end."""
 
-    min_length: int
-    least: int = 2
-    most: int | None = None
-    within: Literal["corpus", "document"] = "corpus"
-    normalize: Normalize = field(default_factory=Normalize)
-    seed: int | Seed = DEFAULT_SEED
-
-    unit: ClassVar[str]
-
-    def __post_init__(self) -> None:
-        Terms.check(self.min_length, 1, self.least, self.most, self.within, self.normalize)
-
-    def find(
-        self,
-        source: Any,
-        *,
-        out: str | PathLike[str] | None = None,
-        drop_empty: bool = False,
-        top: int = 100,
-        examples: int = 5,
-        memory: str | float = "1GB",
-        scratch: str | PathLike[str] | None = None,
-        threads: int = 1,
-    ) -> Repeats:
-        """Read a corpus (a Reader, or whatever `read` takes) twice: count its parts, then cut and show repeated ones.
-
-        The first of equal parts stays, in the order of files and rows; of those that occur more than `most` times
-        none does. With `out` the documents are written there without the others, `drop_empty` leaves out those that
-        have no words left. The `top` most repeated parts are given, each with the first `examples` places it stands
-        at. Beyond `memory` bytes digests go to files under `scratch`, 24 bytes a part; in memory is a byte a part.
-        """
-        terms = Terms.of(top, examples, memory, threads)
-        reader, clock = as_reader(source), Clock()
-        check_out(reader, out)
-        with tempfile.TemporaryDirectory(prefix="neardup-", dir=scratch) as folder:
-            counted = _Counted(self, terms, Path(folder))
-            for texts in first_pass(reader):
-                counted.add(texts)
-            clock.lap("count")
-            cuts = counted.decide()
-            clock.lap("decide")
-        done = cut_corpus(reader, cuts, self.normalize, out, drop_empty)
-        clock.lap("cut")
-        return Repeats(
-            self.unit,
-            self.min_length,
-            done.documents,
-            done.size,
-            cuts.distinct,
-            done.changed,
-            done.emptied,
-            done.cut,
-            done.written,
-            None if out is None else fspath(out),
-            done.top,
-            counted.spill.bytes_written,
-            clock.seconds,
-        )
+    def first_pass(self, reader: Reader, terms: Terms, folder: Path, clock: Clock) -> FirstPass:
+        counted = _Counted(self, terms, folder)
+        for texts in first_pass(reader):
+            counted.add(texts)
+        clock.lap("count")
+        cuts = counted.decide()
+        clock.lap("decide")
+        return FirstPass(cuts, cuts.distinct, counted.spill.bytes_written)
 
     def columns(self, texts: _core.Texts, threads: int) -> tuple[Any, Places, Places, Places, Places]:
         """The parts of some texts: digests, begins, ends, words, and offsets by text."""

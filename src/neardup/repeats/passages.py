@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import tempfile
 from bisect import bisect
 from collections import defaultdict
-from dataclasses import dataclass, field
-from os import PathLike, fspath
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
-from neardup.repeats.cutting import Marks, Shown, Span, Wanted, check_out, cut_corpus, trim
-from neardup.repeats.found import Repeats
-from neardup.repeats.terms import Clock, Terms, as_reader, first_pass
+from neardup.io import Reader
+from neardup.repeats.cutting import Marks, Shown, Span, Wanted, trim
+from neardup.repeats.finding import Finding, FirstPass
+from neardup.repeats.terms import Clock, Terms, first_pass
 from neardup.repeats.tokenfile import TokenFile
 from neardup.repeats.windows import Letters, repeated_windows
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.seeds import Seed
 
 __all__ = ["Passages"]
 
@@ -29,7 +27,7 @@ Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Passages:
+class Passages(Finding):
     """Stretches of at least `min_length` words that occur more than once in a corpus, in one document or several.
 
     Words are compared normalised. What is listed are the maximal repeats: no longer passage has the same occurrences.
@@ -38,76 +36,29 @@ class Passages:
     """
 
     min_length: int = 50
-    least: int = 2
-    most: int | None = None
-    within: Literal["corpus", "document"] = "corpus"
-    normalize: Normalize = field(default_factory=Normalize)
-    seed: int | Seed = DEFAULT_SEED
 
     unit: ClassVar[str] = "passage"
+    shortest: ClassVar[int] = 2
 
-    def __post_init__(self) -> None:
-        Terms.check(self.min_length, 2, self.least, self.most, self.within, self.normalize)
-
-    def find(
-        self,
-        source: Any,
-        *,
-        out: str | PathLike[str] | None = None,
-        drop_empty: bool = False,
-        top: int = 100,
-        examples: int = 5,
-        memory: str | float = "1GB",
-        scratch: str | PathLike[str] | None = None,
-        threads: int = 1,
-    ) -> Repeats:
-        """Read a corpus (a Reader, or whatever `read` takes) twice: find its repeated passages, then cut and show them.
-
-        Every `min_length` words in a row that occurred before go, in the order of files and rows, so that their first
-        occurrence stays; of those that occur more than `most` times all go. With `out` the documents are written there
-        without them; `drop_empty` leaves out those that have no words left. The `top` passages that repeat most words
-        are given, each with the first `examples` places it stands at. Words go to a file under `scratch`, 8 bytes
-        each; `memory` bounds the rest, but for a bit a word and 50 bytes a letter (docs/repeats.md).
-        """
-        terms = Terms.of(top, examples, memory, threads)
-        reader, clock, seed = as_reader(source), Clock(), Seed.of(self.seed)
-        check_out(reader, out)
-        with tempfile.TemporaryDirectory(prefix="neardup-", dir=scratch) as name:
-            folder = Path(name)
-            with TokenFile(folder / "words") as corpus:
-                for texts in first_pass(reader):
-                    hashes, offsets, _, _ = _core.token_stream(
-                        texts, self.normalize.native(), seed.value, False, threads
-                    )
-                    corpus.add(hashes, offsets)
-                documents = corpus.finish()
-                clock.lap("words")
-                apart = self.within == "document"
-                letters = repeated_windows(
-                    corpus, self.min_length, self.least, self.most, apart, seed, terms.memory, threads, folder
+    def first_pass(self, reader: Reader, terms: Terms, folder: Path, clock: Clock) -> FirstPass:
+        seed = Seed.of(self.seed)
+        with TokenFile(folder / "words") as corpus:
+            for texts in first_pass(reader):
+                hashes, offsets, _, _ = _core.token_stream(
+                    texts, self.normalize.native(), seed.value, False, terms.threads
                 )
-                spilled = letters.spilled + 8 * corpus.words
-                clock.lap("windows")
+                corpus.add(hashes, offsets)
+            documents = corpus.finish()
+            clock.lap("words")
+            apart = self.within == "document"
+            how = self.min_length, self.least, self.most, apart, seed
+            letters = repeated_windows(corpus, *how, terms.memory, terms.threads, folder)
+            spilled = letters.spilled + 8 * corpus.words
+            clock.lap("windows")
         passages = _Maximal.of(letters, self.min_length, self.least)
         clock.lap("passages")
         cuts = _PassageCuts(self, terms, documents, letters.cuts, passages)
-        done = cut_corpus(reader, cuts, self.normalize, out, drop_empty)
-        clock.lap("cut")
-        return Repeats(
-            self.unit,
-            self.min_length,
-            done.documents,
-            done.size,
-            len(passages.lengths),
-            done.changed,
-            done.emptied,
-            done.cut,
-            done.written,
-            None if out is None else fspath(out),
-            done.top,
-            spilled,
-            clock.seconds,
-        )
+        return FirstPass(cuts, len(passages.lengths), spilled)
 
 
 @dataclass(frozen=True)

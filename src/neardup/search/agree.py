@@ -27,7 +27,6 @@ from neardup.threads import check_threads
 __all__ = ["Agree"]
 
 Places = NDArray[Any]
-_STEP = 1 << 22  # places compared at a time
 
 
 @dataclass(frozen=True)
@@ -60,19 +59,10 @@ class Agree:
         return [slice(a, b) for a, b in pairwise(ends)]
 
     def agreement(
-        self, values: Places, left: NDArray[np.int64], right: NDArray[np.int64]
+        self, values: Places, left: NDArray[np.int64], right: NDArray[np.int64], threads: int = 1
     ) -> NDArray[np.int64]:
         """At how many places each pair agrees."""
-        found = np.empty(len(left), np.int64)
-        step = max(1, _STEP // max(1, values.shape[1]))
-        for start in range(0, len(left), step):
-            part = slice(start, start + step)
-            a, b = values[left[part]], values[right[part]]
-            equal = a == b
-            if values.dtype == np.uint64:
-                equal &= a != 0
-            found[part] = equal.sum(axis=1)
-        return found
+        return _core.agreeing_places(values, left, right, threads)
 
     def candidates(
         self, prints: Keys | Sketches, *, rank: NDArray[np.int64] | None = None, threads: int = 1
@@ -83,7 +73,7 @@ class Agree:
         chunks = list(joined.chunks())
         left = np.concatenate([np.empty(0, np.int64), *(a for a, _ in chunks)])
         right = np.concatenate([np.empty(0, np.int64), *(b for _, b in chunks)])
-        differ = values.shape[1] - self.agreement(values, left, right)
+        differ = values.shape[1] - self.agreement(np.ascontiguousarray(values), left, right, threads)
         return Candidates(left, right, np.minimum(differ, 255).astype(np.uint8))
 
     def join(
@@ -102,6 +92,7 @@ class Agree:
             raise DataError(f"places of {len(skip)} rows expected, not {values.shape}")
         none = Groups(np.zeros(len(skip), np.bool_), skip, np.empty(0, np.int64), np.zeros(1, np.int64))
         joined = Joined(none, runs if runs is not None else PairRuns(), 1)
+        values = np.ascontiguousarray(values)
         chosen = np.flatnonzero(~skip)
         order = None if rank is None else np.argsort(np.argsort(rank[chosen])).astype(np.uint32)
         parts, needed = self.parts(values.shape[1]), self.needed(values.shape[1])
@@ -117,7 +108,7 @@ class Agree:
             joined.skipped += skipped
             left, right = unpack_pairs(found)
             left, right = rows[left], rows[right]
-            enough = self.agreement(values, left, right) >= needed
+            enough = self.agreement(values, left, right, threads) >= needed
             packed = left[enough].astype(np.uint64) << np.uint64(32) | right[enough].astype(np.uint64)
             joined.runs.add(packed)
             if told is not None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -20,15 +21,19 @@ from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.base import Features
 from neardup.search.runs import PairRuns, pack_pairs
+from neardup.search.spilled import Spilled
 from neardup.threads import check_threads
 
 __all__ = ["HeldPairs", "Inverted"]
 
 Rows = NDArray[np.int64]
+Keys = NDArray[np.uint64]
 Batches = Callable[[], Iterator[Features]]
 
 STARS = 4  # of a feature that too many documents hold, how many of them are met nevertheless
 _MOST_MET = 1 << 22  # pairs spelled out at a time
+_PROBE_BYTES = 60
+_COMMON, _ALONE = 1, 2
 
 
 @dataclass
@@ -39,6 +44,21 @@ class HeldPairs:
     runs: PairRuns = field(default_factory=PairRuns)
     capped: int = 0
     skipped: int = 0
+
+
+@dataclass(frozen=True)
+class Holding:
+    """Some keys and who holds them: wanted feature `entries[i]` is key `numbers[i]`, `counts` documents hold each key,
+    and those that may be met are `holders[begins[key]:begins[key + 1]]`."""
+
+    entries: Rows
+    numbers: Rows
+    counts: Rows
+    begins: Rows
+    holders: Rows
+
+    def columns(self) -> tuple[Rows, ...]:
+        return self.entries, self.numbers, self.counts, self.begins, self.holders
 
 
 @dataclass(frozen=True)
@@ -78,80 +98,119 @@ class Inverted:
         of: Literal["smaller", "left", "right"] = "smaller",
         rank: Rows | None = None,
         runs: PairRuns | None = None,
+        memory: int = 1 << 30,
+        folder: Path | None = None,
         threads: int = 1,
         told: Callable[[float], None] = lambda _: None,
     ) -> HeldPairs:
-        """Pairs among `rows`, given twice the features of these rows, a batch at a time and in order.
+        """Pairs among `rows`, given as often as asked the features of these rows, a batch at a time and in order.
 
         The `smaller` document of a pair asks, or the `left` (earlier) or `right` (later) one. `rank`, by row, says
-        who is best among many. Memory beside the pairs: about 60 bytes a probe, and 8 for each document that holds one.
+        who is best among many. Probes and who holds them take about 60 bytes a probe and 8 for each document that
+        holds one: with a `folder` they lie there but for a part of at most about `memory` bytes, and features are gone
+        through once for each part; without, all are held. Beyond that 32 bytes and twice the probes for each document.
         """
         check_threads(threads)
         assert self.probes is not None, "probes are chosen for a threshold"
         found = HeldPairs(runs if runs is not None else PairRuns())
-        wanted, owners, sizes = self._wanted(features())
-        told(0.3)
-        keys, number = np.unique(wanted, return_inverse=True)
         best = np.arange(len(rows)) if rank is None else np.argsort(np.argsort(rank[rows], kind="stable"))
-        counts, holders = self._holders(features(), keys, best, threads)
-        told(0.7)
-        begins = np.concatenate([[0], np.cumsum(np.minimum(counts, _kept(counts, self.cap)))])
-        asked = self._asked(counts[number], owners)
-        over = counts[number[asked]] > self.cap
-        found.capped = int((counts > self.cap).sum())
-        found.skipped = int(np.maximum(counts[number[asked[over]]] - STARS, 0).sum())
-        self._meet(found.runs, rows, owners[asked], number[asked], begins, holders, sizes, of)
+        most = memory if folder is not None else 1 << 62
+        with Spilled(folder) as wanted, Spilled(folder) as shelf:
+            sizes = self._wanted(features(), wanted, most)
+            told(0.3)
+            few = np.minimum(sizes, 2 * self.probes)
+            kind = np.zeros(int(few.sum()), np.uint8)
+            groups = wanted.groups(most // _PROBE_BYTES)
+            for number, (keys, entries) in enumerate(groups):
+                for part in self._held(features, keys, entries, best, most, threads):
+                    kind[part.entries] = _kinds(part.counts, self.cap)[part.numbers]
+                    shelf.put(part.columns())
+                told(0.3 + 0.4 * (number + 1) / wanted.expected)
+            asked, first = self._asked(kind, few), np.concatenate([[0], np.cumsum(few)])
+            for columns in shelf.all():
+                part = Holding(*columns)
+                found.capped += int((part.counts > self.cap).sum())
+                chosen = np.flatnonzero(asked[part.entries])
+                many = part.counts[part.numbers[chosen]]
+                found.skipped += int(np.maximum(many[many > self.cap] - STARS, 0).sum())
+                askers = np.searchsorted(first, part.entries[chosen], "right") - 1
+                self._meet(found.runs, rows, askers, part.numbers[chosen], part, sizes, of)
         told(1.0)
         return found
 
-    def _wanted(self, batches: Iterator[Features]) -> tuple[NDArray[np.uint64], Rows, Rows]:
-        """The smallest features of every document, twice as many as are asked for, in their order."""
+    def _wanted(self, batches: Iterator[Features], wanted: Spilled, memory: int) -> Rows:
+        """The sizes of all documents. Of each the smallest features, twice as many as are asked for, go to `wanted`,
+        numbered through."""
         assert self.probes is not None
-        keys, owners, sizes = [np.empty(0, np.uint64)], [np.empty(0, np.int64)], [np.empty(0, np.int64)]
+        sizes = [np.empty(0, np.int64)]
         before = 0
         for batch in batches:
             few = np.minimum(batch.sizes, 2 * self.probes)
             row = np.repeat(np.arange(len(batch)), few)
             place = np.arange(len(row)) - np.repeat(np.cumsum(few) - few, few)
-            keys.append(batch.hashes[batch.offsets[row] + place])
-            owners.append(before + row)
+            wanted.add(batch.hashes[batch.offsets[row] + place], before + np.arange(len(row)), memory)
             sizes.append(batch.sizes)
-            before += len(batch)
-        return np.concatenate(keys), np.concatenate(owners), np.concatenate(sizes)
+            before += len(row)
+        return np.concatenate(sizes)
+
+    def _held(
+        self, features: Batches, wanted: Keys, entries: Rows, best: Rows, memory: int, threads: int
+    ) -> Iterator[Holding]:
+        """Who holds these keys, in as many parts as keep within the memory."""
+        keys, numbers = np.unique(wanted, return_inverse=True)
+        made = self._holders(features(), keys, best, memory // 32, threads)
+        if made is not None:
+            counts, holders = made
+            begins = np.concatenate([[0], np.cumsum(np.minimum(counts, _kept(counts, self.cap)))])
+            yield Holding(entries, numbers.astype(np.int64), counts, begins, holders)
+            return
+        low = numbers < len(keys) // 2
+        for half in (low, ~low):
+            yield from self._held(features, wanted[half], entries[half], best, memory, threads)
 
     def _holders(
-        self, batches: Iterator[Features], keys: NDArray[np.uint64], best: Rows, threads: int
-    ) -> tuple[Rows, Rows]:
-        """How many documents hold each key, and which, key by key: all of them, or the best of too many."""
+        self, batches: Iterator[Features], keys: Keys, best: Rows, most: int, threads: int
+    ) -> tuple[Rows, Rows] | None:
+        """How many documents hold each key, and which, key by key: all of them, or the best of too many. None if there
+        are more than `most` of them, and more than one key."""
         counts = np.zeros(len(keys), np.int64)
-        held: list[NDArray[np.uint64]] = [np.empty(0, np.uint64)]
+        held: list[Keys] = [np.empty(0, np.uint64)]
         size = before = 0
         for batch in batches:
             places, at = _core.held_keys(batch.hashes, batch.offsets, keys, threads)
             counts += np.bincount(at, minlength=len(keys))
             held.append(at.astype(np.uint64) << np.uint64(32) | best[before + places].astype(np.uint64))
             before += len(batch)
-            if sum(map(len, held[1:])) > max(1 << 20, size):
+            if sum(map(len, held[1:])) > max(min(1 << 20, most // 2), size):
                 held = [self._trimmed(np.concatenate(held), counts)]
                 size = len(held[0])
+                if size > most and len(keys) > 1:
+                    return None
         entries = self._trimmed(np.concatenate(held), counts)
         by_rank = np.argsort(best)
         return counts, by_rank[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64)]
 
-    def _trimmed(self, held: NDArray[np.uint64], counts: Rows) -> NDArray[np.uint64]:
+    def _trimmed(self, held: Keys, counts: Rows) -> Keys:
         """(key, rank) entries in order; of keys that too many hold, the best few."""
         held = np.sort(held)
         key = (held >> np.uint64(32)).astype(np.int64)
         first = np.searchsorted(key, key)
         return held[np.arange(len(held)) - first < _kept(counts, self.cap)[key]]
 
-    def _asked(self, counts: Rows, owners: Rows) -> Rows:
-        """Which of the wanted features each document asks with: those that tell something first."""
+    def _asked(self, kind: NDArray[np.uint8], few: Rows) -> NDArray[np.bool_]:
+        """Which of the wanted features, `few[i]` of document i, it asks with: those that tell something first."""
         assert self.probes is not None
-        kind = np.where(counts > self.cap, 1, np.where(counts < 2, 2, 0))
-        order = np.lexsort((np.arange(len(owners)), kind, owners))
-        turn = np.arange(len(order)) - np.searchsorted(owners, owners[order])
-        return np.sort(order[(turn < self.probes) & (kind[order] < 2)])
+        asked = np.zeros(len(kind), np.bool_)
+        ends = np.cumsum(few)
+        for some in np.split(np.arange(len(few)), np.flatnonzero(np.diff(ends // _MOST_MET)) + 1):
+            if not len(some) or ends[some[-1]] == (begin := int(ends[some[0]] - few[some[0]])):
+                continue
+            mine = kind[begin : int(ends[some[-1]])]
+            owners = np.repeat(np.arange(len(some)), few[some])
+            order = np.lexsort((np.arange(len(mine)), mine, owners))
+            turn = np.arange(len(order)) - np.repeat(ends[some] - few[some] - begin, few[some])
+            asked[begin + order[(turn < self.probes) & (mine[order] < _ALONE)]] = True
+        return asked
 
     def _meet(
         self,
@@ -159,23 +218,27 @@ class Inverted:
         rows: Rows,
         askers: Rows,
         number: Rows,
-        begins: Rows,
-        holders: Rows,
+        held: Holding,
         sizes: Rows,
         of: Literal["smaller", "left", "right"],
     ) -> None:
-        many = begins[number + 1] - begins[number]
+        many = held.begins[number + 1] - held.begins[number]
         part = np.cumsum(many) // _MOST_MET
         for some in np.split(np.arange(len(askers)), np.flatnonzero(np.diff(part)) + 1):
             few = many[some]
             asker = np.repeat(askers[some], few)
             place = np.arange(len(asker)) - np.repeat(np.cumsum(few) - few, few)
-            holder = holders[np.repeat(begins[number[some]], few) + place]
+            holder = held.holders[np.repeat(held.begins[number[some]], few) + place]
             if of == "smaller":
                 fit = (sizes[asker] <= sizes[holder]) & (asker != holder)
             else:
                 fit = asker < holder if of == "left" else asker > holder
             runs.add(pack_pairs(rows[asker[fit]], rows[holder[fit]]))
+
+
+def _kinds(counts: Rows, cap: int) -> NDArray[np.uint8]:
+    """0 for keys that tell something, then those too many hold, then those that one document holds alone."""
+    return np.where(counts > cap, _COMMON, np.where(counts < 2, _ALONE, 0)).astype(np.uint8)
 
 
 def _kept(counts: Rows, cap: int) -> Rows:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,8 @@ class ShortJoin:
     capped: int = 0
     skipped: int = 0
 
+    BINS: ClassVar[int] = 1 << _COUNTED_BITS
+
     def __post_init__(self) -> None:
         if not 0 < self.least <= 1:
             raise ConfigError(f"a threshold is above 0 and at most 1, not {self.least}")
@@ -67,11 +70,11 @@ class ShortJoin:
         """
         check_threads(threads)
         found = runs if runs is not None else PairRuns()
-        counts = np.zeros(1 << _COUNTED_BITS, np.uint32)
+        counts = np.zeros(self.BINS, np.uint32)
         entries = 0
         sizes = []
         for batch in features():
-            np.add.at(counts, batch.hashes >> np.uint64(64 - _COUNTED_BITS), np.uint32(1))
+            self.count(batch, counts)
             sizes.append(batch.sizes)
             entries += int(self._prefix(batch.sizes).sum())
         size = np.concatenate([np.empty(0, np.int64), *sizes])
@@ -94,21 +97,33 @@ class ShortJoin:
         needed = np.ceil(self.least * sizes - 1e-9).astype(np.int64)
         return np.where((sizes == 0) | (sizes > self.largest), 0, sizes - needed + 1)
 
+    @staticmethod
+    def count(sets: Features, counts: NDArray[np.uint32]) -> None:
+        """Add how often features occur to `counts`, BINS of them."""
+        np.add.at(counts, sets.hashes >> np.uint64(64 - _COUNTED_BITS), np.uint32(1))
+
+    def keys(
+        self, sets: Features, counts: NDArray[np.uint32]
+    ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
+        """The first features of every set, which similar ones share, and the places of the sets they belong to."""
+        row = np.repeat(np.arange(len(sets)), sets.sizes)
+        often = counts[sets.hashes >> np.uint64(64 - _COUNTED_BITS)]
+        order = np.lexsort((sets.hashes, often, row))
+        place = np.arange(len(order)) - np.repeat(sets.offsets[:-1], sets.sizes)
+        first = order[place < np.repeat(self._prefix(sets.sizes), sets.sizes)]
+        return sets.hashes[first], row[first]
+
     def _keys(
         self, batches: Iterator[Features], counts: NDArray[np.uint32], part: int, parts: int
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """The first features of every set, and the places of the sets they belong to."""
+        """The keys of all sets that belong to one part."""
         keys, places = [], []
         before = 0
         for batch in batches:
-            row = np.repeat(np.arange(len(batch)), batch.sizes)
-            often = counts[batch.hashes >> np.uint64(64 - _COUNTED_BITS)]
-            order = np.lexsort((batch.hashes, often, row))
-            place = np.arange(len(order)) - np.repeat(batch.offsets[:-1], batch.sizes)
-            first = order[place < np.repeat(self._prefix(batch.sizes), batch.sizes)]
-            first = first[batch.hashes[first] % np.uint64(parts) == part] if parts > 1 else first
-            keys.append(batch.hashes[first])
-            places.append(before + row[first])
+            found, row = self.keys(batch, counts)
+            here = found % np.uint64(parts) == part if parts > 1 else slice(None)
+            keys.append(found[here])
+            places.append(before + row[here])
             before += len(batch)
         return (
             np.concatenate([np.empty(0, np.uint64), *keys]),

@@ -44,7 +44,7 @@ from neardup.service.schemas import (
     StatsAnswer,
     TryRequest,
 )
-from neardup.service.seen import SeenRoute
+from neardup.service.seen import SearchRoute, SeenRoute
 from neardup.service.trying import tried
 from neardup.trial import Trial
 from neardup.version import __version__
@@ -67,8 +67,9 @@ def _problems(*statuses: int) -> dict[int, ResponseSpec]:
         429: "Too much at once; try again",
         500: "Something went wrong inside",
         503: "Not ready yet, or stopping",
+        507: "The disk is full",
     }
-    always = (400, 401, 403, 413, 415, 422, 429, 500, 503, 408)
+    always = (400, 401, 403, 413, 415, 422, 429, 500, 503, 507, 408)
     return {
         status: ResponseSpec(Problem, description=said[status], generate_examples=False)
         for status in sorted({*always, *statuses})
@@ -83,20 +84,13 @@ def _opening(state: State) -> Opening:
 @post("/v1/seen", status_code=200, responses=_problems())
 async def seen(data: DocumentRequest, state: State) -> SeenAnswer:
     """Is this document new? It is remembered in the same step: of the same page sent twice, exactly one is new."""
-    return await _put(data, state)
-
-
-async def _put(data: DocumentRequest, state: State) -> SeenAnswer:
-    opening = _opening(state)
-    answer = await opening.engine().seen(data)
-    opening.metrics.remembered(int(answer.new), int(not answer.new))
-    return answer
+    raise AssertionError("SeenRoute has answered")
 
 
 @post("/v1/search", status_code=200, responses=_problems())
 async def search(data: SearchRequest, state: State) -> SearchAnswer:
     """The stored documents near a text, a page or a fingerprint, the best first; nothing is remembered."""
-    return await _opening(state).engine().search(data)
+    raise AssertionError("SearchRoute has answered")
 
 
 @post(
@@ -107,7 +101,7 @@ async def search(data: SearchRequest, state: State) -> SearchAnswer:
 async def add(data: DocumentRequest, state: State, answers: bool = False) -> SeenAnswer:
     """Remember a document; it learns its keeper. Many at once come as `application/x-ndjson`, one document a line: the
     answer is then 200 with counts, or with `?answers=true` one answer a line."""
-    return await _put(data, state)
+    raise AssertionError("BulkRoute has answered")
 
 
 @get("/v1/documents/{id:str}", responses=_problems(404))
@@ -170,7 +164,7 @@ async def live(state: State) -> LiveAnswer:
         new=counted.new,
         duplicates=counted.duplicates,
         routes=counted.routes(),
-        hits=[] if engine is None else engine.recent(),
+        hits=[] if engine is None else engine.intake.recent(),
         index=None if engine is None else await engine.stats(),
     )
 
@@ -202,6 +196,7 @@ async def ready(state: State) -> StateAnswer:
 async def metrics(state: State) -> Response[bytes]:
     """Counters in Prometheus' text format."""
     opening = _opening(state)
+    opening.metrics.in_work = state.gate.in_work
     sizes = None if opening.ready is None else await opening.ready.stats()
     return Response(opening.metrics.text(sizes), media_type=CONTENT_TYPE_LATEST)
 
@@ -302,7 +297,11 @@ def make_app(
         debug=False,
     )
     _tell_of_lines(app)
-    quick = {"/v1/seen": SeenRoute(opening), "/v1/documents": BulkRoute(opening)}
+    quick = {
+        "/v1/seen": SeenRoute(opening),
+        "/v1/search": SearchRoute(opening),
+        "/v1/documents": BulkRoute(opening),
+    }
     gate = Gate(app, quick, limits, counted, pages=_pages(indexed), token=token, logs_all=logs_all)  # type: ignore[arg-type]
     app.state.gate = gate
     return gate, opening

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
-from neardup.documents import Document
 from neardup.errors import DataError, MissingExtra, NeardupError
 from neardup.explanation import explain
 from neardup.fingerprints.base import Codes
 from neardup.folding import collapse, collapse_codes
 from neardup.index import Index
-from neardup.index.answers import Hit, Seen, Stored
-from neardup.index.inputs import check_ids, meta_text
+from neardup.index.answers import Hit, Stored
+from neardup.index.inputs import check_ids
 from neardup.service.batching import Batcher
-from neardup.service.limits import Limits, Refused, check_depth
+from neardup.service.intake import Intake, check_one
+from neardup.service.limits import Limits, Refused
 from neardup.service.prints import PrintForm
 from neardup.service.schemas import (
     ClusterAnswer,
@@ -27,33 +25,19 @@ from neardup.service.schemas import (
     CompareAnswer,
     CompareRequest,
     DocumentAnswer,
-    DocumentRequest,
     FoldedAnswer,
     HitAnswer,
-    RecentHit,
     ResultAnswer,
     SearchAnswer,
     SearchRequest,
-    SeenAnswer,
     StatsAnswer,
 )
 from neardup.web.html import HtmlExtractor
 
-__all__ = ["Coming", "Engine"]
+__all__ = ["Engine"]
 
 Result = TypeVar("Result")
 HTML_AT_ONCE = 32
-RECENT = 50  # hits that are remembered, for people who watch
-
-
-class Coming(NamedTuple):
-    """A checked document on its way into the index: its text, or the bytes of its fingerprint."""
-
-    id: str
-    text: str | None
-    code: bytes | None
-    meta: dict[str, Any] | None
-    ttl: float | None
 
 
 class Asked(NamedTuple):
@@ -77,120 +61,28 @@ class Engine:
     ) -> None:
         self.index, self.limits = index, limits
         self.form = PrintForm(index.config, index.scheme)
-        self._writer = ThreadPoolExecutor(1, "write")
         self._reader = ThreadPoolExecutor(2, "read")
-        self._slow = ThreadPoolExecutor(
-            1, "slow"
-        )  # compare and collapse: seconds of work must not hold up searches
+        # Compare and collapse: seconds of work must not hold up searches.
+        self._slow = ThreadPoolExecutor(1, "slow")
         self._pages = ThreadPoolExecutor(1, "html")
         self._html: HtmlExtractor | None = None
-        self._recent: deque[tuple[float, SeenAnswer]] = deque(maxlen=RECENT)
         said = observe or (lambda name, size: None)
-        self._seen: Batcher[Coming, SeenAnswer] = Batcher(
-            self._put, self._writer, observe=lambda size: said("seen", size)
-        )
         self._search: Batcher[Asked, SearchAnswer] = Batcher(
             self._look, self._reader, most=64, observe=lambda size: said("search", size)
         )
         self._extract: Batcher[str, str] = Batcher(
             self._texts, self._pages, most=HTML_AT_ONCE, observe=lambda size: said("html", size)
         )
+        self.intake = Intake(index, limits, self.form, self._extract, lambda size: said("seen", size))
 
     def close(self) -> None:
         """After the last request; what was queued is done first."""
-        for executor in (self._pages, self._reader, self._slow, self._writer):
+        for executor in (self._pages, self._reader, self._slow):
             executor.shutdown(wait=True)
+        self.intake.close()
         if self._html is not None:
             self._html.close()
         self.index.close()
-
-    # Documents in
-
-    def check(self, document: DocumentRequest) -> Coming:
-        """A document without HTML, ready to be put; DataError or Refused if it cannot be."""
-        self._check_one(document.text, document.html, document.fingerprint)
-        check_ids((document.id,))
-        if document.meta:
-            check_depth(document.meta, self.limits.depth)
-            meta_text(document.meta)
-        code = None
-        if document.fingerprint is not None:
-            if self.index.store != "none":
-                raise DataError("this index keeps texts to verify hits by: send text or html")
-            code = self.form.bytes_of(document.fingerprint, document.scheme)
-        return Coming(document.id, document.text, code, document.meta, document.ttl)
-
-    async def seen(self, document: DocumentRequest) -> SeenAnswer:
-        """Look a document up and remember it, in one step."""
-        coming = self.check(document)
-        if document.html is not None:
-            coming = coming._replace(text=await self._extract.put(document.html))
-        return await self._seen.put(coming)
-
-    async def put_all(self, documents: Sequence[DocumentRequest | BaseException]) -> list[Any]:
-        """`seen` for many: an answer, or the exception that says what is wrong, for each."""
-        coming: list[Any] = []
-        for document in documents:
-            try:
-                if isinstance(document, BaseException):
-                    raise document
-                coming.append(self.check(document))
-            except (NeardupError, Refused, ValueError, RecursionError) as error:
-                coming.append(error)
-        pages = [at for at, one in enumerate(documents) if getattr(one, "html", None) is not None]
-        pages = [at for at in pages if isinstance(coming[at], Coming)]
-        texts = await asyncio.gather(
-            *(self._extract.put(documents[at].html) for at in pages),  # type: ignore[union-attr, arg-type]
-            return_exceptions=True,
-        )
-        for at, text in zip(pages, texts, strict=True):
-            coming[at] = text if isinstance(text, BaseException) else coming[at]._replace(text=text)
-        good = [at for at, one in enumerate(coming) if isinstance(one, Coming)]
-        answers = await self._in(self._writer, self._put, [coming[at] for at in good])
-        for at, answer in zip(good, answers, strict=True):
-            coming[at] = answer
-        return coming
-
-    def _put(self, batch: list[Coming]) -> list[SeenAnswer | BaseException]:
-        """One call for all that are alike; if it fails, each for itself, so that only the guilty one is told."""
-        answers: list[SeenAnswer | BaseException] = [Refused(500, "nothing was done")] * len(batch)
-        groups: dict[tuple[bool, float | None], list[int]] = {}
-        for at, one in enumerate(batch):
-            groups.setdefault((one.code is None, one.ttl), []).append(at)
-        for places in groups.values():
-            group = [batch[at] for at in places]
-            try:
-                found: Sequence[Seen | BaseException] = self._put_alike(group)
-            except (NeardupError, ValueError) as error:
-                found = [error] if len(group) == 1 else [self._put_alone(one) for one in group]
-            now = time.time()
-            for at, answer in zip(places, found, strict=True):
-                answers[at] = told = answer if isinstance(answer, BaseException) else SeenAnswer(*answer)
-                if isinstance(told, SeenAnswer) and not told.new:
-                    self._recent.append((now, told))
-        return answers
-
-    def recent(self) -> list[RecentHit]:
-        """The last documents that were no news, the last one first."""
-        return [
-            RecentHit(at, one.id, one.duplicate_of or "", one.distance, one.similarity)
-            for at, one in reversed(list(self._recent))
-        ]
-
-    def _put_alike(self, group: list[Coming]) -> Sequence[Seen]:
-        ttl = group[0].ttl
-        if group[0].code is None:
-            documents = [Document(one.id, one.text or "", one.meta or {}) for one in group]
-            return list(self.index.seen(documents, ttl=ttl))
-        prints = self.form.joined([one.code or b"" for one in group])
-        metas = [one.meta or {} for one in group] if any(one.meta for one in group) else None
-        return list(self.index.seen_prints([one.id for one in group], prints, metas=metas, ttl=ttl))
-
-    def _put_alone(self, one: Coming) -> Seen | BaseException:
-        try:
-            return self._put_alike([one])[0]
-        except (NeardupError, ValueError) as error:
-            return error
 
     def _texts(self, pages: list[str]) -> list[str | BaseException]:
         if self._html is None:
@@ -205,22 +97,9 @@ class Engine:
             for row, text in enumerate(found.texts)
         ]
 
-    @staticmethod
-    def _check_one(*given: str | None) -> None:
-        if sum(value is not None for value in given) != 1:
-            raise DataError("give exactly one of text, html and fingerprint")
-        for value in given:
-            if value is not None and not value.isascii():
-                try:
-                    value.encode()
-                except UnicodeEncodeError:
-                    raise DataError("a text is not well-formed Unicode") from None
-
-    # Questions
-
     async def search(self, query: SearchRequest) -> SearchAnswer:
         """The stored documents near a text, page or fingerprint."""
-        self._check_one(query.text, query.html, query.fingerprint)
+        check_one(query.text, query.html, query.fingerprint)
         code, text = None, query.text
         if query.id is not None:
             check_ids((query.id,))
@@ -269,7 +148,7 @@ class Engine:
         )
 
     async def remove(self, id: str) -> int:
-        return await self._in(self._writer, self.index.remove, id)
+        return await self._in(self.intake.writer, self.index.remove, id)
 
     async def cluster(self, id: str) -> ClusterAnswer | None:
         found = await self._in(self._reader, self.index.cluster, id)
@@ -283,7 +162,7 @@ class Engine:
         """Two texts by everything there is."""
         texts = [pair.left, pair.right]
         for text in texts:
-            self._check_one(text)
+            check_one(text)
             if len(text) > self.limits.compared:
                 raise Refused(413, f"a text to be compared has at most {self.limits.compared:,} characters")
         if pair.html:
@@ -311,7 +190,7 @@ class Engine:
         for one in ranked.results:
             if one.text is not None and one.html is not None:
                 raise DataError("give a result text or html, not both")
-            self._check_one(one.text or one.html or "")
+            check_one(one.text or one.html or "")
             texts.append(one.text if one.html is None else await self._extract.put(one.html))
         return await self._in(self._slow, self._collapse, ranked, texts)
 

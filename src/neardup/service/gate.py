@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 import re
 import secrets
@@ -30,6 +31,7 @@ Quick = Callable[[Call], Awaitable[Reply | None]]
 OPEN = frozenset({"/v1/health", "/v1/ready"})  # for whoever watches over the process: no token, no queue
 NAMED = ("/v1/documents/", "/v1/clusters/")
 REQUEST_ID = re.compile(rb"[A-Za-z0-9._-]{1,64}")
+OWN_NAME = re.compile(rb"(localhost|127\.[0-9.]+|\[[0-9a-f:]+\])(:[0-9]*)?")
 SLOW = 1.0  # seconds
 ALWAYS = ((b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff"))
 
@@ -59,7 +61,7 @@ class Gate:
         self._token = None if token is None else token.encode()
         self._logs_all = logs_all
         self._budget = Budget(limits.waiting_bytes)
-        self._prefix = secrets.token_hex(6)
+        self._prefix = secrets.token_hex(6).encode()
         self._count = 0
         self.in_work = 0
         self.draining = False
@@ -88,27 +90,35 @@ class Gate:
             if scope["method"] in ("POST", "PUT", "PATCH") or declared or b"transfer-encoding" in headers:
                 body = await read_body(receive, self.limits, self._budget, declared)
                 held = len(body)
-                body = await self._plain(body, headers)
-                if len(body) > held:
-                    self._budget.take(len(body) - held)
-                    held = len(body)
+                if b"content-encoding" in headers:
+                    body = await self._plain(body, headers)
+                    if len(body) > held:
+                        self._budget.take(len(body) - held)
+                        held = len(body)
             quick = self._quick.get(path) if scope["method"] == "POST" else None
             reply = None
             if quick is not None:
                 kind = headers.get(b"content-type", b"")
-                reply = await quick(Call(body, kind, scope["query_string"], name.decode()))
+                reply = await quick(Call(body, kind, scope["query_string"], name))
             if reply is not None:
                 await sender.reply(reply)
             else:
+                if len(body) > self.limits.values:
+                    self._check_values(body)
                 scope.setdefault("state", {})["request_id"] = name.decode()
                 await self._app(_safe(scope), _replay(body, receive), sender.send)
         except Refused as refused:
             reason = refused.reason
             await sender.refuse(refused.status, reason)
         except (OSError, sqlite3.Error) as error:
-            # A full disk, say: nothing of the request was remembered, and it may be sent again.
+            # What was not acknowledged was not remembered, and may be sent again.
             reason = f"{type(error).__name__}: {error}"
-            await sender.refuse(503, "the index cannot be written or read at the moment; the logs say why")
+            if isinstance(error, OSError) and error.errno == errno.ENOSPC:
+                await sender.refuse(507, "the disk of the index is full; what was acknowledged is safe")
+            else:
+                await sender.refuse(
+                    503, "the index cannot be written or read at the moment; the logs say why"
+                )
         except Exception as error:
             reason = f"{type(error).__name__}: {error}"
             log("error", request_id=name.decode(), reason=reason, trace=traceback.format_exc()[-4000:])
@@ -145,7 +155,7 @@ class Gate:
         if given is not None and REQUEST_ID.fullmatch(given):
             return given
         self._count += 1
-        return b"%s-%d" % (self._prefix.encode(), self._count)
+        return b"%s-%d" % (self._prefix, self._count)
 
     def _admit(self, headers: dict[bytes, bytes]) -> None:
         if self._token is None:
@@ -158,6 +168,12 @@ class Gate:
             raise Refused(503, "the service is stopping")
         if self.in_work > self.limits.requests:
             raise Refused(429, f"{self.limits.requests:,} requests are in work; try again in a moment")
+
+    def _check_values(self, body: bytes) -> None:
+        """All values of a body are made in one go, so their number bounds how long others wait; signs inside of strings
+        count as well."""
+        if body.count(b"{") + body.count(b"[") > self.limits.values:
+            raise Refused(422, f"this JSON has more than {self.limits.values:,} objects and arrays")
 
     async def _plain(self, body: bytes, headers: dict[bytes, bytes]) -> bytes:
         packed = headers.get(b"content-encoding", b"identity").strip().lower()
@@ -173,11 +189,7 @@ class _Sender:
 
     def __init__(self, send: Send, name: bytes, last: bool) -> None:
         self._send, self._name, self.status = send, name, 0
-        self._extra = [
-            (b"x-request-id", name),
-            (b"cache-control", b"no-store"),
-            (b"x-content-type-options", b"nosniff"),
-        ]
+        self._extra = [(b"x-request-id", name), *ALWAYS]
         if last:
             self._extra.append((b"connection", b"close"))
 
@@ -189,7 +201,7 @@ class _Sender:
 
     async def reply(self, reply: Reply) -> None:
         self.status = reply.status
-        length = (b"content-length", str(len(reply.body)).encode())
+        length = (b"content-length", b"%d" % len(reply.body))
         headers = [(b"content-type", reply.kind), length, *self._extra]
         await self._send({"type": "http.response.start", "status": reply.status, "headers": headers})
         await self._send({"type": "http.response.body", "body": reply.body})
@@ -199,7 +211,7 @@ class _Sender:
             return  # half of an answer is out; the connection ends
         if status == 401:
             self._extra.append((b"www-authenticate", b"Bearer"))
-        if status in (429, 503):
+        if status in (429, 503, 507):
             self._extra.append((b"retry-after", b"1"))
         await self.reply(Reply(status, problem(reason, self._name.decode()), JSON))
 
@@ -208,8 +220,7 @@ def _check_browser(headers: dict[bytes, bytes]) -> None:
     """Without a token, whoever can reach this machine's loopback may ask, but not the pages in its browser: neither
     from an origin of their own nor under a name that was made to lead here."""
     host = headers.get(b"host", b"localhost").lower()
-    name = host.rsplit(b":", 1)[0] if not host.endswith(b"]") else host
-    if name != b"localhost" and not re.fullmatch(rb"127\.[0-9.]+|\[[0-9a-f:]+\]", name):
+    if not OWN_NAME.fullmatch(host):
         raise Refused(403, "this service has no token and answers to the names of this machine alone")
     origin = headers.get(b"origin")
     if origin is not None and origin.lower() != b"http://" + host:

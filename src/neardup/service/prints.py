@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup.config import Config
 from neardup.errors import DataError
@@ -47,19 +48,34 @@ class PrintForm:
             raise DataError(f"a code of this index has {self._bits} bits; the others must be 0")
         return found
 
+    def column(self, digits: Sequence[str]) -> Fingerprints | None:
+        """One column from the digits of many, or None if one of them is not plainly right or has no features."""
+        size = 2 * self.width
+        if any(len(one) != size for one in digits) or 0 < self._bits < 64:
+            return None
+        try:
+            data = bytes.fromhex("".join(digits))
+        except ValueError:
+            return None
+        if len(data) != self.width * len(digits):  # there were spaces
+            return None
+        return self._column(data, np.zeros(len(digits), bool))
+
     def joined(self, parts: Sequence[bytes]) -> Fingerprints:
         """One column from the bytes of many."""
         empty = np.fromiter((not part for part in parts), bool, len(parts))
         if empty.any():
             blank = bytes(self.width)
             parts = [part or blank for part in parts]
-        data = b"".join(parts)
+        return self._column(b"".join(parts), empty)
+
+    def _column(self, data: bytes, empty: NDArray[np.bool_]) -> Fingerprints:
         if self._kind == "codes":
-            words = np.frombuffer(data, "<u8").reshape(len(parts), -1)
+            words = np.frombuffer(data, "<u8").reshape(len(empty), -1)
             return Codes(self.scheme, empty, bits=self._bits, codes=words)
         if self._kind == "sketches":
-            return Sketches(self.scheme, empty, np.frombuffer(data, "<u4").reshape(len(parts), -1))
-        return Digests(self.scheme, empty, np.frombuffer(data, np.uint8).reshape(len(parts), -1))
+            return Sketches(self.scheme, empty, np.frombuffer(data, "<u4").reshape(len(empty), -1))
+        return Digests(self.scheme, empty, np.frombuffer(data, np.uint8).reshape(len(empty), -1))
 
     def split(self, prints: Fingerprints) -> list[str]:
         """Each fingerprint in digits; the inverse of `bytes_of` and `joined`."""

@@ -19,7 +19,7 @@ class Call(NamedTuple):
     body: bytes
     kind: bytes
     query: bytes
-    request_id: str
+    request_id: bytes
 
 
 class Reply(NamedTuple):

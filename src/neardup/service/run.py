@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import ipaddress
 import logging
 import os
@@ -27,6 +28,8 @@ __all__ = ["Address", "event_loop", "free_port", "make_server", "serve"]
 
 SWITCH_SECONDS = 0.0005  # a thread in the middle of a batch gives way to the event loop this often
 LEAVE_SECONDS = 2.0
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of malloc.h
+KEPT_BYTES = 32 << 20  # the most that glibc takes for the second
 
 
 @dataclass(frozen=True)
@@ -80,9 +83,28 @@ def serve(
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     logging.getLogger("_granian").setLevel(logging.ERROR)
+    _keep_memory()
     _allow_files((limits or Limits()).connections + 256)
-    with event_loop() as runner:
-        runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
+    try:
+        with event_loop() as runner:
+            runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
+    finally:
+        gc.unfreeze()
+
+
+def _keep_memory() -> None:
+    """Bodies of megabytes come and go: with glibc's defaults each is new memory, which the system has to blank first,
+    and that took more time than all else. What is let go of stays with the process instead, within bounds."""
+    with contextlib.suppress(OSError, AttributeError):
+        import ctypes
+
+        mallopt = ctypes.CDLL(None).mallopt
+        for option, value in (
+            (M_MMAP_THRESHOLD, KEPT_BYTES),
+            (M_TRIM_THRESHOLD, KEPT_BYTES),
+            (M_ARENA_MAX, 2),
+        ):
+            mallopt(option, value)
 
 
 def _allow_files(wanted: int) -> None:
@@ -126,6 +148,8 @@ async def _serve(
         await asyncio.wait({serving, stopping, opened}, return_when=asyncio.FIRST_COMPLETED)
         if opened.done() and not stop.is_set() and not serving.done():
             index = opened.result()
+            gc.collect()
+            gc.freeze()  # what is here stays: looking through it again and again takes tens of milliseconds
             opening.ready = None if index is None else Engine(index, limits, opening.metrics.batch)
             if index is not None:
                 log("ready", address=address.url(port), documents=len(index))

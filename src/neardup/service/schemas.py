@@ -8,6 +8,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 __all__ = [
+    "NO_META",
     "Bulk",
     "ClusterAnswer",
     "CollapseAnswer",
@@ -18,6 +19,7 @@ __all__ = [
     "DocumentRequest",
     "FoldedAnswer",
     "HitAnswer",
+    "Line",
     "LiveAnswer",
     "Problem",
     "RecentHit",
@@ -33,8 +35,12 @@ __all__ = [
     "StatsAnswer",
     "TryRequest",
     "decode_document",
+    "decode_documents",
+    "decode_meta",
+    "decode_search",
 ]
 
+NO_META = msgspec.Raw(b"null")
 Id = Annotated[
     str, Meta(min_length=1, max_length=8192, description="1 to 8,192 bytes of UTF-8; any characters")
 ]
@@ -52,6 +58,18 @@ class DocumentRequest(Struct, forbid_unknown_fields=True):
     fingerprint: Hex | None = None
     scheme: str | None = None
     meta: dict[str, Any] | None = None
+    ttl: Ttl | None = None
+
+
+class Line(Struct, forbid_unknown_fields=True):
+    """A DocumentRequest as it is decoded on the quick ways in: what has no bounds of its own is left as it was sent."""
+
+    id: Id
+    text: str | None = None
+    html: str | None = None
+    fingerprint: Hex | None = None
+    scheme: str | None = None
+    meta: msgspec.Raw = NO_META
     ttl: Ttl | None = None
 
 
@@ -249,4 +267,7 @@ class Problem(Struct):
     request_id: str
 
 
-decode_document = msgspec.json.Decoder(DocumentRequest).decode
+_decoder = msgspec.json.Decoder(Line)
+decode_document, decode_documents = _decoder.decode, _decoder.decode_lines
+decode_search = msgspec.json.Decoder(SearchRequest).decode
+decode_meta = msgspec.json.Decoder(dict[str, Any] | None).decode

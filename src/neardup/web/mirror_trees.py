@@ -15,7 +15,7 @@ from neardup.web.urls.steps import Parts
 __all__ = ["Crawl", "Page", "Tree"]
 
 # The URLs of Contents are canonical already: they are taken apart, and nothing more.
-_AS_IT_IS = UrlRules.only()
+_AS_IT_IS = UrlRules.only("host-case", "default-port", "dot-segments")
 
 
 @dataclass(frozen=True, slots=True)

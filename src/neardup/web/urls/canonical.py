@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import DataError, MissingExtra
+from neardup.errors import DataError
+from neardup.web.urls.reading import LONGEST, parser, read, written
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.standard import standard_steps
 from neardup.web.urls.steps import Parts
@@ -26,19 +26,6 @@ __all__ = [
 ]
 
 DEFAULT = UrlRules()
-
-# Longer ones are parsed and no more: no page needs them, and rules that apply again and again would take long.
-LONGEST = 1 << 14
-
-
-@lru_cache(maxsize=1)
-def _parser() -> Callable[[str], Any]:
-    try:
-        import can_ada
-    except ImportError as error:
-        raise MissingExtra("parsing URLs", "web") from error
-    parse: Callable[[str], Any] = can_ada.parse
-    return parse
 
 
 @dataclass(frozen=True)
@@ -108,7 +95,7 @@ def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalU
     URLs of the web (http, https) of up to 16,384 characters go through all rules; others are only parsed and written
     as the standard says.
     """
-    parse, steps = _parser(), tuple(step for _, step in rules.steps)
+    parse, steps, kept = parser(), tuple(step for _, step in rules.steps), rules.kept
     redirects = rules.redirects.table if rules.redirects is not None else None
     made: list[str] = []
     unparsed: list[int] = []
@@ -117,7 +104,7 @@ def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalU
             raise DataError(f"URL {row} is {type(url).__name__}, not text")
         current = url.strip()
         while True:
-            parts = _parts(parse, current)
+            parts, host = read(parse, current, kept)
             if parts is None:
                 unparsed.append(row)
                 break
@@ -128,8 +115,8 @@ def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalU
                 continue
             for step in steps:
                 step(parts)
-            current = str(parts)
-            if not parts.again:
+            current = written(parts, host)
+            if not parts.again and len(current) <= LONGEST:
                 break
         if redirects:
             current = redirects.get(current, current)
@@ -141,15 +128,15 @@ def explain_url(url: str, rules: UrlRules = DEFAULT) -> UrlExplanation:
     """Which rules changed a URL on the way to its canonical form, in order, with the URL before and after each."""
     if not isinstance(url, str):
         raise DataError(f"a URL is text, not {type(url).__name__}")
-    parse, told = _parser(), []
+    parse, told = parser(), []
     current = url.strip()
     if current != url:
         told.append(UrlStep("white-space", url, current))
     while True:
-        parts = _parts(parse, current)
+        parts, host = read(parse, current, rules.kept)
         if parts is None:
             return UrlExplanation(url, current, False, tuple(told))
-        parsed = parts if isinstance(parts, str) else parse(current).href
+        parsed = parts if isinstance(parts, str) else written(parts, host)
         told += [UrlStep(*step) for step in standard_steps(current, parsed)]
         before, current = current, parsed
         if isinstance(parts, str):
@@ -158,11 +145,11 @@ def explain_url(url: str, rules: UrlRules = DEFAULT) -> UrlExplanation:
             continue
         for name, step in rules.steps:
             step(parts)
-            after = str(parts)
+            after = written(parts, host)
             if after != current:
                 told.append(UrlStep(name, current, after))
                 current = after
-        if not parts.again:
+        if not parts.again and len(current) <= LONGEST:
             break
     if rules.redirects is not None and (to := rules.redirects.table.get(current)) is not None:
         told.append(UrlStep("redirect", current, to))
@@ -172,35 +159,13 @@ def explain_url(url: str, rules: UrlRules = DEFAULT) -> UrlExplanation:
 
 def parts_of(url: str, rules: UrlRules = DEFAULT) -> Parts | None:
     """The parts of the canonical form of a URL of the web; None for anything else. Redirects are not followed."""
-    current, parse = url.strip(), _parser()
+    current, parse = url.strip(), parser()
     while True:
-        parts = _parts(parse, current)
+        parts, host = read(parse, current, rules.kept)
         if parts is None or isinstance(parts, str):
             return None
         for _, step in rules.steps:
             step(parts)
         if not parts.again:
             return parts
-        current = str(parts)
-
-
-def _parts(parse: Callable[[str], Any], url: str) -> Parts | str | None:
-    """The parts of a URL of the web, another URL as the standard writes it, or None for what is none."""
-    try:
-        parsed = parse(url)
-    except (ValueError, TypeError):  # TypeError: a lone surrogate has no UTF-8
-        return None
-    protocol = parsed.protocol
-    if (protocol != "https:" and protocol != "http:") or len(url) > LONGEST:
-        href: str = parsed.href
-        return href
-    user = ""
-    if "@" in url and (parsed.username or parsed.password):
-        user = f"{parsed.username}:{parsed.password}@" if parsed.password else f"{parsed.username}@"
-    search, fragment = parsed.search, parsed.hash
-    # The parser keeps a sign with nothing behind it in the whole URL, and leaves it out of the parts.
-    if not fragment and "#" in url and parsed.href.endswith("#"):
-        fragment = "#"
-    if not search and "?" in url and parsed.href.partition("#")[0].endswith("?"):
-        search = "?"
-    return Parts(protocol[:-1], user, parsed.hostname, parsed.port, parsed.pathname, search, fragment)
+        current = written(parts, host)

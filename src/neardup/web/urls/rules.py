@@ -14,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.io.whole import WholeFile
 from neardup.web.urls.sites import SiteRule, site_step
-from neardup.web.urls.steps import RULES, Step, bare_end, session_drops, tracking_drops
+from neardup.web.urls.steps import (
+    PARSED,
+    RULES,
+    Step,
+    bare_end,
+    scheme_and_port,
+    session_drops,
+    tracking_drops,
+)
 
 if TYPE_CHECKING:
     from neardup.web.urls.redirects import Redirects
@@ -24,16 +32,12 @@ __all__ = ["STANDARD", "UrlRules"]
 FORMAT = "neardup-url-rules/1"
 LARGEST = 64 << 20
 
-# What the URL standard itself does while it parses. Both spellings name the same page by definition, so these are
-# explained but cannot be switched off.
+# What the URL standard does while it parses and no rule switches: other spellings are no URLs, or cannot be told apart.
 STANDARD = {
     "white-space": "white space around the URL, and tabs and line ends in it, are dropped",
     "slashes": "backslashes are slashes, and two of them follow the scheme",
     "scheme-case": "the scheme is written in lower case",
-    "host-case": "the host is written in lower case",
-    "host-encoding": "international hosts in punycode, addresses in their usual form",
-    "default-port": ":80 of http and :443 of https are dropped",
-    "dot-segments": "/./ and /../ are resolved",
+    "host-encoding": "international hosts in punycode, addresses and ports in their usual form",
     "escapes": "what a URL cannot hold is percent-encoded",
 }
 
@@ -65,7 +69,7 @@ class UrlRules:
         for name in (*self.off, *self.on):
             if name in STANDARD:
                 raise ConfigError(
-                    f"{name!r} is part of the URL standard and cannot be switched: both spellings name the same page"
+                    f"{name!r} is part of parsing a URL and cannot be switched: there is no other spelling to keep"
                 )
             if name not in {rule.name for rule in RULES}:
                 raise ConfigError(f"no rule {name!r}; there are: {', '.join(rule.name for rule in RULES)}")
@@ -85,6 +89,11 @@ class UrlRules:
         """Every rule that can be switched and what it does, in the order of use."""
         return {rule.name: rule.what for rule in RULES}
 
+    @cached_property
+    def kept(self) -> frozenset[str]:
+        """The rules of the parser itself that are off."""
+        return PARSED.difference(self.names)
+
     @property
     def names(self) -> tuple[str, ...]:
         """The rules that are on, in the order of use."""
@@ -103,13 +112,15 @@ class UrlRules:
         """The steps to take, each with the name of its rule."""
         made = []
         for rule in RULES:
-            if rule.name not in self.names:
+            if rule.name not in self.names or rule.name in PARSED:
                 continue
             step = rule.step
             if rule.name == "tracking":
                 step = tracking_drops(self.tracking, self.keep)
             elif rule.name == "session":
                 step = session_drops(self.session, self.keep)
+            elif rule.name == "scheme" and "default-port" in self.kept:
+                step = scheme_and_port
             elif rule.name == "trailing-slash" and "index" in self.names:
                 step = bare_end
             assert step is not None

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-__all__ = ["standard_steps"]
+from neardup.web.urls.reading import DOTS, SHAPE, cleaned, split_port
 
-_SHAPE = re.compile(
-    r"([A-Za-z][A-Za-z0-9+.\-]*):([/\\]*)([^/\\?#]*)([^?#]*)((?:\?[^#]*)?)((?:#.*)?)", re.DOTALL
-)
-_DOTS = re.compile(r"[/\\](?:\.|%2e){1,2}(?=[/\\]|$)", re.IGNORECASE)
+__all__ = ["standard_steps"]
 
 
 def standard_steps(url: str, parsed: str) -> Iterator[tuple[str, str, str]]:
@@ -25,9 +21,9 @@ def standard_steps(url: str, parsed: str) -> Iterator[tuple[str, str, str]]:
 
 
 def _forms(url: str, parsed: str) -> Iterator[tuple[str, str]]:
-    clean = re.sub(r"[\t\n\r]", "", url.strip("".join(map(chr, range(33)))))
+    clean = cleaned(url)
     yield "white-space", clean
-    raw, good = _SHAPE.fullmatch(clean), _SHAPE.fullmatch(parsed)
+    raw, good = SHAPE.fullmatch(clean), SHAPE.fullmatch(parsed)
     if raw is None or good is None:
         return
     now, end = list(raw.groups()), list(good.groups())
@@ -41,22 +37,13 @@ def _forms(url: str, parsed: str) -> Iterator[tuple[str, str]]:
     yield "slashes", form()
     user, at, place = now[2].rpartition("@")
     good_place = end[2].rpartition("@")[2]
-    host, port = _split(place)
-    good_host, good_port = _split(good_place)
-    if host.lower() == good_host:
-        now[2] = f"{user}{at}{good_host}{port}"
-        yield "host-case", form()
-    else:
-        now[2] = f"{user}{at}{good_host}{port}"
-        yield "host-encoding", form()
+    host, port = split_port(place)
+    good_host, good_port = split_port(good_place)
+    name = "host-case" if host.lower() == good_host.lower() else "host-encoding"
+    now[2] = f"{user}{at}{good_host}{port}"
+    yield name, form()
     now[2] = f"{user}{at}{good_host}{good_port}"
-    yield "default-port", form()
-    if _DOTS.search(now[3]):
+    yield "host-encoding" if good_port or port == ":" else "default-port", form()
+    if DOTS.search(now[3]) and not DOTS.search(end[3]):
         now[3] = end[3]
         yield "dot-segments", form()
-
-
-def _split(place: str) -> tuple[str, str]:
-    """The host, and the port with its colon."""
-    colon = place.rfind(":")
-    return (place[:colon], place[colon:]) if colon > place.rfind("]") else (place, "")

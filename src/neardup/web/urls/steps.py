@@ -1,7 +1,7 @@
 """The rules one by one: each a small function that changes the parts of a URL in place.
 
 The parts come from a WHATWG parser, so a step may rely on a lower-case host in punycode, a path that begins with a
-slash and has no dot segments, and ASCII everywhere. A step sets `again` when its result might give an earlier step
+slash, and ASCII everywhere. A step sets `again` when its result might give an earlier step
 something new to do; the URL is then parsed and taken through all steps once more. Every change that sets it makes the
 URL shorter (or equally long and smaller), so this ends.
 """
@@ -23,6 +23,7 @@ from neardup.web.urls.parameters import (
 )
 
 __all__ = [
+    "PARSED",
     "RULES",
     "Parts",
     "Rule",
@@ -30,6 +31,7 @@ __all__ = [
     "bare_end",
     "drops",
     "lower_path",
+    "scheme_and_port",
     "session_drops",
     "tracking_drops",
 ]
@@ -62,6 +64,14 @@ def scheme(parts: Parts) -> None:
         parts.scheme = "https"
         if parts.port == "443":
             parts.port = ""
+
+
+def scheme_and_port(parts: Parts) -> None:
+    """The same where default ports are kept: that of http becomes that of https."""
+    if parts.scheme == "http":
+        parts.scheme = "https"
+        if parts.port == "80":
+            parts.port = "443"
 
 
 def credentials(parts: Parts) -> None:
@@ -252,11 +262,14 @@ class Rule:
     name: str
     what: str
     default: bool
-    step: Step | None = None  # None where it needs the lists of a UrlRules
+    step: Step | None = None  # None where it needs the lists of a UrlRules, or is the parser's
 
 
 # In the order in which they are applied.
 RULES = (
+    Rule("host-case", "the host is written in lower case", True),
+    Rule("default-port", ":80 of http and :443 of https are dropped", True),
+    Rule("dot-segments", "/./ and /../ are resolved", True),
     Rule("scheme", "http and https are one, written https", True, scheme),
     Rule("credentials", "user:password@ is dropped", False, credentials),
     Rule("host-dot", "the dot at the end of a host is dropped", True, host_dot),
@@ -284,3 +297,6 @@ RULES = (
     Rule("index", "index.html and its like are dropped", True, index),
     Rule("trailing-slash", "slashes at the end of the path are dropped", True, trailing_slash),
 )
+
+# Those that the parser itself follows; see reading.py for what happens when they are off.
+PARSED = frozenset({"host-case", "default-port", "dot-segments"})

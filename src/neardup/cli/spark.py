@@ -1,0 +1,124 @@
+"""`neardup spark`: the pipeline on Apache Spark."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from neardup.cli.options import config_of, config_options, reading_options
+from neardup.cli.progress import progress_shown
+
+__all__ = ["spark"]
+
+_SESSION = (
+    click.option(
+        "--master", help="Such as local[8] or spark://host:7077; by default what spark-submit says."
+    ),
+    click.option(
+        "--conf", "conf", multiple=True, metavar="KEY=VALUE", help="A setting of Spark's; repeatable."
+    ),
+    click.option("--quiet", "-q", is_flag=True, help="No progress."),
+    click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object."),
+)
+
+
+def _session_options(command: Any) -> Any:
+    for option in reversed(_SESSION):
+        command = option(command)
+    return command
+
+
+@click.group()
+def spark() -> None:
+    """Find and remove duplicates over a cluster, with the answers of `neardup scan` and `apply`."""
+
+
+@spark.command()
+@click.argument("inputs", nargs=-1, required=True)
+@click.option("--out", "-o", required=True, help="The run's folder, on a filesystem that all machines see.")
+@click.option(
+    "--partitions", type=click.IntRange(1), help="Parts of a shuffle.  [default: by the data's size]"
+)
+@click.option(
+    "--finish",
+    type=click.IntRange(0),
+    default=8_000_000,
+    show_default=True,
+    help="Pairs that the driver may end the clustering of.",
+)
+@click.option("--overwrite", is_flag=True, help="Drop what is in the run's folder.")
+@reading_options
+@config_options
+@_session_options
+def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:
+    """Find the duplicates in INPUTS: files, folders or globs on any Hadoop filesystem. Run again, it goes on after the
+    last whole stage."""
+    config = config_of(given)
+    from neardup.spark import scan as run
+    from neardup.spark import start
+
+    stages = run(
+        list(inputs),
+        out,
+        config,
+        spark=start(given["master"], settings=_settings(given)),
+        text=given["text"],
+        id=given["id_"],
+        format=given["format_"],
+        partitions=given["partitions"],
+        finish=given["finish"],
+        overwrite=given["overwrite"],
+        progress=progress_shown(given["quiet"]),
+    )
+    summary = stages.summary()
+    if given["as_json"]:
+        click.echo(json.dumps({"run": out, **summary.to_plain()}, ensure_ascii=False))
+        return
+    click.echo(str(summary))
+    click.echo(
+        f"\nThe run is in {out}; neardup spark apply {out} --out FOLDER writes the documents that stay"
+    )
+
+
+@spark.command()
+@click.argument("run")
+@click.option("--out", "-o", required=True, help="A new folder, which gets a file for each input.")
+@click.option(
+    "--write",
+    type=click.Choice(["kept", "dropped"]),
+    default="kept",
+    show_default=True,
+    help="What to write.",
+)
+@click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
+@_session_options
+def apply(run: str, out: str, **given: Any) -> None:
+    """Write the documents of a RUN's inputs that stay. The inputs are read again and never changed; the folder appears
+    when it is whole."""
+    from neardup.spark import apply as do
+    from neardup.spark import start
+
+    done = do(
+        run,
+        out,
+        spark=start(given["master"], settings=_settings(given)),
+        write=given["write"],
+        allow_mass_removal=given["allow_mass_removal"],
+    )
+    if given["as_json"]:
+        answer = {"run": run, "out": out, "written": done.written, "documents": done.documents}
+        click.echo(json.dumps(answer, ensure_ascii=False))
+        return
+    click.echo(f"{done.written:,} of {done.documents:,} documents written to {out}")
+
+
+def _settings(given: dict[str, Any]) -> dict[str, str]:
+    made = {"spark.ui.showConsoleProgress": "false"}
+    for item in given["conf"]:
+        key, sign, value = item.partition("=")
+        if not sign:
+            raise click.BadParameter(f"{item!r} is not KEY=VALUE", param_hint="--conf")
+        made[key] = value
+    return made

@@ -1,0 +1,41 @@
+"""How many words of documents of a scan stand in others, in passages."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.features.select import Winnow
+from neardup.findings.folder import Findings
+from neardup.spans import token_rows
+from neardup.verify import Containment
+
+__all__ = ["by_passages", "shared_words"]
+
+Rows = NDArray[np.int64]
+_AT_ONCE = 1 << 12
+
+
+def by_passages(findings: Findings) -> bool:
+    """Whether a scan was made to find passages, as with the preset `plagiarism`: containment of winnowed shingles."""
+    config = findings.config
+    return isinstance(config.verify, Containment) and isinstance(config.compared.select, Winnow)
+
+
+def shared_words(findings: Findings, parts: Rows, wholes: Rows, *, threads: int = 1) -> Rows:
+    """For each pair of rows the words of the part in passages that stand in the whole, as `nd.find_copies` counts them.
+    -1 where a text was not kept. Passages are made of as many words as the scan's shingles."""
+    compared = findings.config.compared
+    found = np.full(len(parts), -1, np.int64)
+    for start in range(0, len(parts), _AT_ONCE):
+        some = slice(start, start + _AT_ONCE)
+        rows, number = np.unique(np.concatenate([parts[some], wholes[some]]), return_inverse=True)
+        held = [findings.has_text(row) for row in rows.tolist()]
+        texts = [findings.text(row) if has else "" for row, has in zip(rows.tolist(), held, strict=True)]
+        tokens, offsets = token_rows(texts, compared.normalize, threads=threads)
+        part, whole = np.split(number.astype(np.int64), 2)
+        words = _core.shared_passages(tokens, offsets, part, whole, compared.width, False, threads)[0]
+        known = np.array(held)
+        found[some] = np.where(known[part] & known[whole], words, -1)
+    return found

@@ -1,0 +1,21 @@
+"""The same pipeline over a cluster: Spark moves the rows, the core does the work, the answers are the same.
+
+`import neardup` never loads pyspark; this package needs the extra `spark` and Java 17 or newer.
+"""
+
+from __future__ import annotations
+
+from neardup.errors import MissingExtra
+
+try:
+    import pyspark  # noqa: F401
+except ImportError as error:
+    raise MissingExtra("running on Spark", "spark") from error
+
+from neardup.spark.deduplication import dedup, scan
+from neardup.spark.removing import apply
+from neardup.spark.session import start
+from neardup.spark.stages import Stages
+from neardup.spark.summary import Summary
+
+__all__ = ["Stages", "Summary", "apply", "dedup", "scan", "start"]

@@ -1,0 +1,317 @@
+"""From fingerprints to candidates: equal words, equal fingerprints, and what meets on a key; the local pipeline's rules
+as joins."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from neardup.features.base import Features
+from neardup.methods import Bands, Near, method_of
+from neardup.search.short import ShortJoin
+from neardup.spark.documents import Documents
+from neardup.spark.hamming import near_codes
+from neardup.spark.meeting import Fit, crowded, meet
+from neardup.spark.storage import Facts
+from neardup.spark.working import SETS, feature_sets
+from neardup.verify import Jaccard
+
+__all__ = ["Candidates"]
+
+_SPREAD = (
+    1000  # as in LSH and Near: pairs spelled out for each group, or pair of groups, of equal fingerprints
+)
+_KEYS = "table int, key bigint, row bigint, size bigint"
+
+
+class Candidates:
+    """The stages between fingerprints and pairs worth a comparison."""
+
+    def __init__(self, documents: Documents) -> None:
+        self.documents, self.config, self.folder = documents, documents.config, documents.folder
+        self.partitions, self.plain = documents.partitions, documents.plain
+        self.method = method_of(self.config)
+
+    # Equal words.
+
+    def exact(self) -> Facts:
+        """Documents with the words of others: row, the first row with these words, the best rank among them."""
+
+        def make() -> DataFrame:
+            taking = self.documents.frame.where("not out").select("row", "d0", "d1", "rank")
+            groups = taking.groupBy("d0", "d1").agg(
+                F.min("row").alias("first"), F.min("rank").alias("best"), F.count("*").alias("many")
+            )
+            return taking.join(groups.where("many > 1"), ["d0", "d1"]).select("row", "first", "best")
+
+        def told(rows: DataFrame) -> Facts:
+            return {"documents": rows.count()}
+
+        return self.folder.stage("exact", make, told)
+
+    @cached_property
+    def units(self) -> DataFrame:
+        """Documents of different words, each with the best rank of those with its words."""
+        exact = self.exact()
+        rows = self.documents.frame.where("not out").select("row", "place", "rank", "tokens", "alike", "keys")
+        if not exact["documents"]:
+            return rows
+        known = self.folder.read("exact")
+        rows = rows.join(known, "row", "left").where("first is null or first = row")
+        return rows.withColumn("rank", F.coalesce("best", "rank")).drop("first", "best")
+
+    # Equal fingerprints.
+
+    def alike(self) -> Facts:
+        """Documents with the fingerprints of others: row, head (the best of them), how many there are."""
+
+        def make() -> DataFrame:
+            units = self.units.select("row", "rank", "alike")
+            groups = units.groupBy("alike").agg(
+                F.min(F.struct("rank", "row")).alias("best"), F.count("*").alias("many")
+            )
+            joined = units.join(groups.where("many > 1"), "alike")
+            return joined.select("row", F.col("best.row").alias("head"), "many")
+
+        return self.folder.stage("alike", make, lambda rows: {"documents": rows.count()})
+
+    @cached_property
+    def heads(self) -> DataFrame:
+        """One document for each fingerprint."""
+        if not self.alike()["documents"]:
+            return self.units
+        others = self.folder.read("alike").where("row <> head").select("row")
+        return self.units.join(others, "row", "left_anti")
+
+    # Meeting.
+
+    def met(self) -> Facts:
+        """Pairs of heads as they meet, with repeats, and buckets beyond the cap."""
+        method = self.method
+
+        def make() -> DataFrame:
+            if isinstance(method, Bands):
+                entries = self.heads.select("row", F.posexplode("keys").alias("table", "key"))
+                return meet(entries, self.partitions, method.lsh.cap)
+            assert isinstance(method, Near)
+            count = self.documents.facts["documents"]
+            pairs = near_codes(self.heads, method.search, method.bits, count, self.partitions)
+            none = F.lit(None).cast("bigint")
+            return pairs.select(
+                "left", "right", none.cast("int").alias("table"), none.alias("key"), none.alias("many")
+            )
+
+        return self.folder.stage("met", make, _crowds)
+
+    def _head_pairs(self) -> tuple[DataFrame, int]:
+        """Pairs of heads, each once, and how many of crowded buckets are not among them."""
+        facts, met = self.met(), self.folder.read("met")
+        pairs, skipped = met.where("left is not null").select("left", "right"), 0
+        if facts["capped"]:
+            assert isinstance(self.method, Bands)
+            following = F.element_at("keys", (F.col("table") + 1) % self.method.lsh.bands + 1)
+            entries = self.heads.select("row", "rank", "keys", F.posexplode("keys").alias("table", "key"))
+            entries = entries.withColumn("then", following).drop("keys")
+            more, left_out = crowded(entries, met.where("many is not null"))
+            pairs = pairs.unionByName(more)
+            skipped = _total(left_out, "skipped")
+        return pairs.distinct(), skipped
+
+    def candidates(self) -> Facts:
+        """Pairs worth a comparison (left, right), each once; the groups behind heads spelled out where they are small.
+        Facts: how many, and what was left implied, capped and skipped."""
+        implied = skipped = 0
+
+        def make() -> DataFrame:
+            nonlocal implied, skipped
+            pairs, skipped = self._head_pairs()
+            if self.alike()["documents"]:
+                pairs, implied = self._spelled(pairs)
+            return pairs
+
+        def told(rows: DataFrame) -> Facts:
+            capped = self.met()["capped"]
+            return {"pairs": rows.count(), "implied": implied, "capped": capped, "skipped": skipped}
+
+        return self.folder.stage("candidates", make, told)
+
+    def _spelled(self, pairs: DataFrame) -> tuple[DataFrame, int]:
+        """Pairs of heads with what stands behind them; and how many pairs were left implied."""
+        alike = self.folder.read("alike")
+        groups = alike.groupBy("head", "many").agg(
+            # Beyond the spread nobody asks for the members.
+            F.when(F.first("many") <= _SPREAD, F.sort_array(F.collect_list("row"))).alias("members")
+        )
+        sided = pairs
+        for side in ("left", "right"):
+            group = groups.select(
+                F.col("head").alias(side), F.col("many").alias(f"{side}_many"),
+                F.col("members").alias(f"{side}_members"),
+            )  # fmt: skip
+            sided = sided.join(group, side, "left").fillna(1, subset=[f"{side}_many"])
+        behind = F.col("left_many") * F.col("right_many")
+        sided = sided.withColumn("behind", behind)
+        small = (F.col("behind") > 1) & (F.col("behind") <= _SPREAD)
+        implied = _total(sided.where(~small).select((F.col("behind") - 1).alias("more")), "more")
+        spelled = (
+            sided.where(small)
+            .withColumn("a", F.explode(F.coalesce("left_members", F.array("left"))))
+            .withColumn("b", F.explode(F.coalesce("right_members", F.array("right"))))
+            .select(F.least("a", "b").alias("left"), F.greatest("a", "b").alias("right"))
+        )
+        inner = F.col("many") * (F.col("many") - 1) / 2
+        few = groups.where(inner <= _SPREAD).select("members", F.explode("members").alias("a"))
+        inside = few.select("a", F.explode("members").alias("b")).where("a < b")
+        stars = alike.join(groups.where(inner > _SPREAD).select("head"), "head").where("row <> head")
+        apart = stars.select(F.least("row", "head").alias("left"), F.greatest("row", "head").alias("right"))
+        unsaid = groups.where(inner > _SPREAD).select((inner - F.col("many") + 1).cast("long").alias("more"))
+        whole = sided.where(~small).select("left", "right").unionByName(spelled)
+        whole = whole.unionByName(inside.toDF("left", "right")).unionByName(apart)
+        return whole.distinct(), implied + _total(unsaid, "more")
+
+    # Short documents.
+
+    @property
+    def plain_features(self) -> bool:
+        """Whether a document has at most as many features as tokens were counted, and weights do not matter."""
+        made, measured = self.config.features, self.config.compared
+        return isinstance(self.config.verify, Jaccard) and (
+            (made.unit, made.normalize) == (measured.unit, measured.normalize)
+        )
+
+    @cached_property
+    def short(self) -> tuple[int, int] | None:
+        """Tokens below which a document is short, and those below which it may be similar to a short one; None where
+        short documents have no path of their own."""
+        config, measured = self.config, self.config.compared
+        whole = measured.select is None and measured.common is None
+        if not config.short or not self.plain_features or not whole or self.method is None:
+            return None
+        if self.documents.facts["shortest"] >= config.short or self._out():
+            return None
+        return config.short, self._join.largest + max(self.config.compared.width, 1)
+
+    def _out(self) -> bool:
+        """Whether no document takes part."""
+        return bool(self.documents.facts["out"] == self.documents.facts["documents"])
+
+    @property
+    def _join(self) -> ShortJoin:
+        return ShortJoin(self.config.verify.least, max(1, self.config.short - 1))
+
+    def sets(self, rows: DataFrame) -> DataFrame:
+        """The features of some rows (row, place): row, hashes, weights, language."""
+        languages = self.config.filters.same_language
+        work = feature_sets(self.plain, self.documents.learnt, languages)
+        made = self.documents.texts(work, SETS, rows.select("place"))
+        if self.documents.rows_are_places:
+            return made.withColumnRenamed("place", "row")
+        return made.join(rows.select("row", "place"), "place").drop("place")
+
+    def short_sets(self) -> Facts:
+        """The features of all documents that are short or may be similar to a short one."""
+        assert self.short is not None
+        most = self.short[1]
+
+        def make() -> DataFrame:
+            return self.sets(self.units.where(F.col("tokens") < most).select("row", "place"))
+
+        return self.folder.stage("short-sets", make, lambda rows: {"documents": rows.count()})
+
+    def short_pairs(self) -> Facts:
+        """The exact join of short documents: every pair whose sets can be similar enough."""
+        self.short_sets()
+        join = self._join
+        fit = Fit(join.least, join.most)
+        entries = self._short_entries(join)
+
+        def make_met() -> DataFrame:
+            return meet(entries, self.partitions, join.cap, fit)
+
+        crowds = self.folder.stage("short-met", make_met, _crowds)
+        skipped = 0
+
+        def make() -> DataFrame:
+            nonlocal skipped
+            met = self.folder.read("short-met")
+            pairs = met.where("left is not null").select("left", "right")
+            if crowds["capped"]:
+                ranked = entries.join(self.units.select("row", "rank"), "row")
+                ranked = ranked.withColumn("then", F.lit(0).cast("long"))
+                more, left_out = crowded(ranked, met.where("many is not null"), fit)
+                pairs = pairs.unionByName(more)
+                skipped = _total(left_out, "skipped")
+            return pairs.distinct()
+
+        def told(rows: DataFrame) -> Facts:
+            return {"pairs": rows.count(), "capped": crowds["capped"], "skipped": skipped}
+
+        return self.folder.stage("short", make, told)
+
+    def _short_entries(self, join: ShortJoin) -> DataFrame:
+        sets = self.folder.read("short-sets").select("row", "hashes")
+        binned = sets.mapInArrow(_binned, "bin bigint, count bigint").groupBy("bin").agg(F.sum("count"))
+        table = binned.toArrow()
+        counts = np.zeros(ShortJoin.BINS, np.uint32)
+        counts[table.column(0).to_numpy()] = table.column(1).to_numpy().astype(np.uint32)
+        shared = self.documents.session.sparkContext.broadcast(counts)
+        return sets.mapInArrow(_Prefixes(join, shared), _KEYS)
+
+
+def _crowds(rows: DataFrame) -> Facts:
+    return {"capped": rows.where("many is not null").count()}
+
+
+def _total(rows: DataFrame, name: str) -> int:
+    return int(rows.agg(F.sum(name)).collect()[0][0] or 0)
+
+
+def features_of(batch: pa.RecordBatch) -> Features:
+    """Feature sets out of their column of bytes, without weights."""
+    column = batch.column("hashes").cast(pa.large_binary())
+    _, ends, data = column.buffers()
+    offsets = np.frombuffer(ends, np.int64)[column.offset : column.offset + len(column) + 1]
+    flat = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+    hashes = np.ascontiguousarray(flat[offsets[0] : offsets[-1]]).view(np.uint64)
+    weights: Any = np.broadcast_to(np.float32(1), len(hashes))
+    return Features(hashes, weights, (offsets - offsets[0]) // 8, "features of one run")
+
+
+def _binned(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """How often features occur, by their leading bits."""
+    counts = np.zeros(ShortJoin.BINS, np.uint32)
+    for batch in batches:
+        if batch.num_rows:
+            ShortJoin.count(features_of(batch), counts)
+    bins = np.flatnonzero(counts)
+    yield pa.record_batch([pa.array(bins), pa.array(counts[bins].astype(np.int64))], ["bin", "count"])
+
+
+@dataclass(frozen=True)
+class _Prefixes:
+    """The features that each set must be met by."""
+
+    join: ShortJoin
+    counts: Any  # a broadcast column
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        counts: NDArray[np.uint32] = self.counts.value
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            sets = features_of(batch)
+            keys, places = self.join.keys(sets, counts)
+            rows = batch.column("row").to_numpy(zero_copy_only=False)
+            table = pa.array(np.zeros(len(keys), np.int32))
+            yield pa.record_batch(
+                [table, pa.array(keys.view(np.int64)), pa.array(rows[places]), pa.array(sets.sizes[places])],
+                ["table", "key", "row", "size"],
+            )

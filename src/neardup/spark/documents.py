@@ -1,0 +1,339 @@
+"""The first stages: every document read once and fingerprinted, in a place and an order of its own; later passes over
+the texts of some of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from neardup.config import Config
+from neardup.errors import ConfigError, DataError
+from neardup.methods import Near, Within, method_of
+from neardup.preparing import needs_corpus
+from neardup.spark.hamming import check_search
+from neardup.spark.inputs import Files, Frame, Input
+from neardup.spark.pieces import Wanted
+from neardup.spark.storage import Facts, Folder, as_frame
+from neardup.spark.working import (
+    FREQUENCIES,
+    PRINTS,
+    READ,
+    Again,
+    Batches,
+    Fingerprint,
+    Learnt,
+    Texts,
+    count_features,
+    fingerprints,
+)
+
+__all__ = ["Documents", "check_config"]
+
+_BITS = 16  # places to a block of a bitmap: 8 KB of bits
+_SAMPLE = 1_000_000  # documents that weights are learnt from, as in `prepare`
+_ORDER = "part int, inside bigint, place bigint"
+
+
+def check_config(config: Config) -> None:
+    """ConfigError for what only the local pipeline does."""
+    if config.templates is not None:
+        raise ConfigError(
+            "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
+        )
+    method = method_of(config)
+    if isinstance(method, Within) or config.agree is not None:
+        kind = "Inverted (containment)" if isinstance(method, Within) else "Agree"
+        raise ConfigError(
+            f"{kind} is searched by the local pipeline alone: on Spark use MinHash with LSH or codes with Join"
+        )
+    if isinstance(method, Near):
+        check_search(method.search)
+
+
+class Documents:
+    """The documents of a run. `partitions` is how many parts shuffles make of them."""
+
+    def __init__(
+        self, session: SparkSession, source: Input, config: Config, folder: Folder, partitions: int
+    ) -> None:
+        self.session, self.source, self.config = session, source, config
+        self.folder, self.partitions = folder, partitions
+        self.plain = json.dumps(config.to_plain())
+        self._held: list[Any] = []
+
+    @cached_property
+    def facts(self) -> Facts:
+        """Counts of what was read, and the pieces [file, start, lines] it was read in."""
+        return self.folder.stage("read", self._read, self._told)
+
+    def _read(self) -> DataFrame:
+        parts = []
+        for recipe in self.source.recipes:
+            rows = self.source.rows(recipe, self.session)
+            parts.append(rows.mapInArrow(Fingerprint(self.plain, recipe, self.source.keeps_texts), READ))
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.unionByName(part)
+        return whole
+
+    def _told(self, rows: DataFrame) -> Facts:
+        pieces = rows.where("kind = 2").select("file", "start", "line").toArrow().to_pylist()
+        taking = ~F.col("empty") & (F.col("filtered") == 0)
+        kinds = rows.where("kind < 2").groupBy("kind", "reason").agg(
+            F.count("*").alias("documents"),
+            F.sum(F.col("empty").cast("long")).alias("empty"),
+            F.sum((F.col("filtered") != 0).cast("long")).alias("filtered"),
+            F.sum((~taking).cast("long")).alias("out"),
+            F.sum("tokens").alias("tokens"),
+            F.sum("size").alias("bytes"),
+            F.min(F.when(taking, F.col("tokens"))).alias("shortest"),
+        )  # fmt: skip
+        found = kinds.toArrow().to_pylist()
+        counts: dict[str, Any] = next((row for row in found if row["kind"] == 0), {})
+        names = ("documents", "empty", "filtered", "out", "tokens", "bytes", "shortest")
+        return {
+            **{name: int(counts.get(name) or 0) for name in names},
+            "rejected": {r["reason"]: r["documents"] for r in sorted(found, key=str) if r["kind"] == 1},
+            "pieces": sorted([piece["file"], piece["start"], piece["line"]] for piece in pieces),
+        }
+
+    @cached_property
+    def begins(self) -> dict[tuple[int, int], int]:
+        """The place at which each piece begins."""
+        pieces = self.facts["pieces"]
+        ends = np.cumsum([0, *(lines for _, _, lines in pieces)]).tolist()
+        return {(file, start): at for (file, start, _), at in zip(pieces, ends, strict=False)}
+
+    @property
+    def places(self) -> int:
+        """How many places there are, those of rejects among them."""
+        return sum(lines for _, _, lines in self.facts["pieces"])
+
+    @property
+    def rows_are_places(self) -> bool:
+        """Whether the order of the run is that of the places."""
+        return not isinstance(self.source, Frame)
+
+    def _placed(self) -> DataFrame:
+        """What was read, with each row's place and name."""
+        names = [file.name for file in self.source.files] if isinstance(self.source, Files) else []
+        of_file: dict[int, int] = {}
+        for (file, _), at in self.begins.items():
+            of_file[file] = min(at, of_file.get(file, at))
+        table = [
+            (file, start, at, of_file[file], names[file] if names else "")
+            for (file, start), at in self.begins.items()
+        ]
+        schema = "file int, start bigint, begin bigint, file_begin bigint, name string"
+        columns = [list(column) for column in zip(*table, strict=True)] or [[]] * 5
+        kinds = (pa.int32(), pa.int64(), pa.int64(), pa.int64(), pa.string())
+        arrays = [pa.array(column, kind) for column, kind in zip(columns, kinds, strict=True)]
+        made = pa.table(arrays, names=["file", "start", "begin", "file_begin", "name"])
+        pieces = F.broadcast(as_frame(self.session, made, schema))
+        rows = self.folder.read("read").join(pieces, ["file", "start"])
+        place = F.col("begin") + F.col("line") - 1
+        return rows.withColumn("place", place).withColumn("line", place - F.col("file_begin") + 1)
+
+    @cached_property
+    def frame(self) -> DataFrame:
+        """All documents: row (in the order of the run), place, id, digest, sizes, rank and fingerprint."""
+        self.folder.stage("fingerprints", self._frame, lambda rows: {"documents": self.facts["documents"]})
+        return self.folder.read("fingerprints")
+
+    def _frame(self) -> DataFrame:
+        rows = self._placed().where("kind = 0")
+        made = F.concat(F.col("name"), F.lit(":"), F.col("line"))
+        rows = rows.withColumn("id", F.coalesce("id", made)).withColumn(
+            "source", F.coalesce("source", "name")
+        )
+        rows = rows.withColumn("out", F.col("empty") | (F.col("filtered") != 0))
+        rows = self._with_rows(rows)
+        if needs_corpus(self.config) and self.config.near:
+            rows = rows.drop("alike", "keys").join(self._prints(rows), "place", "left")
+        rank = F.struct(self._preference().alias("pref"), self._by().alias("by"), F.col("row"))
+        return rows.withColumn("rank", rank).select(
+            "row", "place", "id", "file", "line", "d0", "d1", "out", "empty", "filtered", "tokens", "size",
+            "source", "rank", "alike", "keys",
+        )  # fmt: skip
+
+    def _by(self) -> Column:
+        """What documents are ranked by, the smaller the better; ties go to the first row."""
+        by = self.config.keep.by
+        if by == "longest":
+            return -F.col("size").cast("double")
+        if by == "score":
+            return -F.col("score") + 0.0  # no minus zero, which would sort before zero; NaN comes last
+        return F.col("row").cast("double") * (1.0 if by == "first" else -1.0)
+
+    def _preference(self) -> Column:
+        prefer = self.config.keep.prefer
+        chosen: Column | None = None
+        for place, name in enumerate(prefer):
+            here = F.col("source") == name
+            chosen = F.when(here, place) if chosen is None else chosen.when(here, place)
+        return F.lit(0) if chosen is None else chosen.otherwise(len(prefer))
+
+    def check_preferred(self) -> None:
+        """ConfigError for a preferred source that no document is of."""
+        prefer = self.config.keep.prefer
+        if not prefer:
+            return
+        found = {row[0] for row in self.frame.select("source").distinct().limit(100_000).collect()}
+        unknown = [name for name in prefer if name not in found]
+        if unknown:
+            raise ConfigError(
+                f"no document is of source {unknown[0]!r}; sources are: {', '.join(sorted(found)[:10])}"
+            )
+
+    def _with_rows(self, placed: DataFrame) -> DataFrame:
+        if self.rows_are_places:
+            return placed.withColumn("row", F.col("place"))
+        return placed.join(self._order(), "place")
+
+    def _order(self) -> DataFrame:
+        """The row of each place: documents with ids of their own are ordered by them."""
+        assert isinstance(self.source, Frame)
+        numeric = self.source.numeric
+
+        def make() -> DataFrame:
+            key = F.col("id").cast("bigint") if numeric else F.col("id")
+            ids = self._placed().where("kind = 0").select("place", "id", key.alias("key"))
+            ordered = ids.repartitionByRange(self.partitions, "key").sortWithinPartitions("key")
+            return ordered.select("place", "id").mapInArrow(_numbered, _ORDER)
+
+        def told(rows: DataFrame) -> Facts:
+            counts = {row["part"]: row["count"] for row in rows.groupBy("part").count().toArrow().to_pylist()}
+            return {"parts": [[part, counts[part]] for part in sorted(counts)]}
+
+        facts = self.folder.stage("order", make, told)
+        ends = np.cumsum([0, *(count for _, count in facts["parts"])]).tolist()
+        table = [(part, at) for (part, _), at in zip(facts["parts"], ends, strict=False)]
+        made = pa.table(
+            {"part": pa.array([p for p, _ in table], pa.int32()), "begin": [at for _, at in table]}
+        )
+        begins = F.broadcast(as_frame(self.session, made, "part int, begin bigint"))
+        rows = self.folder.read("order").join(begins, "part")
+        return rows.select("place", (F.col("begin") + F.col("inside")).alias("row"))
+
+    def texts(self, work: Callable[[Texts], Batches], schema: str, places: DataFrame | None) -> DataFrame:
+        """A pass over the texts at these places (all of them without): `work` is done to them in the workers."""
+        bits = None if places is None else self.bits(places)
+        wanted = self.session.sparkContext.broadcast(Wanted(self.begins, bits))
+        self._held.append(wanted)
+        if self.source.keeps_texts:
+            kept = self._placed().where("kind = 0").select("place", "text")
+            return kept.mapInArrow(Again(None, wanted, work), schema)
+        parts = [
+            self.source.rows(recipe, self.session).mapInArrow(Again(recipe, wanted, work), schema)
+            for recipe in self.source.recipes
+        ]
+        whole = parts[0]
+        for part in parts[1:]:
+            whole = whole.unionByName(part)
+        return whole
+
+    def bits(self, places: DataFrame) -> np.ndarray[Any, Any]:
+        """One bit for each place, set for these; an eighth of a byte a document comes to the driver."""
+        blocks = places.select("place", F.shiftright("place", _BITS).alias("block")).repartition(
+            self.partitions, "block"
+        )
+        found = blocks.mapInArrow(_bitmap, "block bigint, bits binary").toArrow().to_pylist()
+        bits = np.zeros((self.places >> 3) + (1 << (_BITS - 3)), np.uint8)
+        for part in found:
+            at = part["block"] << (_BITS - 3)
+            bits[at : at + (1 << (_BITS - 3))] |= np.frombuffer(part["bits"], np.uint8)[: len(bits) - at]
+        return bits
+
+    @cached_property
+    def learnt(self) -> Any:
+        """What the config learns from the corpus beforehand, broadcast; None if nothing."""
+        if not needs_corpus(self.config):
+            return None
+
+        def make() -> DataFrame:
+            counted = self.texts(count_features(self.plain), FREQUENCIES, self._sample())
+            return counted.groupBy("hash").agg(F.sum("count").alias("count"))
+
+        def told(rows: DataFrame) -> Facts:
+            taking_part = self.facts["documents"] - self.facts["out"]
+            return {"documents": min(_SAMPLE, taking_part), "features": rows.count()}
+
+        facts = self.folder.stage("frequencies", make, told)
+        table = self.folder.read("frequencies").toArrow()
+        hashes = table.column("hash").to_numpy().view(np.uint64)
+        order = np.argsort(hashes)
+        counts = table.column("count").to_numpy().astype(np.uint64)
+        learnt = Learnt(facts["documents"], hashes[order], counts[order])
+        return self.session.sparkContext.broadcast(learnt)
+
+    def _sample(self) -> DataFrame:
+        """The documents that weights are learnt from: all that take part, or as many as `prepare` takes of them."""
+        rows = self._placed().where("kind = 0")
+        taking = rows.where(~F.col("empty") & (F.col("filtered") == 0)).select("place")
+        taking = self._with_rows(taking)
+        count = self.facts["documents"] - self.facts["out"]
+        if count <= _SAMPLE:
+            return taking.select("place")
+        # The very documents that the local pipeline takes: evenly spaced among those that take part.
+        chosen = np.linspace(0, count - 1, _SAMPLE).astype(np.int64)
+        ordered = np.sort(taking.select("row").toArrow().column("row").to_numpy())
+        sampled = self.session.createDataFrame(pa.table({"row": ordered[chosen]}))
+        return taking.join(F.broadcast(sampled), "row").select("place")
+
+    def _prints(self, rows: DataFrame) -> DataFrame:
+        learnt = self.learnt
+
+        def make() -> DataFrame:
+            places = rows.where(~F.col("out")).select("place")
+            return self.texts(fingerprints(self.plain, learnt), PRINTS, places)
+
+        self.folder.stage("prints", make, lambda made: {"documents": made.count()})
+        return self.folder.read("prints")
+
+    def rejects(self) -> DataFrame:
+        """What could not be read: file, row, reason, detail, sample."""
+        return self._placed().where("kind = 1").select(
+            F.col("name").alias("file"), F.col("line").alias("row"), "reason", "detail", "sample"
+        )  # fmt: skip
+
+
+def _numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Rows of a sorted partition, numbered inside it; equal ids stand side by side."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    assert context is not None
+    part, at, last = context.partitionId(), 0, None
+    for batch in batches:
+        if not batch.num_rows:
+            continue
+        ids = batch.column("id").to_pylist()
+        for before, name in zip([last, *ids[:-1]], ids, strict=True):
+            if before == name:
+                raise DataError(
+                    f"two documents have the id {name!r}; name a column of ids that are all different"
+                )
+        last = ids[-1]
+        numbers = np.arange(at, at + len(ids), dtype=np.int64)
+        parts = pa.array(np.full(len(ids), part, np.int32))
+        yield pa.record_batch([parts, pa.array(numbers), batch.column("place")], ["part", "inside", "place"])
+        at += len(ids)
+
+
+def _bitmap(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    made: dict[int, np.ndarray[Any, Any]] = {}
+    for batch in batches:
+        places = np.unique(batch.column("place").to_numpy(zero_copy_only=False))
+        for block in np.unique(places >> _BITS).tolist():
+            inside = places[(places >> _BITS) == block] & ((1 << _BITS) - 1)
+            bits = made.setdefault(block, np.zeros(1 << (_BITS - 3), np.uint8))
+            np.bitwise_or.at(bits, inside >> 3, np.left_shift(1, inside & 7).astype(np.uint8))
+    for block, bits in sorted(made.items()):
+        yield pa.record_batch([pa.array([block], pa.int64()), pa.array([bits.tobytes()])], ["block", "bits"])

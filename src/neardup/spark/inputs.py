@@ -1,0 +1,278 @@
+"""What a run reads: files on any Hadoop filesystem, or a DataFrame; always in the same order and the same pieces."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as T
+
+from neardup.config import Config
+from neardup.errors import ConfigError, DataError
+from neardup.io.columns import Layout, Shaping, find_layout, is_html
+from neardup.io.jsonl import decoded
+from neardup.io.limits import Limits
+from neardup.io.opened import Terms
+from neardup.io.rejects import Rejects
+from neardup.io.sources import format_of
+from neardup.spark.pieces import PATH, START, Recipe
+from neardup.spark.storage import Listed, file_system, java_path
+
+__all__ = ["File", "Files", "Frame", "Input"]
+
+Worker = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_GLOB = re.compile(r"([\\{}\[\]*?])")
+_PEEKED = 100
+
+
+@dataclass(frozen=True)
+class File:
+    """One input: its full path, its name below what was named, and what tells whether it has changed."""
+
+    path: str
+    name: str
+    format: str
+    size: int
+    changed: int
+
+
+class Input(Protocol):
+    """What the stages ask of an input."""
+
+    @property
+    def recipes(self) -> list[Recipe]:
+        """How its rows become documents, one recipe for each format."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """Bytes, as they are stored; 0 if nobody knows."""
+        ...
+
+    @property
+    def keeps_texts(self) -> bool:
+        """Whether texts are kept in the run, to be compared later, rather than read again."""
+        ...
+
+    def identity(self) -> dict[str, Any]: ...
+
+    def rows(self, recipe: Recipe, session: SparkSession) -> DataFrame:
+        """Columns path and start of each row's piece, and what the recipe reads."""
+        ...
+
+
+@dataclass(frozen=True)
+class Files:
+    """Files of JSONL, Parquet, WARC or whatever the local readers take, sorted by name."""
+
+    files: tuple[File, ...]
+    layouts: dict[str, Layout] = field(hash=False)
+    fields: tuple[str, ...]
+    html: str
+    limits: Limits = field(default_factory=Limits)
+
+    @classmethod
+    def find(
+        cls,
+        spark: SparkSession,
+        named: Sequence[str],
+        config: Config,
+        *,
+        text: str | None = None,
+        id: str | None = None,
+        format: str | None = None,
+    ) -> Files:
+        """The files that were named, as paths, folders or globs."""
+        found: dict[str, tuple[Listed, str, bool]] = {}
+        for place in named:
+            for listed, name, below in _listed(spark, place):
+                found.setdefault(listed.path, (listed, name, below))
+        twice = {n for n, c in Counter(name for _, name, _ in found.values()).items() if c > 1}
+        files = []
+        for listed, name, below in found.values():
+            kind = format or format_of(listed.path)
+            if kind is None:
+                if below:
+                    continue
+                raise ConfigError(f"{listed.path}: its name tells no format; name one with format=...")
+            name = listed.path if name in twice else name
+            files.append(File(listed.path, name, kind, listed.size, listed.changed))
+        if not files:
+            raise ConfigError(f"no files to read in: {', '.join(named) or 'an empty list'}")
+        files.sort(key=lambda file: (file.name, file.path))
+        keep = config.keep
+        fields = tuple(dict.fromkeys(name for name in (keep.field, keep.score) if name))
+        made = cls(tuple(files), {}, fields, config.html)
+        for kind in sorted({file.format for file in files}):
+            made.layouts[kind] = made._layout(spark, kind, text, id)
+        return made
+
+    @classmethod
+    def of_run(cls, identity: dict[str, Any]) -> Files:
+        """The files that a run was of."""
+        config = Config.from_plain(identity["config"])
+        files = tuple(File(*entry) for entry in identity["inputs"])
+        layouts = {kind: Layout(text, id, (text,)) for kind, (text, id) in identity["columns"].items()}
+        return cls(files, layouts, (), config.html)
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+    @property
+    def keeps_texts(self) -> bool:
+        # Taking texts out of pages is dearer than storing them.
+        return any(recipe.html or recipe.kind == "files" for recipe in self.recipes)
+
+    @property
+    def recipes(self) -> list[Recipe]:
+        made = []
+        for kind, layout in self.layouts.items():
+            page = is_html(layout) or kind in ("html", "warc")
+            numbers = {_plain(file.path): i for i, file in enumerate(self.files) if file.format == kind}
+            read_as = {"jsonl": "lines", "parquet": "columns"}.get(kind, "files")
+            html = page and self.html != "none"
+            made.append(
+                Recipe(read_as, layout.text, layout.id, self.fields, html, kind, numbers, self.limits)
+            )
+        return made
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            "inputs": [[f.path, f.name, f.format, f.size, f.changed] for f in self.files],
+            "columns": {kind: [layout.text, layout.id] for kind, layout in self.layouts.items()},
+        }
+
+    def rows(self, recipe: Recipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
+        """With `whole`, all columns of a table as they are."""
+        paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if _plain(f.path) in recipe.files]
+        where = [_path().alias(PATH), F.col("_metadata.file_block_start").alias(START)]
+        if recipe.kind == "lines":
+            value = F.col("value").cast("binary").alias("value")
+            return session.read.option("lineSep", "\n").text(paths).select(*where, value)
+        if recipe.kind == "columns":
+            frame = session.read.option("mergeSchema", "true").parquet(*paths)
+            return frame.select(*where, *(["*"] if whole else _columns(frame, recipe)))
+        frame = session.read.format("binaryFile").load(paths)
+        return frame.select(where[0], F.lit(0).cast("long").alias(START), "content")
+
+    def _layout(self, spark: SparkSession, kind: str, text: str | None, id: str | None) -> Layout:
+        paths = [_GLOB.sub(r"\\\1", file.path) for file in self.files if file.format == kind]
+        if kind == "parquet":
+            frame = spark.read.option("mergeSchema", "true").parquet(*paths)
+            return find_layout(frame.columns, text, id, paths[0])
+        if kind != "jsonl":
+            return Layout("text", "id", ("id", "text"))
+        for path in paths:
+            first = spark.read.option("lineSep", "\n").text(path).select(F.col("value").cast("binary"))
+            lines = first.limit(_PEEKED).toArrow().column(0).to_pylist()
+            if lines:
+                lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+            terms = Terms(self.limits, Rejects(), text, id, None, 1000)
+            rows = decoded(((i, line, True) for i, line in enumerate(lines, 1)), path, terms)
+            shaping = Shaping(rows, path, text, id, None, self.limits, terms.rejects)
+            for _ in shaping:
+                break
+            if shaping.layout is not None:
+                return replace(shaping.layout, schema=None)
+        return Layout(text or "text", id, (text or "text",))
+
+
+def _path() -> Any:
+    """A file's path without the escapes of a URI, as File has it. Workers are told by it which file a row is of."""
+    return F.regexp_replace(
+        F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B"))),
+        "^([a-z0-9]+):/+",
+        "$1:/",
+    )
+
+
+def _plain(path: str) -> str:
+    return re.sub("^([a-z0-9]+):/+", r"\1:/", path)
+
+
+def _columns(frame: DataFrame, recipe: Recipe) -> list[Any]:
+    """Text, id and fields of a table, under names of our own."""
+    kinds = {column.name: column.dataType for column in frame.schema.fields}
+    for name in (recipe.text, *((recipe.id,) if recipe.id else ()), *recipe.fields):
+        if name not in kinds:
+            raise ConfigError(f"there is no column {name!r}; the columns are: {', '.join(kinds)}")
+    if not isinstance(kinds[recipe.text], T.StringType):
+        raise ConfigError(f"the column {recipe.text!r} is {kinds[recipe.text].simpleString()}, not text")
+    chosen = [F.col(f"`{recipe.text}`").alias("text")]
+    if recipe.id:
+        if not isinstance(kinds[recipe.id], T.StringType | T.IntegralType):
+            raise ConfigError(f"the column {recipe.id!r} is {kinds[recipe.id].simpleString()}, not an id")
+        chosen.append(F.col(f"`{recipe.id}`").cast("string").alias("id"))
+    return chosen + [F.col(f"`{name}`") for name in recipe.fields if name not in ("text", "id")]
+
+
+def _listed(spark: SparkSession, place: str) -> Iterator[tuple[Listed, str, bool]]:
+    """The files of one name, each with its own name below it, and whether it was only found there."""
+    system, path = file_system(spark, place)
+    matches = system.globStatus(path)
+    if matches is None or not len(matches):
+        raise DataError(f"{place}: there is no such file or folder")
+    magic = str(path.toString()) != str(matches[0].getPath().toString()) and _GLOB.search(place) is not None
+    plain = re.split(r"[{\[*?]", place)[0].rpartition("/")[0] if magic else ""
+    root = str(system.makeQualified(java_path(spark, plain)).toString()) if plain else ""
+    for match in matches:
+        full = str(match.getPath().toString())
+        if not match.isDirectory():
+            listed = Listed(full, match.getLen(), match.getModificationTime())
+            name = full[len(root) :].lstrip("/") if root else str(match.getPath().getName())
+            yield listed, name, magic
+            continue
+        every = system.listFiles(match.getPath(), True)
+        while every.hasNext():
+            status = every.next()
+            file = str(status.getPath().toString())
+            name = file[len(root or full) :].lstrip("/")
+            if not any(part.startswith((".", "_")) for part in name.split("/")):
+                yield Listed(file, status.getLen(), status.getModificationTime()), name, True
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A DataFrame whose documents have ids of their own; their order is that of the ids."""
+
+    frame: DataFrame = field(hash=False)
+    text: str
+    id: str
+    fields: tuple[str, ...] = ()
+    html: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def size(self) -> int:
+        return 0
+
+    @property
+    def keeps_texts(self) -> bool:
+        # A DataFrame may be dear to make again, and nothing tells whether it comes out the same.
+        return True
+
+    @property
+    def recipes(self) -> list[Recipe]:
+        return [Recipe("columns", self.text, self.id, self.fields, self.html, "frame", {}, self.limits)]
+
+    @property
+    def numeric(self) -> bool:
+        """Whether ids are ordered as numbers."""
+        return isinstance(self.frame.schema[self.id].dataType, T.IntegralType)
+
+    def identity(self) -> dict[str, Any]:
+        return {
+            "inputs": [self.frame.schema.simpleString(), sorted(self.frame.inputFiles())],
+            "columns": {"frame": [self.text, self.id]},
+        }
+
+    def rows(self, recipe: Recipe, session: SparkSession) -> DataFrame:
+        part = F.spark_partition_id().cast("string").alias(PATH)
+        return self.frame.select(part, F.lit(0).cast("long").alias(START), *_columns(self.frame, recipe))

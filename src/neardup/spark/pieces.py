@@ -1,0 +1,319 @@
+"""In a worker: from what Spark read to documents, each with its place, and rejects for what cannot be one.
+
+A place is the piece of a file (its first byte) and the line in that piece. Pieces are the same in every pass, so when
+the lines of all of them are counted, a place is a number. This is the only code that knows the formats.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.documents import Document
+from neardup.errors import DataError
+from neardup.io.blocks import TextBlock, lines_block
+from neardup.io.columns import Layout, Shaping, is_html
+from neardup.io.jsonl import decoded
+from neardup.io.limits import Limits
+from neardup.io.opened import Terms
+from neardup.io.reading import OPEN
+from neardup.io.rejects import SAMPLE, Rejects
+from neardup.io.sources import Source
+from neardup.sharding import Incoming
+
+__all__ = ["MADE", "PATH", "START", "Pieces", "Recipe", "Wanted", "split_of"]
+
+Rows = NDArray[np.int64]
+# Begins the name of a piece, and so the ids that are made of it: they wait for the line's number in the file.
+MADE = "\0"
+PATH, START = "neardup_path", "neardup_start"  # the columns that tell the piece a row is of
+_BOM = b"\xef\xbb\xbf"
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How Spark's rows become documents: `kind` is "lines" (of JSONL), "columns" (with text and id) or "files" (whole
+    ones, of any other format). `files` numbers the paths; `fields` are asked for besides text and id."""
+
+    kind: str
+    text: str
+    id: str | None
+    fields: tuple[str, ...] = ()
+    html: bool = False
+    format: str = ""
+    files: dict[str, int] = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+
+    @property
+    def layout(self) -> Layout:
+        return Layout(self.text, self.id, (self.text, *((self.id,) if self.id else ()), *self.fields))
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """The places a pass is for: where each piece begins, and one bit for each place."""
+
+    begins: dict[tuple[int, int], int]
+    bits: NDArray[np.uint8] | None
+
+    def of(self, places: Rows) -> NDArray[np.bool_]:
+        if self.bits is None:
+            return np.ones(len(places), np.bool_)
+        byte = self.bits[places >> 3]
+        return np.asarray((byte >> (places & 7).astype(np.uint8)) & 1, np.bool_)
+
+
+class _Sink(Rejects):
+    """Rejects as rows, for Spark to write; with `numbers`, what is told of are places in them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.numbers: Rows | None = None
+        self.found: list[tuple[str, int | None, str, str, str]] = []
+
+    def add(
+        self, file: str, row: int | None, reason: str, detail: str = "", sample: bytes | str = ""
+    ) -> None:
+        super().add(file, row, reason, detail, sample)
+        text = sample[:SAMPLE]
+        shown = text.decode("utf-8", "replace") if isinstance(text, bytes) else text
+        if self.numbers is not None and row is not None:
+            row = int(self.numbers[row])
+        self.found.append((file, row, reason, detail[:SAMPLE], shown))
+
+
+@dataclass
+class _Piece:
+    file: int
+    start: int
+    lines: int = 0
+
+    @property
+    def name(self) -> str:
+        return f"{MADE}{self.file}:{self.start}"
+
+
+def split_of(name: str) -> tuple[int, int]:
+    """The file and first byte that a piece's name tells."""
+    file, start = name.removeprefix(MADE).split(":")
+    return int(file), int(start)
+
+
+class Pieces:
+    """The documents of one task, in order, with all their `fields` or those that the recipe names. `counted` are its
+    pieces with their lines; `rejects` what was found unfit since it was last looked at."""
+
+    def __init__(self, recipe: Recipe, wanted: Wanted | None = None, *, fields: bool = False) -> None:
+        self.recipe, self.wanted = recipe, wanted
+        self.counted: list[_Piece] = []
+        self.sink = _Sink()
+        columns = None if fields else frozenset(recipe.fields)
+        self.terms = Terms(recipe.limits, self.sink, recipe.text, recipe.id, columns, 1000)
+
+    def rejects(self) -> list[tuple[str, int | None, str, str, str]]:
+        found, self.sink.found = self.sink.found, []
+        return found
+
+    def incoming(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Incoming | TextBlock]:
+        """All documents, as the sharder takes them."""
+        read = {"lines": self._lines, "columns": self._columns, "files": self._files}[self.recipe.kind]
+        for piece, part in self._cut(batches):
+            for made in read(piece, part):
+                if isinstance(made, TextBlock) and made.html and self.recipe.html:
+                    yield Incoming(made.documents(), [made.file] * len(made), made.rows.tolist(), html=True)
+                elif len(made):
+                    yield made
+
+    def texts(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Rows, _core.Texts, Any]]:
+        """Of the documents wanted their places, and their texts for the core; whatever holds these texts comes along.
+        Not for pages, whose texts are kept when they were taken out once."""
+        assert self.wanted is not None
+        for made in self.incoming(batches):
+            if not isinstance(made, TextBlock):
+                made = TextBlock.of(made.files[0], made.rows, made.documents)
+            begin = self.wanted.begins.get(split_of(made.file))
+            if begin is None:
+                raise DataError(
+                    "the inputs are cut otherwise than before: they have changed since they were read"
+                )
+            texts = _core.Texts()
+            texts.add_spans(made.data, made.offsets[:-1], made.offsets[1:])
+            yield begin + made.rows - 1, texts, made
+
+    def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Rows, pa.RecordBatch]]:
+        """Rows as they are at the places that are wanted, with the number of their file and their places."""
+        assert self.wanted is not None
+        for piece, part in self._cut(batches):
+            chosen = self._chosen(piece, part.num_rows)
+            if len(chosen):
+                places = self.wanted.begins[(piece.file, piece.start)] + piece.lines + chosen
+                yield piece.file, places, part.take(pa.array(chosen))
+
+    def _cut(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[_Piece, pa.RecordBatch]]:
+        """Rows of one piece at a time; its `lines` tell how many came before."""
+        piece: _Piece | None = None
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            paths = batch.column(PATH).dictionary_encode()
+            codes = paths.indices.to_numpy(zero_copy_only=False)
+            starts = batch.column(START).to_numpy(zero_copy_only=False)
+            change = np.flatnonzero((np.diff(codes) != 0) | (np.diff(starts) != 0)) + 1
+            for a, b in zip([0, *change.tolist()], [*change.tolist(), batch.num_rows], strict=True):
+                path, start = paths.dictionary[int(codes[a])].as_py(), int(starts[a])
+                file = self.recipe.files.get(path)
+                if file is None:
+                    file = int(path) if path.isdecimal() else -1
+                    if file < 0:
+                        raise DataError(f"{path}: was not there when the inputs were listed")
+                if piece is None or (piece.file, piece.start) != (file, start):
+                    piece = _Piece(file, start)
+                    self.counted.append(piece)
+                yield piece, batch.slice(a, b - a)
+                if self.recipe.kind != "files":
+                    piece.lines += b - a
+
+    def _chosen(self, piece: _Piece, count: int) -> Rows:
+        """Which of the next lines are wanted, counted from 0 in this part."""
+        every = np.arange(count, dtype=np.int64)
+        if self.wanted is None or self.wanted.bits is None:
+            return every
+        begin = self.wanted.begins.get((piece.file, piece.start))
+        if begin is None:
+            raise DataError(
+                "the inputs are cut otherwise than before: they have changed since they were read"
+            )
+        return every[self.wanted.of(begin + piece.lines + every)]
+
+    def _lines(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | Incoming]:
+        chosen, values = self._chosen(piece, part.num_rows), part.column("value")
+        if not len(chosen):
+            return
+        if len(chosen) < part.num_rows:
+            values = values.take(pa.array(chosen))
+        lines = values.to_pylist()
+        if piece.start == 0 and piece.lines + chosen[0] == 0:
+            lines[0] = lines[0].removeprefix(_BOM)
+        source = _source(piece.name)
+        self.sink.numbers = numbers = piece.lines + 1 + chosen
+        if self.recipe.fields:
+            found = self._shaped(lines, source)
+        else:
+            block = b"\n".join(lines) + b"\n"
+            found = lines_block(block, source, 0, self.terms, self.recipe.layout)
+        self.sink.numbers = None
+        yield from self._numbered(found, numbers)
+
+    def _shaped(self, lines: list[bytes], source: Source) -> TextBlock | Incoming:
+        limit = self.recipe.limits.line_bytes
+        numbered = ((number, line, len(line) <= limit) for number, line in enumerate(lines))
+        rows = decoded(numbered, source.name, self.terms)
+        shaping = Shaping(
+            rows,
+            source.name,
+            None,
+            None,
+            self.terms.columns,
+            self.terms.limits,
+            self.sink,
+            self.recipe.layout,
+        )
+        found = list(shaping)
+        return Incoming([d for _, d in found], [source.name] * len(found), [row for row, _ in found])
+
+    def _numbered(self, found: TextBlock | Incoming, lines: Rows) -> Iterator[TextBlock | Incoming]:
+        """The same with the numbers of their lines in the piece, in the ids that are made of them too."""
+        if not len(found):
+            return
+        rows = lines[np.asarray(found.rows)]
+        if isinstance(found, TextBlock):
+            ids = [
+                f"{found.file}:{row}" if name.startswith(MADE) else name
+                for name, row in zip(found.ids, rows.tolist(), strict=True)
+            ]
+            html = is_html(self.recipe.layout)
+            yield replace(found, rows=rows, ids=ids, html=html)
+            return
+        documents = [
+            replace(d, id=f"{found.files[0]}:{row}") if d.id.startswith(MADE) else d
+            for d, row in zip(found.documents, rows.tolist(), strict=True)
+        ]
+        yield Incoming(
+            documents, found.files, rows.tolist(), html=self.recipe.html and is_html(self.recipe.layout)
+        )
+
+    def _columns(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | Incoming]:
+        chosen = self._chosen(piece, part.num_rows)
+        if not len(chosen):
+            return
+        lines = piece.lines + 1 + chosen
+        part = part if len(chosen) == part.num_rows else part.take(pa.array(chosen))
+        texts = part.column("text").cast(pa.large_binary())
+        sizes = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset :][: len(texts) + 1])
+        null = np.asarray(texts.is_null().to_numpy(zero_copy_only=False), np.bool_)
+        large = sizes > self.recipe.limits.document_bytes
+        for i in np.flatnonzero(null | large).tolist():
+            why = ("no text", f"{self.recipe.text!r} is missing or null")
+            if large[i]:
+                why = ("too large", f"the text has {int(sizes[i]):,} bytes")
+            self.sink.add(piece.name, int(lines[i]), *why)
+        if null.any() or large.any():
+            stays = np.flatnonzero(~(null | large))
+            part, texts, lines = part.take(pa.array(stays)), texts.take(pa.array(stays)), lines[stays]
+        if not len(lines):
+            return
+        made = [f"{piece.name}:{line}" for line in lines.tolist()]
+        ids = made
+        if self.recipe.id is not None:
+            given = part.column("id").to_pylist()
+            if self.recipe.format == "frame" and not all(given):
+                raise DataError(f"a document has no id: {self.recipe.id!r} is null or empty in some row")
+            ids = [name or other for name, other in zip(given, made, strict=True)]
+        html = is_html(self.recipe.layout) and self.recipe.html
+        if self.recipe.fields or html:
+            meta = (
+                part.select(list(self.recipe.fields)).to_pylist() if self.recipe.fields else [{}] * len(ids)
+            )
+            decoded_texts = [text.decode("utf-8", "replace") for text in texts.to_pylist()]
+            documents = [Document(*row) for row in zip(ids, decoded_texts, meta, strict=True)]
+            yield Incoming(documents, [piece.name] * len(ids), lines.tolist(), html)
+            return
+        _, ends, data = texts.buffers()
+        offsets = np.frombuffer(ends, np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        flat = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
+        yield TextBlock(piece.name, lines, ids, flat, offsets)
+
+    def _files(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[Incoming]:
+        """Whole files, by the readers of the local pipeline."""
+        assert part.num_rows == 1, "a file is one row"
+        content = part.column("content")[0]
+        source = _source(piece.name, self.recipe.format, lambda: io.BytesIO(content.as_buffer()))
+        terms = replace(self.terms, text=None, id=None)
+        opened = OPEN[self.recipe.format](source, terms)
+        shaping = Shaping(
+            opened.rows, source.name, None, None, terms.columns, terms.limits, self.sink, opened.layout
+        )
+        documents: list[Document] = []
+        rows: list[int] = []
+        size = 0
+        for row, document in shaping:
+            piece.lines = row
+            documents.append(document)
+            rows.append(row)
+            size += len(document.text)
+            if size > 8 << 20:
+                yield Incoming(documents, [source.name] * len(rows), rows, self.recipe.html)
+                documents, rows, size = [], [], 0
+        if documents:
+            yield Incoming(documents, [source.name] * len(rows), rows, self.recipe.html)
+
+
+def _source(name: str, format: str = "jsonl", open: Callable[[], Any] | None = None) -> Source:
+    return Source(name, name, format, None, open or (lambda: io.BytesIO()))

@@ -1,0 +1,240 @@
+"""Batches of queries against codes that lie in Spark, both papers' ways, with the local search's answers.
+
+Exact methods (Compact, Covering, BPHS): the queries are broadcast, their tables are built once in each worker
+process, and the stored codes are scanned where they lie; nothing is shuffled (Manku, Jain, Das Sarma 2007, 3.3).
+PSM: each stored code is keyed by its header, each query asks for its own header and its likeliest flips, and they
+meet in a join (Sood, Loguinov 2011, with their probes as keys).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import lru_cache, partial, reduce
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import ConfigError, DataError, SchemeError
+from neardup.fingerprints.base import Codes
+from neardup.search.base import rows_and_words
+from neardup.search.hamming import TableMethod, TableSearcher
+from neardup.search.psm import PSM, top_bits
+from neardup.search.vosh import laplace_costs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import Column, DataFrame
+
+__all__ = ["AT_ONCE", "search"]
+
+AT_ONCE = 10_000_000
+"""Queries whose tables a worker process holds at once by default: 140 MB with Compact, 370 MB with Covering."""
+
+_HITS = 1 << 20  # rows of one batch of results; a query may stand for many with the same code
+_PROBES = 1 << 22  # probes made at a time, 32 MB of them
+_SCHEME = "scheme"  # in the metadata of a column of codes
+
+
+def search(
+    stored: DataFrame,
+    queries: Codes,
+    method: TableMethod | PSM,
+    *,
+    row: str = "row",
+    code: str = "code",
+    at_once: int = AT_ONCE,
+) -> DataFrame:
+    """All stored codes within the radius of each query: columns `query` (long), `row` (as stored) and `distance`
+    (int), each pair once, in no order.
+
+    `stored` has a column `row` of any type that names a document, and a column `code`: a long whose 64 bits are
+    the code, or a decimal(20, 0), which is what Spark makes of an unsigned column of Parquet. A null stands for
+    an empty document and is never found. `query` is the row of the query in `queries`; empty ones ask nothing.
+
+    With an exact method stored codes are read once for every `at_once` queries. PSM must say its `flips`; its
+    header, unless given, is that of a local table of as many codes, and its order, unless `expected` is given,
+    that of a table whose codes keep no margins. Nothing is computed before the result is asked for, but that
+    count. A stored column whose metadata name a `scheme` meets queries of that scheme only.
+    """
+    if method.bits > 64:
+        raise ConfigError(
+            f"a column of Spark holds codes of up to 64 bits, not {method.bits}: search locally"
+        )
+    if at_once < 1:
+        raise ConfigError(f"at least one query is asked at once, not {at_once}")
+    codes = _stored(stored, row, code, queries.scheme)
+    asked, words = rows_and_words(queries, method.bits)
+    numbers = np.arange(len(words)) if asked is None else asked
+    if isinstance(method, PSM):
+        return _join(codes, numbers, words, queries, method)
+    if not isinstance(method, TableMethod):
+        raise ConfigError(f"on Spark codes are searched by Compact, Covering, BPHS or PSM, not {method!r}")
+    starts = range(0, max(len(words), 1), at_once)
+    parts = [_scan(codes, numbers[s : s + at_once], words[s : s + at_once], method) for s in starts]
+    return reduce(lambda left, right: left.unionAll(right), parts)
+
+
+def _stored(stored: DataFrame, row: str, code: str, scheme: str) -> DataFrame:
+    """The stored rows and their codes as longs, named `row` and `code`, without the empty ones."""
+    for name in (row, code):
+        if name not in stored.columns:
+            raise DataError(f"there is no column {name!r} of stored codes, only {', '.join(stored.columns)}")
+    column = stored.schema[code]
+    made = column.metadata.get(_SCHEME)
+    if made is not None and made != scheme:
+        raise SchemeError(made, scheme)
+    kept = stored.select(stored[row].alias("row"), _as_long(stored[code], column.dataType).alias("code"))
+    return kept.where(kept.code.isNotNull())
+
+
+def _as_long(column: Column, kind: Any) -> Column:
+    """The same 64 bits as a long; a number that has none raises when it is read."""
+    from pyspark.sql import functions, types
+
+    if isinstance(kind, types.LongType):
+        return column
+    if kind != types.DecimalType(20, 0):
+        raise DataError(
+            f"codes are a column of type long or decimal(20,0), which is what Spark reads an unsigned one as, "
+            f"not {kind.simpleString()}"
+        )
+    low, top = (functions.lit(Decimal(number)) for number in (2**63, 2**64))
+    wrong = functions.raise_error(
+        functions.concat(functions.lit("no code of 64 bits: "), column.cast("string"))
+    )
+    return (
+        functions.when(column.isNull(), None)
+        .when((column >= 0) & (column < low), column.cast("long"))
+        .when((column >= low) & (column < top), (column - top).cast("long"))
+        .otherwise(wrong.cast("long"))
+    )
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """Queries as they reach the workers: distinct codes, and which queries have each. Two are the same if their
+    digests are, so that a process which has tables of one does not build them again."""
+
+    digest: str
+    method: TableMethod
+    groups: int
+    payload: Any = field(compare=False)  # Spark's broadcast: codes, where each one's members start, members
+
+    @classmethod
+    def of(
+        cls, session: Any, numbers: NDArray[np.int64], words: NDArray[np.uint64], method: TableMethod
+    ) -> _Asked:
+        distinct, group, count = np.unique(words[:, 0], return_inverse=True, return_counts=True)
+        members = numbers[np.argsort(group, kind="stable")].astype(np.int64)
+        starts = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+        packed = distinct.tobytes() + starts.tobytes() + members.tobytes()
+        digest = hashlib.sha256(packed).hexdigest()
+        return cls(digest, method, len(distinct), session.sparkContext.broadcast(packed))
+
+
+@dataclass(frozen=True)
+class _Tables:
+    """What a worker process keeps: tables of the distinct queries, and who they stand for."""
+
+    searcher: TableSearcher
+    starts: NDArray[np.int64]
+    members: NDArray[np.int64]
+
+
+# One set at a time: a process that goes on to other queries drops the tables of those before.
+@lru_cache(maxsize=1)
+def _tables(asked: _Asked) -> _Tables:
+    numbers = np.frombuffer(asked.payload.value, np.uint64)
+    distinct, rest = np.split(numbers, [asked.groups])
+    starts, members = (part.view(np.int64) for part in np.split(rest, [asked.groups + 1]))
+    return _Tables(asked.method.index(_bare(distinct, asked.method.bits)), starts, members)
+
+
+def _bare(numbers: NDArray[np.uint64], bits: int) -> Codes:
+    """Codes whose scheme has been compared before they came here."""
+    return Codes("", np.zeros(len(numbers), bool), bits, np.ascontiguousarray(numbers[:, None]))
+
+
+def _scan(
+    codes: DataFrame, numbers: NDArray[np.int64], words: NDArray[np.uint64], method: TableMethod
+) -> DataFrame:
+    from pyspark.sql import types
+
+    asked = _Asked.of(codes.sparkSession, numbers, words, method)
+    kinds = [
+        ("query", types.LongType()),
+        ("row", codes.schema["row"].dataType),
+        ("distance", types.IntegerType()),
+    ]
+    schema = types.StructType([types.StructField(name, kind) for name, kind in kinds])
+    return codes.mapInArrow(partial(_find, asked), schema)
+
+
+def _find(asked: _Asked, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """One native call for each batch of stored codes, on the one thread a task has."""
+    import pyarrow as pa
+
+    for batch in batches:
+        tables = _tables(asked)
+        codes = batch.column("code").to_numpy(zero_copy_only=False).view(np.uint64)
+        hits = tables.searcher.search(_bare(codes, asked.method.bits))
+        ends = np.cumsum(tables.starts[hits.row + 1] - tables.starts[hits.row])
+        total = int(ends[-1]) if len(ends) else 0
+        for begin in range(0, total, _HITS):
+            pair = np.arange(begin, min(begin + _HITS, total))
+            hit = np.searchsorted(ends, pair, "right")
+            # A group ends where the hit does, so the distance to its end is that to the group's last member.
+            query = tables.members[tables.starts[hits.row[hit] + 1] - (ends[hit] - pair)]
+            found = batch.column("row").take(pa.array(hits.query[hit]))
+            distance = pa.array(hits.distance[hit].astype(np.int32))
+            yield pa.RecordBatch.from_arrays([pa.array(query), found, distance], ["query", "row", "distance"])
+
+
+def _join(
+    codes: DataFrame, numbers: NDArray[np.int64], words: NDArray[np.uint64], queries: Codes, method: PSM
+) -> DataFrame:
+    """Probes and keys are longs and the distance a bit count, so that the join and its check stay inside Spark;
+    the flips are made natively here, and a query travels with the list of its probes."""
+    import pyarrow as pa
+    from pyspark.sql import functions
+
+    if method.flips is None:
+        raise ConfigError("PSM on Spark needs flips; calibrate(codes) on a sample of the codes gives them")
+    header = method.header_bits or method.header_for(codes.count())
+    size = max(1, _PROBES // (method.flips + 1))
+    parts = [
+        _probes(numbers[start : start + size], words[start : start + size], queries, method, header)
+        for start in range(0, max(len(numbers), 1), size)
+    ]
+    asked = codes.sparkSession.createDataFrame(pa.Table.from_batches(parts))
+    asked = asked.select("query", "asked", functions.explode("probe").alias("probe"))
+    key = functions.shiftrightunsigned(codes.code, method.bits - header)
+    distance = functions.bit_count(codes.code.bitwiseXOR(asked.asked))
+    met = codes.join(asked, (key == asked.probe) & (distance <= method.radius))
+    return met.select("query", "row", distance.cast("int").alias("distance"))
+
+
+def _probes(
+    numbers: NDArray[np.int64], words: NDArray[np.uint64], queries: Codes, method: PSM, header: int
+) -> pa.RecordBatch:
+    """Queries with the headers they ask for: their own, then their likeliest flips."""
+    import pyarrow as pa
+
+    given = method.expected is not None
+    expected = method.expected_for(queries, header) if given else laplace_costs(header)
+    flips = method.masks(method.costs(queries, numbers), header, expected, method.flips or 0, 1)
+    masks = np.pad(flips.astype(np.int64), ((0, 0), (1, 0)))
+    probes = top_bits(words, method.bits, header).astype(np.int64)[:, None] ^ masks
+    wanted = masks != 0
+    wanted[:, 0] = True
+    offsets = np.concatenate([[0], np.cumsum(wanted.sum(axis=1))]).astype(np.int32)
+    columns = {
+        "query": pa.array(numbers, pa.int64()),
+        "asked": pa.array(words[:, 0].view(np.int64)),
+        "probe": pa.ListArray.from_arrays(pa.array(offsets), pa.array(probes[wanted], pa.int64())),
+    }
+    return pa.RecordBatch.from_pydict(columns)

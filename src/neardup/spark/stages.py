@@ -1,0 +1,405 @@
+"""The stages one by one: each is written to the run's folder when it is whole, and taken from there when it is asked
+for again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from neardup.clusters import cluster
+from neardup.config import Config
+from neardup.errors import ConfigError
+from neardup.progress import Progress
+from neardup.spark.candidates import Candidates
+from neardup.spark.clustering import (
+    DECIDED,
+    decided_here,
+    keepers_in_rounds,
+    labels_in_rounds,
+)
+from neardup.spark.documents import Documents, check_config
+from neardup.spark.inputs import Files, Input
+from neardup.spark.session import errors_of_workers, own_session, settings
+from neardup.spark.storage import Facts, Folder, as_frame
+from neardup.spark.summary import Summary
+from neardup.spark.verifying import Check, verified
+from neardup.verify import Pairs
+from neardup.version import __version__
+
+__all__ = ["Stages"]
+
+_CELL = 64 << 20  # bytes of features in one cell of the grid that pairs are verified in
+_PART, _LARGEST_PART, _SMALLEST_PART = 64 << 20, 128 << 20, 64 << 10
+Made = TypeVar("Made")
+
+
+class Stages:
+    """A run of the pipeline on Spark. Ask for any stage: those before it are made first, unless they are there.
+
+    `run` is a folder that driver and workers see. `partitions` is how many parts shuffles make, by default chosen from
+    the data's size. Of the pairs and the documents in them, up to `finish` are decided natively on the driver (about
+    100 bytes each); beyond, clusters are made in at most `rounds` rounds first.
+    """
+
+    def __init__(
+        self,
+        spark: SparkSession,
+        source: Input,
+        config: Config | None,
+        run: str,
+        *,
+        partitions: int | None = None,
+        finish: int = 8_000_000,
+        rounds: int = 100,
+        overwrite: bool = False,
+        progress: Progress | None = None,
+    ) -> None:
+        self.config, self.source = config or Config(), source
+        check_config(self.config)
+        if partitions is not None and partitions < 1:
+            raise ConfigError(f"partitions={partitions}: 1 or more")
+        if finish < 0 or rounds < 1:
+            raise ConfigError("finish is 0 or more, rounds 1 or more")
+        self.finish, self.rounds, self.progress = finish, rounds, progress or Progress()
+        cores = spark.sparkContext.defaultParallelism
+        chosen = partitions or min(20_000, max(cores, math.ceil(source.size / _PART)))
+        split = min(_LARGEST_PART, max(_SMALLEST_PART, math.ceil(source.size / chosen)))
+        folder = Folder(spark, run)
+        identity = {**source.identity(), "config": self.config.to_plain(), "version": __version__}
+        split = folder.claim(identity, split, overwrite)
+        self.session = own_session(spark, settings(chosen, split, partitions is not None))
+        self.folder = Folder(self.session, run)
+        self.documents = Documents(self.session, source, self.config, self.folder, chosen)
+        self._candidates = Candidates(self.documents)
+
+    def fingerprints(self) -> DataFrame:
+        """Every document: row, id, file and line, digest, tokens, size, source, rank, and its fingerprint."""
+
+        def make() -> DataFrame:
+            self.documents.facts  # noqa: B018  (made here, if it is not there)
+            self._write_rejects()
+            self.documents.check_preferred()
+            return self.documents.frame
+
+        return self._told("fingerprints", make)
+
+    def exact(self) -> DataFrame:
+        """Documents with the words of another: row, first (the first row with these words), best (the best rank)."""
+        self.fingerprints()
+        return self._told("exact", lambda: self._stage(self._candidates.exact, "exact"))
+
+    def candidates(self) -> DataFrame:
+        """Pairs of rows worth a comparison: left < right, each once."""
+        self.exact()
+        schema = "left bigint, right bigint"
+        if self._candidates.method is None:
+            return self.session.createDataFrame([], schema)
+        found = self._told("candidates", lambda: self._stage(self._candidates.candidates, "candidates"))
+        if self._candidates.short is None:
+            return found
+        short = self._told("short", lambda: self._stage(self._candidates.short_pairs, "short"))
+        return found.unionByName(short).distinct()
+
+    def pairs(self) -> DataFrame:
+        """Verified pairs between documents of different words: left, right, similarity."""
+        schema = "left bigint, right bigint, similarity double"
+        self.candidates()
+        if self._candidates.method is None:
+            return self.session.createDataFrame([], schema)
+        found = self._told("verify", lambda: self._stage(self._verified, "verified"))
+        pairs = _pairs(found)
+        if self._candidates.candidates()["implied"]:
+            behind = self._told("behind", lambda: self._stage(self._behind, "behind"))
+            pairs = pairs.unionByName(_pairs(behind))
+        return pairs.dropDuplicates(["left", "right"])
+
+    def clusters(self) -> DataFrame:
+        """The decision on every document that has a pair or the words of another: row, first, keeper, similarity to
+        it, kept, cluster (its smallest row). All others are alone and stay."""
+        self.pairs()
+        return self._told("clusters", lambda: self._stage(self._clusters, "clusters"))
+
+    def removals(self) -> DataFrame:
+        """The documents that go: row, place, id, the id of the keeper, similarity; those that a filter leaves out have
+        no keeper."""
+        self.clusters()
+        return self._told("removals", lambda: self._stage(self._removals, "removals"))
+
+    def decisions(self) -> DataFrame:
+        """Every document: id, kept, and of those in clusters the ids of cluster and keeper and the similarity to it."""
+        self.removals()
+        every = self.documents.frame.select("row", "id", "filtered")
+        names = every.select("row", "id")
+        found = (
+            self.folder.read("clusters")
+            .select("row", "kept", "cluster", "keeper", "similarity")
+            .join(names.toDF("keeper", "keeper_id"), "keeper")
+            .join(names.toDF("cluster", "cluster_id"), "cluster")
+        )
+        stays = (F.col("filtered") == 0) & F.coalesce("kept", F.lit(True))
+        return every.join(found, "row", "left").select(
+            "id", stays.alias("kept"), F.coalesce("cluster_id", "id").alias("cluster"),
+            F.coalesce("keeper_id", "id").alias("keeper"),
+            F.coalesce("similarity", F.lit(1.0)).alias("similarity"),
+        )  # fmt: skip
+
+    def summary(self) -> Summary:
+        """What was found, in numbers."""
+        self.removals()
+        self.progress.finish()
+        near = self._candidates.method is not None
+        return Summary.of(
+            self.config,
+            self.documents.facts,
+            self._candidates.candidates() if near else {},
+            self._candidates.short_pairs() if near and self._candidates.short else {},
+            self._verified_facts(),
+            self._clusters(),
+            dict(self.progress.seconds),
+        )
+
+    # How the stages are made.
+
+    def _told(self, name: str, make: Callable[[], Made]) -> Made:
+        self.progress.stage(name)
+        with errors_of_workers():
+            return make()
+
+    def _stage(self, make: Callable[[], Facts], name: str) -> DataFrame:
+        make()
+        return self.folder.read(name)
+
+    def _write_rejects(self) -> None:
+        """What could not be read as JSON lines in RUN/rejects, once."""
+        if self.documents.facts["rejected"] and not self.folder.exists("rejects/_SUCCESS"):
+            rows = self.documents.rejects().coalesce(1).sortWithinPartitions("file", "row")
+            rows.write.mode("overwrite").json(f"{self.folder.path}/rejects")
+
+    def _check(self, pairs: DataFrame, sets: DataFrame, share: float, exactly: bool = False) -> DataFrame:
+        """Candidates to verified pairs; `share` of all documents have features here."""
+        short = self._candidates.short or (0, 0)
+        size = 8 * self.documents.facts["tokens"] * share
+        partitions = self.documents.partitions
+        side = max(math.ceil(math.sqrt(2 * partitions)), math.ceil(2 * size / _CELL))
+        tokens = None
+        if (short[0] and not exactly) or self.config.filters.length:
+            tokens = self._candidates.units.select("row", "tokens")
+        check = Check(self.documents.plain, short, exactly)
+        return verified(pairs, sets, check, side=side, partitions=partitions, tokens=tokens)
+
+    def _met(self, pairs: DataFrame, most: int) -> tuple[DataFrame, float]:
+        """The features of all documents in at most so many pairs, and at most what share of all documents they are."""
+        rows = pairs.select(F.explode(F.array("left", "right")).alias("row")).distinct()
+        if self.documents.rows_are_places:
+            rows = rows.withColumn("place", F.col("row"))
+        else:
+            rows = rows.join(self._candidates.units.select("row", "place"), "row")
+        count = self.documents.facts["documents"]
+        share = min(1.0, 2 * most / count) if count else 0.0
+        return self._candidates.sets(rows), share
+
+    def _verified(self) -> Facts:
+        def make() -> DataFrame:
+            pairs = self.folder.read("candidates")
+            count = self._candidates.candidates()["pairs"]
+            found = self._check(pairs, *self._met(pairs, count))
+            if self._candidates.short is not None:
+                sets = self.folder.read("short-sets")
+                share = self._candidates.short_sets()["documents"] / max(1, self.documents.facts["documents"])
+                exact = self._check(self.folder.read("short"), sets, share, exactly=True)
+                found = found.unionByName(exact)
+            return found
+
+        return self.folder.stage("verified", make, _looked)
+
+    def _behind(self) -> Facts:
+        """Of many alike fingerprints only the head met the others: its keeper has a look at the rest of them."""
+
+        def make() -> DataFrame:
+            plain = Config(verify=self.config.verify)
+            found, _ = self._decided(_pairs(self.folder.read("verified")), plain)
+            # Units are named by their first row, keepers by their best.
+            first = found.select(F.col("row").alias("keeper"), F.col("first").alias("taker"))
+            taken = found.select(F.col("row").alias("head"), "keeper").join(first, "keeper")
+            alike = self.folder.read("alike").where("row <> head")
+            pairs = alike.join(taken, "head").where("taker <> head and taker <> row")
+            pairs = pairs.select(
+                F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
+            )
+            pairs = pairs.distinct()
+            return self._check(pairs, *self._met(pairs, self._candidates.alike()["documents"]))
+
+        return self.folder.stage("behind", make, _looked)
+
+    def _clusters(self) -> Facts:
+        facts: Facts | None = None
+
+        def make() -> DataFrame:
+            nonlocal facts
+            rows, facts = self._decided(self.pairs_so_far(), self.config)
+            return rows
+
+        def told(rows: DataFrame) -> Facts:
+            pairs = self._count_so_far()
+            if self._candidates.short is not None or self.folder.done("behind"):
+                pairs = self.pairs_so_far().count()  # some may have come twice
+            if facts is not None:
+                return {**facts, "pairs": pairs}
+            gone = (~F.col("kept")).cast("long")
+            sums = rows.groupBy("first").agg(F.sum(gone).alias("gone"), F.max("kept").alias("kept"))
+            lost = sums.agg(F.sum("gone"), F.sum(((F.col("gone") > 0) & ~F.col("kept")).cast("long")))
+            sizes = rows.groupBy("cluster").count().where("count > 1")
+            size = sizes.agg(F.count("*"), F.max("count")).collect()[0]
+            total, near = (int(value or 0) for value in lost.collect()[0])
+            return {
+                "gone": total,
+                "exact": total - near,
+                "clusters": int(size[0]),
+                "largest": int(size[1] or 0),
+                "pairs": pairs,
+            }
+
+        return self.folder.stage("clusters", make, told)
+
+    def pairs_so_far(self) -> DataFrame:
+        """Verified pairs, of stages that are there."""
+        found = [_pairs(self.folder.read(n)) for n in ("verified", "behind") if self.folder.done(n)]
+        if not found:
+            return self.session.createDataFrame([], "left bigint, right bigint, similarity double")
+        whole = found[0] if len(found) == 1 else found[0].unionByName(found[1])
+        return whole.dropDuplicates(["left", "right"])
+
+    def _count_so_far(self) -> int:
+        return sum(stage["pairs"] for stage in self._verified_facts())
+
+    def _verified_facts(self) -> list[Facts]:
+        made = {"verified": self._verified, "behind": self._behind}
+        return [make() for name, make in made.items() if self.folder.done(name)]
+
+    def _involved(self, pairs: DataFrame) -> DataFrame:
+        """Documents with a pair or the words of another: row, first, pref, by, source."""
+        exact = self.folder.read("exact").select("row", "first")
+        rows = pairs.select(F.explode(F.array("left", "right")).alias("row")).distinct()
+        rows = rows.join(exact, "row", "left_anti").withColumn("first", F.col("row")).unionByName(exact)
+        frame = self.documents.frame.select("row", "rank.pref", "rank.by", "source")
+        return rows.join(frame, "row")
+
+    def _decided(self, pairs: DataFrame, config: Config) -> tuple[DataFrame, Facts | None]:
+        """What the config's threshold and keep policy make of pairs: DECIDED; and its facts if they are known."""
+        near = pairs.where(F.col("similarity") >= config.verify.threshold).select(
+            "left", "right", "similarity"
+        )
+        exact = self._candidates.exact()["documents"]
+        count = exact + 2 * self._count_so_far()
+        if count > self.finish:
+            count = exact + 2 * near.count()
+        if count <= self.finish:
+            table, facts = decided_here(self._involved(near), near, config, config.verify.threshold)
+            return as_frame(self.session, table, DECIDED), facts
+        if config.keep.among != "all":
+            raise ConfigError(
+                f'duplicates among "{config.keep.among}" sources are told on the driver: raise finish= to {count:,} '
+                "(about 100 bytes each), or keep among all"
+            )
+        return self._in_rounds(near, config), None
+
+    def _in_rounds(self, near: DataFrame, config: Config) -> DataFrame:
+        from neardup.spark.rows import decided_rows
+
+        ranks = self._candidates.units.select("row", "rank")
+        ties = near.join(ranks.toDF("left", "left_rank"), "left").join(
+            ranks.toDF("right", "right_rank"), "right"
+        )
+        turned = F.col("left_rank") > F.col("right_rank")
+
+        def side(a: str, b: str) -> Any:
+            return F.when(turned, F.col(b)).otherwise(F.col(a))
+
+        ties = ties.select(
+            side("left", "right").alias("better"), side("right", "left").alias("worse"),
+            side("left_rank", "right_rank").alias("rank"),
+            side("right_rank", "left_rank").alias("worse_rank"), "similarity",
+        )  # fmt: skip
+        ties = self._saved("ties", ties)
+        if config.clusters == "components":
+            edges = ties.select(
+                F.least("better", "worse").alias("left"), F.greatest("better", "worse").alias("right")
+            )
+            labels, _ = labels_in_rounds(edges, self.finish, self._saved, self.rounds, self._native_labels)
+            best = labels.join(ranks, "row").groupBy("label").agg(
+                F.min(F.struct("rank", F.col("row").alias("keeper"))).alias("best")
+            )  # fmt: skip
+            taken = labels.join(best, "label").select("row", F.col("best.keeper").alias("keeper"))
+            direct = ties.select(F.col("worse").alias("row"), F.col("better").alias("keeper"), "similarity")
+            taken = taken.where("row <> keeper").join(direct, ["row", "keeper"], "left")
+            taken = taken.withColumn("similarity", F.coalesce("similarity", F.lit(float("nan"))))
+        else:
+            taken, _ = keepers_in_rounds(ties, self.finish, self._saved, self.rounds, self._native_keepers)
+        return decided_rows(taken, self._involved(near), ranks, config.keep.many)
+
+    def _saved(self, name: str, rows: DataFrame) -> DataFrame:
+        """A round's rows, out of memory and out of the next round's plan."""
+        path, schema = f"{self.folder.path}/rounds/{name}", rows.schema
+        rows.write.mode("overwrite").parquet(path)
+        return self.session.read.schema(schema).parquet(path)
+
+    def _native_keepers(self, ties: DataFrame) -> DataFrame:
+        table = ties.select(
+            "better", "worse", "rank.pref", "rank.by", F.col("worse_rank.pref").alias("worse_pref"),
+            F.col("worse_rank.by").alias("worse_by"), F.col("rank.row").alias("best"),
+            F.col("worse_rank.row").alias("worse_best"),
+        ).toArrow()  # fmt: skip
+        column = {name: table.column(name).to_numpy() for name in table.column_names}
+        row = np.concatenate([column["better"], column["worse"]])
+        row, place = np.unique(row, return_index=True)
+        pref, by, best = (
+            np.concatenate([column[a], column[b]])[place]
+            for a, b in (("pref", "worse_pref"), ("by", "worse_by"), ("best", "worse_best"))
+        )
+        rank = np.empty(len(row), np.int64)
+        rank[np.lexsort((best, by, pref))] = np.arange(len(row))
+        left, right = np.searchsorted(row, column["better"]), np.searchsorted(row, column["worse"])
+        found = cluster(Pairs.of(left, right, np.ones(len(left))), len(row), rank)
+        return as_frame(self.session, pa.table({"row": row[found.kept]}), "row bigint")
+
+    def _native_labels(self, edges: DataFrame) -> DataFrame:
+        table = edges.toArrow()
+        left, right = table.column("left").to_numpy(), table.column("right").to_numpy()
+        row = np.unique(np.concatenate([left, right]))
+        pairs = Pairs.of(np.searchsorted(row, left), np.searchsorted(row, right), np.ones(len(left)))
+        found = cluster(pairs, len(row), method="components")
+        return as_frame(
+            self.session, pa.table({"row": row, "label": row[found.labels]}), "row bigint, label bigint"
+        )
+
+    def _removals(self) -> Facts:
+        def make() -> DataFrame:
+            frame = self.documents.frame
+            gone = self.folder.read("clusters").where("not kept").select("row", "keeper", "similarity")
+            names = frame.select(F.col("row").alias("keeper"), F.col("id").alias("keeper_id"))
+            gone = gone.join(names, "keeper").drop("keeper").withColumnRenamed("keeper_id", "keeper")
+            rows = frame.select("row", "place", "id", "file", "line", "filtered").join(gone, "row", "left")
+            rows = rows.where("keeper is not null or filtered <> 0")
+            return rows.select("row", "place", "file", "line", "id", "keeper", "similarity", "filtered")
+
+        return self.folder.stage("removals", make, lambda rows: {"documents": rows.count()})
+
+    @property
+    def names(self) -> list[str]:
+        """The inputs' names, in order."""
+        return [file.name for file in self.source.files] if isinstance(self.source, Files) else []
+
+
+def _pairs(rows: DataFrame) -> DataFrame:
+    return rows.where("left is not null").select("left", "right", "similarity")
+
+
+def _looked(rows: DataFrame) -> Facts:
+    counts = rows.agg(F.count("left"), F.sum("looked")).collect()[0]
+    return {"pairs": int(counts[0]), "candidates": int(counts[1] or 0)}

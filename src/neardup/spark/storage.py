@@ -1,0 +1,184 @@
+"""A run's folder on any Hadoop filesystem: stages that are whole or not there, and small files of facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import types as T
+
+from neardup.errors import ConfigError, DataError
+
+__all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path"]
+
+MARK = "run.json"
+Facts = dict[str, Any]
+
+
+class Listed:
+    """One file: its full path, its size in bytes and when it was changed (ms)."""
+
+    def __init__(self, path: str, size: int, changed: int) -> None:
+        self.path, self.size, self.changed = path, size, changed
+
+
+def _java(spark: SparkSession) -> Any:
+    return spark._jvm
+
+
+def java_path(spark: SparkSession, path: str) -> Any:
+    """A path as Hadoop has it."""
+    return _java(spark).org.apache.hadoop.fs.Path(path)
+
+
+def file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
+    place = java_path(spark, path)
+    try:
+        return place.getFileSystem(spark._jsc.hadoopConfiguration()), place
+    except Exception as error:
+        raise ConfigError(f"{path}: {_reason(error)}") from None
+
+
+def _reason(error: Exception) -> str:
+    cause = getattr(error, "java_exception", None)
+    return str(cause.getMessage() or cause.toString()) if cause is not None else str(error)
+
+
+class Folder:
+    """A folder, by the filesystem's own means (java's FileSystem through Spark)."""
+
+    def __init__(self, spark: SparkSession, path: str) -> None:
+        self.spark = spark
+        self._fs, place = file_system(spark, path)
+        self.path = str(self._fs.makeQualified(place).toString())
+        self._facts: dict[str, Facts] = {}
+
+    def _at(self, name: str) -> Any:
+        return java_path(self.spark, f"{self.path}/{name}" if name else self.path)
+
+    def exists(self, name: str = "") -> bool:
+        return bool(self._fs.exists(self._at(name)))
+
+    def is_folder(self, name: str = "") -> bool:
+        place = self._at(name)
+        return bool(self._fs.exists(place) and self._fs.getFileStatus(place).isDirectory())
+
+    def names(self, name: str = "") -> list[str]:
+        """What lies directly in it, sorted."""
+        return sorted(str(status.getPath().getName()) for status in self._fs.listStatus(self._at(name)))
+
+    def files(self, name: str = "") -> list[Listed]:
+        """All files in it and below."""
+        found, every = [], self._fs.listFiles(self._at(name), True)
+        while every.hasNext():
+            status = every.next()
+            found.append(
+                Listed(str(status.getPath().toString()), status.getLen(), status.getModificationTime())
+            )
+        return sorted(found, key=lambda file: file.path)
+
+    def make(self, name: str = "") -> None:
+        self._fs.mkdirs(self._at(name))
+
+    def remove(self, name: str = "") -> None:
+        self._fs.delete(self._at(name), True)
+
+    def rename(self, old: str, new: str) -> None:
+        if not self._fs.rename(self._at(old), self._at(new)):
+            raise DataError(f"{self.path}/{old}: could not be renamed to {new}")
+
+    def move(self, path: str) -> None:
+        """Give the folder itself another path."""
+        if not self._fs.rename(self._at(""), java_path(self.spark, path)):
+            raise DataError(f"{self.path}: could not be renamed to {path}")
+
+    def touch(self, name: str) -> None:
+        """An empty file."""
+        self._fs.create(self._at(name), True).close()
+
+    def write_json(self, name: str, facts: Facts) -> None:
+        """A small file, there when it is whole."""
+        hidden = f".{name}.tmp"
+        stream = self._fs.create(self._at(hidden), True)
+        try:
+            stream.write(bytearray(json.dumps(facts, ensure_ascii=False, indent=1).encode()))
+        finally:
+            stream.close()
+        if self.exists(name):
+            self.remove(name)
+        self.rename(hidden, name)
+
+    def read_json(self, name: str) -> Facts:
+        stream = self._fs.open(self._at(name))
+        try:
+            data = _java(self.spark).org.apache.commons.io.IOUtils.toByteArray(stream)
+        finally:
+            stream.close()
+        try:
+            facts = json.loads(bytes(data))
+        except ValueError as error:
+            raise DataError(f"{self.path}/{name}: damaged: {error}") from None
+        assert isinstance(facts, dict)
+        return facts
+
+    def claim(self, identity: Facts, split: int, overwrite: bool) -> int:
+        """Make it the folder of this very run: of a new one, or of one that was stopped. Gives the size of the pieces
+        that files are cut into, which must be what it was."""
+        identity = json.loads(json.dumps(identity))
+        if self.exists() and not self.exists(MARK):
+            if not self.is_folder():
+                raise ConfigError(f"{self.path}: is a file; name a folder for the run")
+            if any(not name.startswith(".") for name in self.names()):
+                raise ConfigError(f"{self.path}: holds other files; name a new folder for the run")
+        if self.exists(MARK):
+            there = self.read_json(MARK)
+            if there.get("identity") == identity and not overwrite:
+                return int(there["split"])
+            if not overwrite:
+                before = there.get("identity", {})
+                named = [name for name in identity if before.get(name) != identity[name]]
+                raise ConfigError(
+                    f"{self.path}: holds a run of other {' and '.join(named) or 'settings'}; "
+                    "name another folder, or overwrite it"
+                )
+            self.remove()
+        self.make()
+        self.write_json(MARK, {"identity": identity, "split": split})
+        return split
+
+    def stage(self, name: str, make: Callable[[], DataFrame], told: Callable[[DataFrame], Facts]) -> Facts:
+        """The facts of a stage, made now unless it is there whole: its mark is written last. So a rerun goes on after
+        the last whole stage on any filesystem, also where renaming a folder is copying it."""
+        mark = f"{name}.json"
+        if name not in self._facts and self.exists(mark):
+            self._facts[name] = self.read_json(mark)
+        if name not in self._facts:
+            self.remove(name)
+            made = make()
+            schema = made.schema.json()
+            made.write.parquet(f"{self.path}/{name}")
+            self._facts[name] = {"schema": schema}
+            facts = {**told(self.read(name)), "schema": schema}
+            self.write_json(mark, facts)
+            self._facts[name] = facts
+        return self._facts[name]
+
+    def done(self, name: str) -> bool:
+        """Whether a stage is there whole."""
+        return name in self._facts or self.exists(f"{name}.json")
+
+    def read(self, name: str) -> DataFrame:
+        """A stage's rows."""
+        if name not in self._facts:
+            self._facts[name] = self.read_json(f"{name}.json")
+        # Told its schema, Spark need not look for it in the files.
+        schema = T.StructType.fromJson(json.loads(self._facts[name]["schema"]))
+        return self.spark.read.schema(schema).parquet(f"{self.path}/{name}")
+
+
+def as_frame(spark: SparkSession, table: pa.Table, schema: str) -> DataFrame:
+    """A table of the driver's as a DataFrame."""
+    return spark.createDataFrame(table, schema) if table.num_rows else spark.createDataFrame([], schema)

@@ -1,0 +1,62 @@
+"""One small Spark in this process for the quick tests, and a real cluster for those that kill parts of it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+
+from cluster import LOOPBACK, QUICK, Cluster, session_of, standalone
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+@pytest.fixture(scope="session")
+def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """Spark on two threads of this process; there can be only one in it."""
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    folder = tmp_path_factory.mktemp("spark")
+    builder = SparkSession.builder.master("local[2]").appName("neardup tests")
+    settings = {
+        **LOOPBACK,
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": "1g",
+        "spark.driver.extraJavaOptions": QUICK,
+        "spark.sql.shuffle.partitions": "4",
+        "spark.local.dir": str(folder / "local"),
+        "spark.sql.warehouse.dir": str(folder / "warehouse"),
+        "spark.log.level": "ERROR",
+    }
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def running_cluster(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    with standalone(tmp_path_factory.mktemp("cluster")) as running:
+        family = [pid for daemon in (running.master, *running.workers) for pid in daemon.family()]
+        yield running
+        family += [pid for daemon in (running.master, *running.workers) for pid in daemon.family()]
+    assert all(session_of(pid) == -1 for pid in family), "no process outlives it"
+
+
+@pytest.fixture
+def cluster(running_cluster: Cluster) -> Cluster:
+    """A master and two workers, whole again after whatever the test before has killed."""
+    running_cluster.restore()
+    return running_cluster

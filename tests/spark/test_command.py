@@ -1,0 +1,82 @@
+"""`neardup spark` and its spark-submit entry, as a user runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from spark_runs import write_jsonl
+
+import neardup as nd
+
+pytest.importorskip("pyspark")
+ns = pytest.importorskip("neardup.spark")
+
+ROWS = [
+    {"id": 1, "text": "The ferry leaves the north pier at eight and returns at noon, except on holidays."},
+    {"id": 2, "text": "THE FERRY leaves the north pier at eight and returns at noon except on holidays"},
+    {"id": 3, "text": "Whisk the eggs with the sugar until pale, then fold in the flour."},
+]
+
+
+def call(capsys, *arguments: str) -> tuple[int, str, str]:
+    from neardup.cli import main
+
+    code = 0
+    try:
+        main(["spark", *arguments])
+    except SystemExit as exit:
+        code = int(exit.code or 0)
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_scan_and_apply(spark, tmp_path, capsys):
+    path = write_jsonl(tmp_path / "pages.jsonl", ROWS)[0]
+    run, out = str(tmp_path / "run"), str(tmp_path / "out")
+    code, shown, _ = call(capsys, "scan", path, "--out", run, "-q")
+    assert code == 0 and shown.startswith("3 documents: 2 stay, 1 can go (33.3%)\n")
+    code, shown, _ = call(capsys, "scan", path, "--out", run, "--json", "-q")
+    told = json.loads(shown)
+    assert (told["documents"], told["kept"], told["exact"]) == (3, 2, 1)
+    code, shown, _ = call(capsys, "apply", run, "--out", out)
+    assert (code, shown) == (0, f"2 of 3 documents written to {out}\n")
+    lines = Path(out, "pages.jsonl").read_text().splitlines()
+    assert [json.loads(line)["id"] for line in lines] == [1, 3]
+    code, shown, _ = call(capsys, "apply", run, "--out", f"{out}2", "--write", "dropped", "--json")
+    assert json.loads(shown)["written"] == 1
+    code, _, told_off = call(capsys, "scan", path, "--out", run, "--threshold", "0.5")
+    assert code == 1 and "holds a run of other config" in told_off
+    code, _, told_off = call(capsys, "apply", str(tmp_path / "nix"), "--out", out)
+    assert code == 1 and "holds no finished run" in told_off
+
+
+def test_the_library_does_not_load_spark():
+    code = "import neardup, sys; assert not any(m.startswith('pyspark') for m in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+    hidden = "import sys; sys.modules['pyspark'] = None\ntry:\n import neardup.spark\nexcept ImportError as e: print(e)"
+    shown = subprocess.run([sys.executable, "-c", hidden], check=True, capture_output=True, text=True).stdout
+    assert "pip install 'neardup[spark]'" in shown
+
+
+@pytest.mark.slow
+@pytest.mark.process
+def test_spark_submit(java, tmp_path):
+    import pyspark
+
+    path = write_jsonl(tmp_path / "pages.jsonl", ROWS)[0]
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    script = Path(nd.__file__).parent / "spark" / "__main__.py"
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    command = [
+        str(submit), "--master", "local[1]", "--conf", "spark.ui.enabled=false",
+        "--conf", "spark.sql.shuffle.partitions=1", str(script),
+        "scan", path, "--out", str(tmp_path / "run"), "--json", "--quiet",
+    ]  # fmt: skip
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1])["kept"] == 2

@@ -1,0 +1,184 @@
+"""Spark says what the local pipeline says: the same clusters, keepers and pairs, for any number of partitions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from spark_runs import assert_same, rows_of, said_here, write_jsonl
+
+import neardup as nd
+from neardup.errors import ConfigError, DataError
+
+pytest.importorskip("pyspark")
+ns = pytest.importorskip("neardup.spark")
+
+LOOSE = nd.Config.of(threshold=0.8, floor=0.7)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("partitions", [1, 2, 8])
+def test_partitions_change_nothing(spark, data, tmp_path, partitions):
+    rows = rows_of(data, "k8s_docs_rev")
+    paths = write_jsonl(tmp_path / "docs.jsonl", rows, files=3)
+    stages = ns.scan(paths, str(tmp_path / "run"), LOOSE, spark=spark, partitions=partitions)
+    assert len(stages.documents.facts["pieces"]) >= partitions
+    assert_same(stages, nd.dedup(nd.read(paths), LOOSE))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("name", "config"),
+    [
+        ("licenses", nd.Config()),
+        ("tldr_short", nd.Config.of(threshold=0.5)),
+        ("gov2_human", nd.Config.of("simhash", threshold=0.6)),
+        ("electron_i18n_rev", nd.Config.of("bits", threshold=0.7, clusters="components")),
+        ("udhr_multilingual", nd.Config.of("exact")),
+    ],
+)
+def test_real_corpora(spark, data, tmp_path, name, config):
+    path = data / name / "docs.jsonl.gz"
+    stages = ns.scan(str(path), str(tmp_path / "run"), config, spark=spark, partitions=2)
+    assert_same(stages, nd.dedup(nd.read(path), config))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["wiki_html_variants", "pydoc_html_versions"])
+def test_pages(spark, data, tmp_path, name):
+    path = write_jsonl(tmp_path / "pages.jsonl.gz", rows_of(data, name)[:120])[0]
+    stages = ns.scan(path, str(tmp_path / "run"), LOOSE, spark=spark, partitions=2)
+    assert_same(stages, nd.dedup(nd.read(path), LOOSE))
+
+
+def windows(count: int, step: int, size: int = 200) -> list[str]:
+    """Texts that each share most of their words with the next, and little with those far off."""
+    words = [f"w{n * 7919 % 100_003}" for n in range(count * step + size)]
+    return [" ".join(words[i * step : i * step + size]) for i in range(count)]
+
+
+def hard_rows() -> list[dict[str, object]]:
+    """Crowds of every kind: the same words, the same fingerprints, the same band, short texts, nothing at all."""
+    rng = np.random.default_rng(5)
+    words = [f"word{n}" for n in range(4000)]
+    base = [str(w) for w in rng.choice(words, 120)]
+    texts = ["the same words in a thousand places, again and again, " * 6] * 400
+    texts += [" ".join(base * many) for many in range(2, 52)]  # the same shingles, other words
+    for n in range(150):
+        changed = list(base)
+        changed[n % 120] = f"other{n}"
+        texts.append(" ".join(changed))
+    for n in range(120):  # short, and most of it a template
+        texts.append(f"see also the page of number {n} in the list of all numbers that we have here")
+    texts += [" ".join(rng.choice(words, 60)) for _ in range(100)]
+    texts += ["", "...", "one", "one", "two words"]
+    order = rng.permutation(len(texts))
+    return [{"id": f"d{n}", "text": texts[i], "score": int(i) % 7} for n, i in enumerate(order.tolist())]
+
+
+HARD = nd.Config(search=nd.LSH(25, 5, cap=40), fingerprint=nd.MinHash(125), verify=nd.Jaccard(0.8, 0.6))
+
+
+@pytest.mark.slow
+def test_crowds(spark, tmp_path):
+    paths = write_jsonl(tmp_path / "hard.jsonl", hard_rows(), files=2)
+    result = nd.dedup(nd.read(paths), HARD)
+    assert result.capped > 0 and result.found.skipped > 0 and result.found.implied > 0
+    stages = ns.scan(paths, str(tmp_path / "run"), HARD, spark=spark, partitions=3)
+    assert_same(stages, result)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("clusters", ["keepers", "components"])
+def test_clusters_in_rounds(spark, tmp_path, clusters):
+    """Without a native end on the driver, down to the last pair."""
+    config = nd.Config(clusters=clusters, keep=nd.Keep(by="score", score="score", many=2))
+    path = write_jsonl(tmp_path / "hard.jsonl", [*hard_rows(), *chain_rows(30)])[0]
+    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2, finish=0)
+    assert stages.folder.names("rounds")
+    assert_same(stages, nd.dedup(nd.read(path), config))
+
+
+def chain_rows(count: int) -> list[dict[str, object]]:
+    return [{"id": f"c{n}", "text": text, "score": 3} for n, text in enumerate(windows(count, 10))]
+
+
+@pytest.mark.slow
+def test_a_chain_of_ten_thousand(spark, tmp_path):
+    path = write_jsonl(tmp_path / "chain.jsonl", chain_rows(10_000))[0]
+    config = nd.Config(keep=nd.Keep(by="first"))
+    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
+    assert_same(stages, nd.dedup(nd.read(path), config))
+
+
+def test_a_chain_that_does_not_end_is_told(spark, tmp_path):
+    path = write_jsonl(tmp_path / "chain.jsonl", chain_rows(200))[0]
+    config = nd.Config(keep=nd.Keep(by="first"))
+    with pytest.raises(DataError, match=r"after 1 rounds .* raise finish=|after 1 rounds .*Raise finish="):
+        ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=1, finish=0, rounds=1)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("among", ["within", "across"])
+def test_sources(spark, tmp_path, among):
+    rows = [{**row, "site": f"https://www.site{n % 3}.org/{n}"} for n, row in enumerate(hard_rows())]
+    path = write_jsonl(tmp_path / "hard.jsonl", rows)[0]
+    keep = nd.Keep(source="host:site", prefer=("site1.org",), among=among)
+    config = nd.Config(keep=keep, filters=nd.Filters(words=2, length=0.5))
+    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
+    assert_same(stages, nd.dedup(nd.read(path), config))
+
+
+def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):
+    path = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": "a"}])[0]
+    for config, what in [
+        (nd.Config(templates=nd.Templates()), "templates"),
+        (nd.Config.of("supers"), "Agree"),
+        (nd.Config(verify=nd.Containment(0.8)), "Inverted"),
+        (nd.Config(fingerprint=nd.Simhash(margins="ranks"), search=nd.PSM(3)), "PSM"),
+    ]:
+        with pytest.raises(ConfigError, match=what):
+            ns.scan(path, str(tmp_path / "run"), config, spark=spark)
+    with pytest.raises(ConfigError, match="no document is of source"):
+        ns.scan(path, str(tmp_path / "run"), nd.Config(keep=nd.Keep(prefer=("x",))), spark=spark)
+
+
+def test_a_dataframe(spark, tmp_path):
+    rows = sorted(hard_rows()[:400], key=lambda row: row["id"])
+    frame = spark.createDataFrame(
+        [(r["id"], r["text"], r["score"]) for r in rows], "name string, body string, score int"
+    )
+    config = nd.Config(keep=nd.Keep(by="score", score="score"))
+    result = nd.dedup(nd.read(rows), config)
+    here = said_here(result)
+    frame = frame.repartition(5)
+    options = {"id": "name", "text": "body", "run": str(tmp_path / "run")}
+    kept = ns.dedup(frame, config, **options)
+    assert kept.schema == frame.schema
+    assert {row.name for row in kept.collect()} == {name for name, said in here.items() if said[0]}
+    dropped = ns.dedup(frame, config, write="dropped", **options)
+    assert {row.name for row in dropped.collect()} == {name for name, said in here.items() if not said[0]}
+    noted = ns.dedup(frame, config, write="annotated", **options).collect()
+    there = {
+        r.name: (r.neardup_keep, r.neardup_cluster, r.neardup_keeper, r.neardup_similarity) for r in noted
+    }
+    assert there == here
+
+
+def test_ids_of_a_dataframe(spark, tmp_path):
+    texts = ["the same words in two places at once"] * 3
+    numbers = spark.createDataFrame(
+        [(10, texts[0]), (9, texts[1]), (100, texts[2])], "id bigint, text string"
+    )
+    config = nd.Config(keep=nd.Keep(by="first"), near=False)
+    assert [row.id for row in ns.dedup(numbers, config, id="id").collect()] == [9]
+    for rows, what in [
+        ([("a", "x"), ("a", "y")], "two documents have the id 'a'"),
+        ([(None, "x")], "has no id"),
+    ]:
+        frame = spark.createDataFrame(rows, "id string, text string")
+        with pytest.raises(DataError, match=what):
+            ns.dedup(frame, config, id="id")
+    with pytest.raises(ConfigError, match="no column 'nix'"):
+        ns.dedup(numbers, id="nix")
+    with pytest.raises(ConfigError, match="write one of"):
+        ns.dedup(numbers, id="id", write="all")

@@ -1,0 +1,148 @@
+"""Parts of a real cluster are killed in the middle of a stage: the job ends with the local pipeline's answer, and a
+driver that was killed goes on after the stages that were whole.
+
+A kill must not come too late or too early. So the driver's script makes the tasks of some stages wait, before they give
+out their first row, until the test lets them go: what is killed then is surely in the middle of that stage.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from cluster import Cluster, Driver, wait_for
+from corpora import planted, write_jsonl
+
+import neardup as nd
+
+pytestmark = [pytest.mark.slow, pytest.mark.process]
+
+SCRIPT = '''
+"""A scan, with stages that wait: scan.py INPUT RUN FINISH FOLDER [STAGE ...]. Prints what is dropped, as JSON."""
+import json
+import os
+import sys
+import time
+from functools import partial
+from pathlib import Path
+
+from pyspark.sql.readwriter import DataFrameWriter
+
+import neardup.spark
+
+source, run, finish, folder, *held = sys.argv[1:]
+
+
+def wait(folder, name, batches):
+    """Say which executor this is, and wait for leave to go on."""
+    daemon = os.getppid()
+    executor = Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()[1]
+    Path(folder, f"{name}.{executor}.here").touch()
+    end = time.monotonic() + 120
+    while not Path(folder, f"{name}.go").exists():
+        if time.monotonic() > end:
+            raise TimeoutError(name)
+        time.sleep(0.02)
+    yield from batches
+
+
+write = DataFrameWriter.parquet
+
+
+def parquet(self, path, *arguments, **options):
+    name = path.rpartition("/")[2]
+    if name in held:
+        waiting = self._df.mapInArrow(partial(wait, folder, name), self._df.schema)
+        return write(waiting.write.mode("overwrite"), path, *arguments, **options)
+    return write(self, path, *arguments, **options)
+
+
+DataFrameWriter.parquet = parquet
+stages = neardup.spark.scan(source, run, text="text", id="id", partitions=4, finish=int(finish))
+gone = stages.decisions().where("not kept").collect()
+print(json.dumps(sorted([row.id, row.keeper, row.similarity] for row in gone)))
+'''
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> tuple[Path, Path, Path]:
+    """The script, its input and the folder in which its tasks wait."""
+    script, source, folder = tmp_path / "scan.py", tmp_path / "pages.jsonl", tmp_path / "waiting"
+    script.write_text(SCRIPT)
+    write_jsonl(source, planted(120))
+    folder.mkdir()
+    return script, source, folder
+
+
+def expected(source: Path) -> list[list[Any]]:
+    result = nd.dedup(nd.read(source))
+    assert len(result.dropped) > 50
+    return sorted([result.ids[one.row], result.ids[one.keeper], one.similarity] for one in result.dropped)
+
+
+def waiting_in(folder: Path, stage: str, driver: Driver, cluster: Cluster) -> list[int]:
+    """The executors that have a task of this stage, once there is one."""
+
+    def found() -> list[int] | None:
+        assert driver.process.poll() is None, driver.told()
+        here = [int(path.name.split(".")[-2]) for path in folder.glob(f"{stage}.*.here")]
+        return [pid for pid in here if pid in cluster.executors()] or None
+
+    return wait_for(found, f"a task of {stage}", seconds=120)
+
+
+def answer(driver: Driver) -> list[list[Any]]:
+    return json.loads(driver.finished().splitlines()[-1])
+
+
+def test_executors_and_a_worker_are_killed(
+    cluster: Cluster, job: tuple[Path, Path, Path], tmp_path: Path
+) -> None:
+    script, source, folder = job
+    run = tmp_path / "run"
+    stages = ("candidates", "open-0", "removals")
+    driver = cluster.start(str(script), str(source), str(run), "0", str(folder), *stages)
+    killed = []
+    for stage in stages:
+        executor = waiting_in(folder, stage, driver, cluster)[0]
+        if stage == "removals":
+            assert (run / "rounds" / "open-0").is_dir() and (run / "clusters.json").exists()
+            (worker,) = [one for one in cluster.workers if executor in one.family()]
+            worker.kill()
+        else:
+            assert not (run / f"{stage}.json").exists() and not (run / "clusters.json").exists()
+            os.kill(executor, 9)
+        killed.append(executor)
+        (folder / f"{stage}.go").touch()
+    assert answer(driver) == expected(source)
+    assert len(set(killed)) == 3
+    assert not set(killed) & set(cluster.executors())
+    assert driver.told().count("Lost executor") >= 3
+    assert sum(one.process.poll() is None for one in cluster.workers) == 1
+
+
+def test_a_killed_driver_is_resumed(cluster: Cluster, job: tuple[Path, Path, Path], tmp_path: Path) -> None:
+    script, source, folder = job
+    run = tmp_path / "run"
+    driver = cluster.start(str(script), str(source), str(run), "1000000", str(folder), "verified")
+    waiting_in(folder, "verified", driver, cluster)
+    driver.kill()
+    whole = {path.stem for path in run.glob("*.json") if path.with_suffix("").is_dir()}
+    assert {"read", "exact", "candidates"} <= whole and "verified" not in whole
+
+    def files() -> dict[str, int]:
+        found = [path for name in whole for path in (run / name).rglob("*.parquet")]
+        return {
+            str(path): path.stat().st_mtime_ns for path in [*found, *(run / f"{name}.json" for name in whole)]
+        }
+
+    before = files()
+    (folder / "verified.go").touch()
+    assert answer(cluster.start(str(script), str(source), str(run), "1000000", str(folder))) == expected(
+        source
+    )
+    assert len(before) > 2 * len(whole) and files() == before, "stages that were whole were not made again"
+    assert (run / "removals.json").exists()

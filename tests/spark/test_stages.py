@@ -1,0 +1,233 @@
+"""Stages on their own: formats, rejects, what is written, going on after a stop, the same output twice."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+from spark_runs import assert_same, said_there, write_jsonl
+
+import neardup as nd
+from neardup.errors import ConfigError, DataError
+
+pytest.importorskip("pyspark")
+ns = pytest.importorskip("neardup.spark")
+
+WORDS = [
+    "the",
+    "ferry",
+    "leaves",
+    "the",
+    "north",
+    "pier",
+    "at",
+    "eight",
+    "and",
+    "returns",
+    "at",
+    "noon",
+    "except",
+    "on",
+    "public",
+    "holidays",
+    "and",
+    "in",
+    "fog",
+]
+
+
+def rows_of_ferries(count: int) -> list[dict[str, object]]:
+    """Texts of which every fifth is new; ids are missing now and then."""
+    rows = []
+    for n in range(count):
+        topic = [f"{word}{n // 5}" for word in WORDS * 3]
+        topic[n % 5] = f"line{n}" if n % 5 else topic[0]
+        rows.append({"id": f"f{n}", "text": " ".join(topic), "n": n})
+        if n % 11 == 0:
+            del rows[-1]["id"]
+    return rows
+
+
+BAD = [
+    b"not json",
+    b"",
+    b'{"id": 5}',
+    b'{"id": 6, "text": 7}',
+    b'["a"]',
+    b'{"id": "x", "text": "\xff"}',
+    b"   ",
+    b'{"id": "nan", "text": "fine", "n": NaN}',
+]
+
+
+def spoilt(rows: list[dict[str, object]]) -> bytes:
+    lines = [json.dumps(row).encode() for row in rows]
+    for n, line in enumerate(BAD):
+        lines.insert(3 + 97 * n % len(lines), line)
+    return b"\xef\xbb\xbf" + b"\r\n".join(lines)
+
+
+def test_lines_that_are_no_documents(spark, tmp_path):
+    """In pieces of a file as in the whole: the same rejects, rows and made ids."""
+    path = tmp_path / "odd [name] + 100%.jsonl"
+    path.write_bytes(spoilt(rows_of_ferries(900)))
+    stages = ns.scan(str(tmp_path / "odd*"), str(tmp_path / "run"), spark=spark, partitions=4)
+    assert len(stages.documents.facts["pieces"]) == 4
+    rejects = tmp_path / "rejects.jsonl"
+    result = nd.dedup(nd.read(str(path).replace("[", "[[]"), rejects=rejects))
+    assert_same(stages, result)
+    assert any(name.startswith("odd [name] + 100%.jsonl:") for name in result.ids)
+    here = [json.loads(line) for line in rejects.read_text().splitlines()]
+    there = [
+        json.loads(line)
+        for part in sorted((tmp_path / "run" / "rejects").glob("part-*"))
+        for line in part.read_text().splitlines()
+    ]
+    assert [(r["file"], r["row"], r["reason"]) for r in there] == [
+        (r["file"], r["row"], r["reason"]) for r in here
+    ]
+    assert stages.summary().rejected == dict(Counter(r["reason"] for r in here))
+    done = ns.apply(str(tmp_path / "run"), str(tmp_path / "out"), spark=spark, allow_mass_removal=True)
+    assert done.written == int(result.cut.kept.sum())
+    parts = sorted((tmp_path / "out" / path.name).iterdir())
+    written = [
+        line.strip(b"\r")
+        for part in parts
+        if part.suffix == ".jsonl"
+        for line in part.read_bytes().splitlines()
+    ]
+    places = [json.loads(line)["n"] for line in written]
+    by_id = dict(zip(result.ids, result.cut.kept.tolist(), strict=True))
+    rows = json.loads("[" + ",".join(line.decode() for line in written) + "]")
+    assert all(by_id[row["id"]] for row in rows if "id" in row and row["id"] != "nan")
+    assert len(written) == done.written and places == sorted(places)
+
+
+def test_parquet_and_apply(spark, tmp_path):
+    rows = rows_of_ferries(300)
+    folder = tmp_path / "in" / "sub"
+    folder.mkdir(parents=True)
+    table = pa.table(
+        {
+            "id": [row.get("id") for row in rows],
+            "text": [None if n == 7 else row["text"] for n, row in enumerate(rows)],
+            "path": [{"deep": [n, n + 1]} for n in range(300)],
+        }
+    )
+    parquet.write_table(table.slice(0, 200), folder / "a.parquet", row_group_size=30)
+    parquet.write_table(table.slice(200), tmp_path / "in" / "b.parquet", row_group_size=30)
+    source = str(tmp_path / "in")
+    stages = ns.scan(source, str(tmp_path / "run"), spark=spark, partitions=2)
+    result = nd.dedup(nd.read(source))
+    assert_same(stages, result)
+    assert stages.summary().rejected == {"no text": 1}
+    with pytest.raises(DataError, match="looks like an accident"):
+        ns.apply(str(tmp_path / "run"), str(tmp_path / "out"), spark=spark)
+    kept, dropped = str(tmp_path / "out"), str(tmp_path / "gone")
+    ns.apply(str(tmp_path / "run"), kept, spark=spark, allow_mass_removal=True)
+    ns.apply(str(tmp_path / "run"), dropped, spark=spark, write="dropped")
+    nd.scan(source, tmp_path / "findings")
+    nd.apply(tmp_path / "findings", f"{tmp_path}/local/", allow_mass_removal=True)
+    for name in ("sub/a.parquet", "b.parquet"):
+        expected = parquet.read_table(tmp_path / "local" / name)
+        found = parquet.read_table(tmp_path / "out" / name, partitioning=None)
+        assert found.to_pylist() == expected.to_pylist()
+        gone = parquet.read_table(tmp_path / "gone" / name, partitioning=None)
+        whole = parquet.read_table(tmp_path / "in" / name)
+        assert found.num_rows + gone.num_rows + (name == "sub/a.parquet") == whole.num_rows
+    with pytest.raises(ConfigError, match="not empty"):
+        ns.apply(str(tmp_path / "run"), kept, spark=spark, allow_mass_removal=True)
+    (tmp_path / "in" / "b.parquet").write_bytes(b"")
+    with pytest.raises(DataError, match="has changed since it was scanned"):
+        ns.apply(str(tmp_path / "run"), str(tmp_path / "other"), spark=spark)
+    assert not (tmp_path / "other").exists()
+
+
+def warc(pages: list[tuple[str, str]]) -> bytes:
+    records = []
+    for url, html in pages:
+        body = html.encode()
+        http = b"HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\n\r\n" + body
+        head = (
+            f"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n"
+            f"WARC-Record-ID: <urn:uuid:{len(records):08}-0000-0000-0000-000000000000>\r\n"
+            f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(http)}\r\n\r\n"
+        )
+        records.append(gzip.compress(head.encode() + http + b"\r\n\r\n"))
+    return b"".join(records)
+
+
+def test_warc_beside_jsonl(spark, tmp_path):
+    pages = [
+        (f"https://a.org/{n}", f"<html><body><main><p>{row['text']}</p></main></body></html>")
+        for n, row in enumerate(rows_of_ferries(20))
+    ]
+    source = tmp_path / "in"
+    source.mkdir()
+    (source / "a.warc.gz").write_bytes(warc(pages[:12]))
+    (source / "b.warc.gz").write_bytes(warc(pages[8:]) + b"broken")
+    write_jsonl(source / "c.jsonl.gz", rows_of_ferries(30))
+    (source / "skipped.xyz").write_text("no format")
+    config = nd.Config(html="whole")
+    stages = ns.scan(str(source), str(tmp_path / "run"), config, spark=spark, partitions=2)
+    result = nd.dedup(nd.read(str(source)), config)
+    names = [row["id"] for row in stages.fingerprints().orderBy("row").select("id").collect()]
+    assert names == list(result.ids)
+    assert sorted(r["id"] for r in stages.decisions().where("kept").collect()) == sorted(
+        name for name, kept in zip(result.ids, result.cut.kept, strict=True) if kept
+    )
+    ns.apply(str(tmp_path / "run"), str(tmp_path / "out"), spark=spark, allow_mass_removal=True)
+    out = tmp_path / "out"
+    written = [json.loads(line)["id"] for line in (out / "a.warc.gz.jsonl").read_text().splitlines()]
+    kept = {name for name, stays in zip(result.ids, result.cut.kept, strict=True) if stays}
+    assert written and set(written) <= kept
+    with gzip.open(out / "c.jsonl.gz", "rt") as file:
+        lines = file.readlines()
+    with gzip.open(source / "c.jsonl.gz", "rt") as file:
+        assert lines and set(lines) < set(file.readlines())
+
+
+def stage_rows(spark, run) -> dict[str, list[str]]:
+    """All that every stage has written, in an order of its own."""
+    names = sorted(path.name[:-5] for path in run.glob("*.json") if path.name != "run.json")
+    return {
+        name: sorted(map(str, spark.read.parquet(str(run / name)).toArrow().to_pylist())) for name in names
+    }
+
+
+def test_a_run_goes_on_and_comes_out_the_same(spark, tmp_path):
+    rows = rows_of_ferries(200) + [
+        {"id": f"s{n}", "text": f"a short one of number {n // 2}"} for n in range(40)
+    ]
+    path = write_jsonl(tmp_path / "a.jsonl", rows)[0]
+    runs = [tmp_path / "one", tmp_path / "two"]
+    said = [said_there(ns.scan(path, str(run), spark=spark, partitions=2)) for run in runs]
+    assert said[0] == said[1]
+    one, two = (stage_rows(spark, run) for run in runs)
+    assert {"read", "fingerprints", "exact", "alike", "met", "candidates", "short", "verified"} <= one.keys()
+    assert {name for name in one if one[name] != two[name]} == set()
+    # As if it had been killed while candidates were written.
+    run = runs[0]
+    for name in ("candidates", "verified", "clusters", "removals"):
+        (run / f"{name}.json").unlink()
+    for part in (run / "candidates").glob("*.parquet"):
+        part.write_bytes(b"half")
+    before = (run / "read.json").stat().st_mtime_ns
+    assert said_there(ns.scan(path, str(run), spark=spark)) == said[0]
+    assert (run / "read.json").stat().st_mtime_ns == before
+    assert stage_rows(spark, run) == two
+    with pytest.raises(ConfigError, match="run of other config"):
+        ns.scan(path, str(run), nd.Config.of(threshold=0.5), spark=spark)
+    write_jsonl(tmp_path / "a.jsonl", rows[:-1])
+    with pytest.raises(ConfigError, match="run of other inputs"):
+        ns.scan(path, str(run), spark=spark)
+    again = ns.scan(path, str(run), nd.Config.of("exact"), spark=spark, overwrite=True)
+    assert again.summary().documents == len(rows) - 1
+    with pytest.raises(ConfigError, match="holds other files"):
+        ns.scan(path, str(tmp_path), spark=spark)
+    with pytest.raises(DataError, match="no such file"):
+        ns.scan(str(tmp_path / "nix.jsonl"), str(tmp_path / "three"), spark=spark)
