@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from dataclasses import asdict, dataclass
-from math import ceil, log
+from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ HERE = Path(__file__).parent
 RESULT = HERE / "results" / "spark.json"
 PAGE = HERE.parent / "docs" / "scale.md"
 TARGETS = (10**9, 10**10)
+BY_PAIRS = {"met", "candidates", "verified", "behind", "clusters"}
+CROWD = 10
 ENOUGH = 100_000  # documents below which a run is mostly the start of Spark
 CODES = 8 * 10**9
 MEMORIES = ("64GB", "256GB")
@@ -42,27 +44,29 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Coefficient:
-    """Of one quantity: how much a document adds, and the power by which the whole grew between the two largest sizes
-    measured (1 is in proportion; less is taken as 1, for it is fixed costs that spread)."""
+    """Of one quantity: how much each further document added between the two largest runs, and how much a document had
+    in the smaller and in the larger one."""
 
     each: float
-    power: float
-    measured_at: int
+    before: float
+    after: float
 
     @classmethod
     def of(cls, low: tuple[int, float] | None, high: tuple[int, float]) -> Coefficient:
         """From (documents, amount) of a smaller run, if there is one, and of the largest."""
         count, amount = high
-        if low is None or low[1] <= 0 or amount <= 0:
-            return cls(amount / count, 1.0, count)
-        step = max(amount - low[1], 0.0) / (count - low[0])
-        power = log(amount / low[1]) / log(count / low[0])
-        return cls(step or amount / count, max(1.0, power), count)
+        after = amount / count
+        if low is None:
+            return cls(after, after, after)
+        before = low[1] / low[0]
+        # What did not grow at all is no fixed cost that can be told apart; each document gets its share.
+        each = (amount - low[1]) / (count - low[0]) if amount > low[1] else after
+        return cls(each, before, after)
 
-    def at(self, documents: int) -> tuple[float, float]:
-        """The amount for so many documents: in proportion, and if it goes on growing as it did."""
-        plain = self.each * documents
-        return plain, plain * (documents / self.measured_at) ** (self.power - 1)
+    @property
+    def grew(self) -> str:
+        """How many times as many bytes a document had in the larger run; of next to nothing that says nothing."""
+        return f"{self.after / self.before:.2f}" if self.before >= 1 else "-"
 
 
 def coefficients(rows: list[Json]) -> dict[str, dict[str, Coefficient]]:
@@ -108,23 +112,38 @@ class Need:
     cost: float
 
 
-def need(found: dict[str, dict[str, Coefficient]], documents: int, cluster: Cluster, grown: bool) -> Need:
-    """For so many documents, in proportion or (`grown`) if everything goes on growing as it did."""
-    stages = [one for name, one in found.items() if name != "all"]
-    shuffles = [one["shuffle_bytes"].at(documents)[grown] for one in stages]
-    kept = sum(one["kept_bytes"].at(documents)[grown] for one in stages)
-    cpu = found["all"]["cpu_seconds"].at(documents)[grown] / 3600
-    text = found["all"]["text_bytes"].at(documents)[0]
-    shuffled, largest = sum(shuffles), max(shuffles)
+def need(
+    found: dict[str, dict[str, Coefficient]], documents: int, cluster: Cluster, crowd: float = 1.0
+) -> Need:
+    """For so many documents, in proportion; `crowd` is how many times as many pairs a document has as was measured,
+    which the stages that go by pairs take as often as long and as large."""
+    stages = {name: one for name, one in found.items() if name != "all"}
+    times = {name: crowd if name in BY_PAIRS else 1.0 for name in stages}
+
+    def total(key: str) -> list[float]:
+        return [one[key].each * documents * times[name] for name, one in stages.items()]
+
+    tasks = sum(one["task_seconds"].each for one in stages.values()) * documents
+    cpu = (
+        found["all"]["cpu_seconds"].each
+        * documents
+        / 3600
+        * (sum(total("task_seconds")) / tasks if tasks else 1)
+    )
+    text = found["all"]["text_bytes"].each * documents
+    shuffled, largest, kept = (
+        sum(total("shuffle_bytes")),
+        max(total("shuffle_bytes")),
+        sum(total("kept_bytes")),
+    )
     working = cpu / (cluster.cores * cluster.busy)  # machine-hours
     moving = (text + 2 * kept + shuffled) / (cluster.network_gbit / 8 * 1e9) / 3600
     # The largest shuffle lies on local disks twice: as written, and as sorted on the other side.
     holding = 2 * largest / (0.7 * cluster.disk_gb * 1e9)
     machines = max(1, ceil((working + moving) / cluster.hours), ceil(holding))
     hours = (working + moving) / machines
-    return Need(
-        cpu, text, shuffled, largest, kept, machines, hours, machines * hours * cluster.cores * cluster.price
-    )
+    cost = machines * hours * cluster.cores * cluster.price
+    return Need(cpu, text, shuffled, largest, kept, machines, hours, cost)
 
 
 def amount(value: float, unit: str = "") -> str:
@@ -134,12 +153,6 @@ def amount(value: float, unit: str = "") -> str:
         if float(f"{value:.3g}") >= size:
             return f"{value / size:.3g}{' ' if unit else ''}{name}{unit}"
     return f"{value:.3g} {unit}".rstrip()
-
-
-def between(pair: tuple[float, float], unit: str = "") -> str:
-    """Both ends of an estimate, or one where they agree."""
-    low, high = (amount(value, unit) for value in pair)
-    return low if low == high or pair[1] < 1.05 * pair[0] else f"{low} to {high}"
 
 
 def page(result: Json, cluster: Cluster) -> str:
@@ -167,70 +180,53 @@ def introduction(rows: list[Json]) -> str:
 # Scale
 
 Made by `python -m benchmarks.scale`; do not edit. What a billion and ten billion documents need, **computed, not run**:
-the coefficients are those of [Spark beside the local pipeline](benchmarks-spark.md), measured on {sizes} documents of
-{size:,.0f} bytes, and the search designs are the planner's. An estimate is what each further document cost between the
-two largest runs, in proportion; where a quantity grew faster than that, the second figure is what it reaches if it goes
-on growing so. With other texts, make the page anew from a run of your own.
+the coefficients are those of [Spark beside the local pipeline](benchmarks-spark.md), measured on {sizes}
+documents of {size:,.0f} bytes, and the search designs are the planner's. An estimate is what each further document cost
+between the two largest runs, in proportion. With other texts, make the page anew from a run of your own.
 {TRIAL if ran[-1]["documents"] < ENOUGH else ""}"""
 
 
 def volumes(found: dict[str, dict[str, Coefficient]]) -> str:
     lines = [
         "## What each stage moves\n",
-        "| stage | a document: kept, bytes | shuffled, bytes | task s a million | 1B: rows kept | 1B: kept "
+        "| stage | a document: kept, bytes | shuffled, bytes | grew | task s a million | 1B: rows kept | 1B: kept "
         "| 1B: shuffled | 10B: kept | 10B: shuffled |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for name, one in found.items():
-        if name == "all":
-            continue
-        kept, moved = one["kept_bytes"], one["shuffle_bytes"]
-        cells = [between(one["rows_written"].at(TARGETS[0]))]
-        cells += [between(c.at(n), "B") for n in TARGETS for c in (kept, moved)]
+    stages = {name: one for name, one in found.items() if name != "all"}
+    keys = ("kept_bytes", "shuffle_bytes")
+    for name, one in stages.items():
+        kept, moved = (one[key] for key in keys)
+        cells = [amount(one["rows_written"].each * TARGETS[0])]
+        cells += [amount(one[key].each * n, "B") for n in TARGETS for key in keys]
         lines.append(
-            f"| {name} | {kept.each:,.1f} | {moved.each:,.1f} | {one['task_seconds'].each * 1e6:,.0f} | "
+            f"| {name} | {kept.each:,.1f} | {moved.each:,.1f} | {moved.grew} | {one['task_seconds'].each * 1e6:,.0f} | "
             + " | ".join(cells)
             + " |"
         )
-    stages = [one for name, one in found.items() if name != "all"]
-    totals = []
-    for n in TARGETS:
-        for key in ("kept_bytes", "shuffle_bytes"):
-            ends = [one[key].at(n) for one in stages]
-            totals.append(between((sum(e[0] for e in ends), sum(e[1] for e in ends)), "B"))
-    each = [sum(one[key].each for one in stages) for key in ("kept_bytes", "shuffle_bytes")]
-    tasks = sum(one["task_seconds"].each for one in stages) * 1e6
-    lines.append(f"| **all** | {each[0]:,.1f} | {each[1]:,.1f} | {tasks:,.0f} |  | {' | '.join(totals)} |")
-    lines.append(
-        "\nThe text itself is never shuffled: it is read once for fingerprints, and what is needed of it again by those"
-        "\nstages that verify and write. Rows kept of a stage hold what was rejected too."
-    )
-    return "\n".join(lines) + "\n"
+    each = [sum(one[key].each for one in stages.values()) for key in keys]
+    tasks = sum(one["task_seconds"].each for one in stages.values()) * 1e6
+    totals = " | ".join(amount(value * n, "B") for n in TARGETS for value in each)
+    lines.append(f"| **all** | {each[0]:,.1f} | {each[1]:,.1f} |  | {tasks:,.0f} |  | {totals} |")
+    return "\n".join(lines) + "\n" + GREW
 
 
 def machines(found: dict[str, dict[str, Coefficient]], cluster: Cluster) -> str:
     lines = [
         "## Machines and cost\n",
         ASSUMED.format(**asdict(cluster)),
-        "| documents | text | CPU hours | kept | shuffled | largest shuffle | machines | hours | cost |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| documents | pairs of a document | text | CPU hours | kept | shuffled | largest shuffle | machines | hours "
+        "| cost |",
+        "|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for n in TARGETS:
-        plain, grown = (need(found, n, cluster, grown) for grown in (False, True))
-
-        def both(name: str, unit: str = "", plain: Need = plain, grown: Need = grown) -> str:
-            return between((getattr(plain, name), getattr(grown, name)), unit)
-
-        count = (
-            f"{plain.machines}"
-            if plain.machines == grown.machines
-            else f"{plain.machines} to {grown.machines}"
-        )
-        lines.append(
-            f"| {amount(n)} | {amount(plain.text, 'B')} | {both('cpu_hours')} | {both('kept', 'B')} "
-            f"| {both('shuffled', 'B')} | {both('largest_shuffle', 'B')} | {count} | {both('hours')} "
-            f"| ${between((plain.cost, grown.cost))} |"
-        )
+        for crowd, told in ((1, "as measured"), (CROWD, f"{CROWD} times as many")):
+            one = need(found, n, cluster, crowd)
+            lines.append(
+                f"| {amount(n)} | {told} | {amount(one.text, 'B')} | {amount(one.cpu_hours)} "
+                f"| {amount(one.kept, 'B')} | {amount(one.shuffled, 'B')} | {amount(one.largest_shuffle, 'B')} "
+                f"| {one.machines:,} | {one.hours:.1f} | ${one.cost:,.0f} |"
+            )
     lines.append(COUNTED)
     return "\n".join(lines) + "\n"
 
@@ -256,10 +252,10 @@ def one_machine(rows: list[Json], cluster: Cluster) -> str:
         "|---:|---:|---:|---:|---:|",
     ]
     for n in TARGETS:
-        hours = cpu.at(n)[0] / 3600
+        hours = cpu.each * n / 3600
         lines.append(
             f"| {amount(n)} | {amount(hours)} | {amount(hours / (cluster.cores * cluster.busy))} "
-            f"| {amount(disk.at(n)[0], 'B')} | {amount(memory.at(n)[0], 'B') if enough else '-'} |"
+            f"| {amount(disk.each * n, 'B')} | {amount(memory.each * n, 'B') if enough else '-'} |"
         )
     lines.append(ALONE)
     return "\n".join(lines) + "\n"
@@ -280,7 +276,7 @@ def online() -> str:
         str(nd.plan(CODES, radius=3, memory="64GB", measure=False)),
         "```\n",
         SHARDS,
-        "| memory of a machine | design | machines | with replicas | memory used, GB each | in all, GB "
+        "| memory for a shard | design | machines | with replicas | memory used, GB each | in all, GB "
         "| queries/s, a core each | first/s | recall |",
         "|---|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
@@ -301,10 +297,15 @@ def online() -> str:
     return "\n".join(lines) + "\n"
 
 
+GREW = """
+*Grew* is how many times as many bytes a document shuffled in the larger run as in the smaller: about 1 is growth in
+proportion, and above that the estimates are too low, for they take it to stop. The text itself is never shuffled: it is
+read once for fingerprints, and what is needed of it again by the stages that verify and write.
+"""
+
 TRIAL = """
-**This page is a trial.** It was made of runs of so few documents, on a busy machine, that the start of Spark and of its
-workers is most of what was measured: CPU hours, machines and cost are far too high. Bytes a document are nearer to the
-truth.
+**This page is a trial.** It was made of runs of so few documents, on a busy machine, that hours and costs mean little:
+most of what was measured is the start of Spark and of its workers. Bytes a document are nearer to the truth.
 """
 
 ASSUMED = """\
@@ -348,6 +349,8 @@ LEFT_OUT = """\
 - Near-duplicates are taken to have the same share at every size. A real crawl has more of them the larger it is, since
   each page meets more others; candidates, pairs and clusters grow with them. Candidates by chance grow with the square
   of the documents until the cap on a bucket holds them; the figures of a million say little of that.
+- Some things are held whole. A pass that reads texts again gives every Python worker one bit for each document: 125 MB
+  for a billion, 1.25 GB for ten, in each process. Pieces of files are listed on the driver.
 - Documents are short here. The cost of fingerprints and of reading goes by bytes of text, not by documents.
 - Failures, retries, speculative tasks, waiting for machines, the driver's own work, requests to object stores and
   traffic between zones are not in the cost. Nor is what becomes of the text afterwards.

@@ -148,26 +148,26 @@ def test_the_page_tells_a_different_answer_and_what_did_not_run() -> None:
 
 def test_estimates_are_sums_that_can_be_followed() -> None:
     found = scale.coefficients([row("spark", 1000), row("spark", 2000)])
-    assert found["candidates"]["shuffle_bytes"] == scale.Coefficient(30.0, 1.0, 2000)
+    assert found["candidates"]["shuffle_bytes"] == scale.Coefficient(30.0, 30.0, 30.0)
     cluster = scale.Cluster(cores=10, busy=0.5, price=0.1, hours=100, network_gbit=8, disk_gb=10**6)
-    need = scale.need(found, 10**9, cluster, grown=False)
+    need = scale.need(found, 10**9, cluster)
     assert (need.text, need.kept, need.shuffled) == (2e12, 2e10, 3e10)
     assert need.cpu_hours == pytest.approx(1e6 / 3600)
     hours = 1e6 / 3600 / 5 + (2e12 + 4e10 + 3e10) / 1e9 / 3600
     assert need.machines == 1 and need.hours == pytest.approx(hours) and need.cost == pytest.approx(hours)
     # Disks can be what asks for machines: the largest shuffle twice over, on seven tenths of them.
     small = scale.Cluster(cores=10, busy=0.5, price=0.1, hours=1000, network_gbit=8, disk_gb=1)
-    assert scale.need(found, 10**9, small, grown=False).machines == 86
+    assert scale.need(found, 10**9, small).machines == 86
+    crowded = scale.need(found, 10**9, cluster, crowd=3)
+    assert crowded.cpu_hours == pytest.approx(3 * need.cpu_hours) and crowded.shuffled == 9e10
 
 
-def test_what_grows_faster_than_documents_is_told() -> None:
-    coefficient = scale.Coefficient.of((1000, 1e6), (10_000, 1e8))
-    low, high = coefficient.at(100_000)
-    assert coefficient.power == pytest.approx(2.0)
-    assert low == pytest.approx(99e6 / 9000 * 1e5) and high == pytest.approx(10 * low)
-    assert scale.between((low, high), "B") == "1.1 GB to 11 GB"
-    fixed = scale.Coefficient.of((1000, 10.0), (10_000, 19.0))
-    assert fixed == scale.Coefficient(0.001, 1.0, 10_000), "fixed costs are not each document's"
+def test_fixed_costs_are_not_each_documents() -> None:
+    of = scale.Coefficient.of
+    assert of((1000, 10.0), (10_000, 19.0)) == scale.Coefficient(0.001, 0.01, 0.0019)
+    assert of((1000, 9.0), (10_000, 9.0)).each == 9 / 10_000
+    assert of(None, (10_000, 9.0)).each == 9 / 10_000
+    assert of((1000, 1e6), (10_000, 1e8)).grew == "10.00" and of((1000, 0.0), (10_000, 9000.0)).grew == "-"
 
 
 def test_the_planned_shards_stand_in_the_page() -> None:
@@ -175,4 +175,4 @@ def test_the_planned_shards_stand_in_the_page() -> None:
     assert "| 64GB | psm | 2 | 4 |" in page and "psm " in page
     assert "computed, not run" in page and "What this leaves out" in page and "This page is a trial" in page
     larger = scale.page({"rows": [row("local", 10**6), row("spark", 10**6)]}, scale.Cluster())
-    assert "This page is a trial" not in larger and "| 10B | 20 TB |" in larger
+    assert "This page is a trial" not in larger and "| 10B | as measured | 20 TB |" in larger

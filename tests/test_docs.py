@@ -27,6 +27,10 @@ TAGS = {"python", "output", "console", "text", "cpp", "json"}
 GENERATED = {"docs/benchmarks.md", "docs/benchmarks-pipeline.md"}
 
 
+# Pages that start something beside Python: the fixture that has it, or skips.
+ENGINES = {"docs/spark.md": "java", "docs/shared-index.md": "redis_server"}
+
+
 @dataclass(frozen=True)
 class Block:
     tag: str
@@ -87,7 +91,10 @@ def run_console(text: str, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_runs(page, tmp_path, monkeypatch):
+def test_page_runs(page, tmp_path, monkeypatch, request):
+    needed = ENGINES.get(str(page.relative_to(ROOT)))
+    if needed is not None:
+        request.getfixturevalue(needed)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
     printed: str | None = None

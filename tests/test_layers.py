@@ -14,7 +14,7 @@ LAYERS = [
     ["service", "client"],
     ["evaluation", "reporting"],
     ["spark"],
-    ["findings", "index", "templating"],
+    ["findings", "index", "shared", "templating"],
     ["trial"],
     ["explanation", "folding", "planning", "deduplication", "repeats", "presets", "copying"],
     ["result"],

@@ -282,6 +282,6 @@ def test_a_hundred_thousand_clusters(tmp_path, open_page):
         assert page.locator(".long-item").count() < 60
         page.locator(".long").evaluate("box => { box.scrollTop = box.scrollHeight }")
         last = len(findings.cut().clusters.sizes()[0])
-        expect(page.locator(f".long-item[aria-posinset='{last}'] .pick")).to_be_visible()
+        expect(page.locator(f".long-item[aria-posinset='{last}'] .pick")).to_be_visible(timeout=30_000)
         assert page.locator(".long-item").count() < 60
         page.close()

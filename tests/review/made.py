@@ -19,7 +19,11 @@ def make_findings(folder: Path, clusters: int, pairs: int, seed: int = 1) -> Fin
     draw = np.random.default_rng(seed)
     sizes = np.minimum(draw.zipf(1.8, clusters) + 1, 60)
     starts = np.cumsum(sizes) - sizes
-    wanted = np.minimum(sizes * (sizes - 1) // 2, np.maximum(1, sizes * pairs // int(sizes.sum())))
+    possible = sizes * (sizes - 1) // 2
+    for share in np.arange(1, 30, 0.1):  # pairs of a document, so that there are about as many in all
+        wanted = np.minimum(possible, np.maximum(1, sizes * share).astype(np.int64))
+        if wanted.sum() >= min(pairs, possible.sum()):
+            break
     left, right = [], []
     for start, size, many in zip(starts.tolist(), sizes.tolist(), wanted.tolist(), strict=True):
         i, j = np.triu_indices(size, 1)

@@ -35,6 +35,10 @@ def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Spark
         "spark.driver.memory": "1g",
         "spark.driver.extraJavaOptions": QUICK,
         "spark.sql.shuffle.partitions": "4",
+        # Compiling a plan takes longer than running it on so little.
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.adaptive.enabled": "false",
         "spark.local.dir": str(folder / "local"),
         "spark.sql.warehouse.dir": str(folder / "warehouse"),
         "spark.log.level": "ERROR",

@@ -92,7 +92,7 @@ def test_crowds(spark, tmp_path):
 def test_clusters_in_rounds(spark, tmp_path, clusters):
     """Without a native end on the driver, down to the last pair."""
     config = nd.Config(clusters=clusters, keep=nd.Keep(by="score", score="score", many=2))
-    path = write_jsonl(tmp_path / "hard.jsonl", [*hard_rows(), *chain_rows(30)])[0]
+    path = write_jsonl(tmp_path / "hard.jsonl", [*hard_rows(), *chain_rows(6)])[0]
     stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2, finish=0)
     assert stages.folder.names("rounds")
     assert_same(stages, nd.dedup(nd.read(path), config))

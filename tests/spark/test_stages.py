@@ -44,7 +44,7 @@ def rows_of_ferries(count: int) -> list[dict[str, object]]:
     """Texts of which every fifth is new; ids are missing now and then."""
     rows = []
     for n in range(count):
-        topic = [f"{word}{n // 5}" for word in WORDS * 3]
+        topic = [f"{word}{n // 5}x{turn}" for turn in range(6) for word in WORDS]
         topic[n % 5] = f"line{n}" if n % 5 else topic[0]
         rows.append({"id": f"f{n}", "text": " ".join(topic), "n": n})
         if n % 11 == 0:

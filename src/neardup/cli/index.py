@@ -14,7 +14,8 @@ __all__ = ["index"]
 def index() -> None:
     """Remember documents, and tell whether they, or near-duplicates of them, have been seen before.
 
-    An index is a folder. One process at a time may write to it, any number may read.
+    An index is a folder: one process at a time may write to it, any number may read. Or it is shared by many in Redis
+    or Valkey: redis://host:6379/0?name=pages, redis+cluster://host:6379?name=pages.
     """
 
 
@@ -33,6 +34,7 @@ for command in (
     files.backup,
     files.export,
     files.import_,
+    files.replay,
     files.key,
     files.reindex,
     files.recover,

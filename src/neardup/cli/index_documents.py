@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
 import time
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import click
@@ -37,7 +37,8 @@ def create(
         reader = nd.read(list(samples), text=text, id=id_, format=format_)
         sample = (document.text for batch in stream(reader, html, {}, threads) for document in batch)
     chosen = config_of(config, method, threshold, radius, store)
-    if (Path(path) / "index.sqlite").exists():
+    with contextlib.suppress(FileNotFoundError):
+        existing(path)
         raise nd.DataError(f"{path}: there is an index already")
     with nd.Index(path, chosen, store=store, sample=sample, threads=threads) as made:
         facts = {"index": path, "scheme": made.scheme, "store": made.store}

@@ -12,7 +12,7 @@ import neardup as nd
 from neardup.cli.documents import stream
 from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, say, threads
 
-__all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "stats", "verify"]
+__all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "replay", "stats", "verify"]
 
 
 @click.command()
@@ -103,6 +103,32 @@ def import_(path: str, file: str, key: str | None, as_json: bool) -> None:
 
     count = import_index(path, file, key)
     say(as_json, {"documents": count}, f"{count:,} documents in {path}")
+
+
+@click.command()
+@folder
+@click.argument("sources", metavar="FILES", nargs=-1, required=True)
+@click.option(
+    "--key",
+    type=click.Path(exists=True, dir_okay=False),
+    help="The key file.  [default: FILE.key of the first]",
+)
+@as_json
+def replay(path: str, sources: tuple[str, ...], key: str | None, as_json: bool) -> None:
+    """Put an index in Redis again: from what `export` wrote, or from the logs of all its workers (log=FILE in its
+    address)."""
+    from neardup.index.inputs import is_address
+    from neardup.shared.address import Address
+    from neardup.shared.replay import replay as again
+
+    if not is_address(path):
+        raise nd.ConfigError(
+            f"{path}: replay is for an index in Redis; `neardup index import` makes a folder"
+        )
+    count = again(path, sources, key)
+    click.echo(
+        json.dumps({"changes": count}) if as_json else f"{count:,} changes put into {Address.of(path).shown}"
+    )
 
 
 @click.command()

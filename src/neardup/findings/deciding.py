@@ -80,6 +80,8 @@ def _pairs(findings: Findings, said: Decisions, threshold: float) -> Pairs:
     there[there] = keys[at[there]] == wanted[there]
     counts[at[there]] = accepted[there]
     new = accepted & ~there
+    if not new.any():
+        return Pairs(stored.left[counts], stored.right[counts], stored.similarity[counts])
     return Pairs.of(
         np.concatenate([stored.left[counts], wanted[new] // rows]),
         np.concatenate([stored.right[counts], wanted[new] % rows]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,9 +14,10 @@ import numpy as np
 
 from neardup.config import Config
 from neardup.documents import Document
-from neardup.errors import DataError, FormatError
+from neardup.errors import ConfigError, DataError, FormatError
 from neardup.index.contents import pack_text, unpack_text
 from neardup.index.index import Index
+from neardup.index.inputs import is_address
 from neardup.index.key import read_key, write_key
 from neardup.index.recipe import Contents, Recipe
 from neardup.index.salvage import salvage
@@ -26,7 +27,7 @@ from neardup.io import Limits, Reader, open_writer, read
 from neardup.io.arrow import pyarrow
 from neardup.io.columns import Layout
 
-__all__ = ["export_index", "import_index", "recover_index", "reindex"]
+__all__ = ["Line", "export_index", "import_index", "read_export", "recover_index", "reindex", "write_export"]
 
 AT_ONCE = 1000
 COLUMNS = {
@@ -43,7 +44,9 @@ COLUMNS = {
 }
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
+    """A document of an export. Times in milliseconds since 1970."""
+
     id: str
     keeper: str
     distance: int | None
@@ -59,25 +62,39 @@ def export_index(index: Index, path: str | PathLike[str], key: str | PathLike[st
     """Write all documents to a JSONL or Parquet file, by row, and the index's key to another (PATH.key); gives how many
     documents there were. Together the two make the same index again."""
     session = index._session
-    rows, contents = 0, session.recipe.contents
     store = Store(session.store.path, readonly=True)  # a snapshot of its own: nobody has to wait
     try:
         store.begin(snapshot=True)
-        with open_writer(path, like=_layout(path, contents)) as writer:
-            for lines in _stored(store):
-                for line in lines:
-                    writer.write(_record(line, contents))
-                    rows += 1
+        return write_export(path, session.recipe, _stored(store), key)
     finally:
         store.close()
-    write_key(session.recipe, f"{path}.key" if key is None else key)
+
+
+def write_export(
+    path: str | PathLike[str],
+    recipe: Recipe,
+    stored: Iterable[Sequence[Line]],
+    key: str | PathLike[str] | None = None,
+) -> int:
+    """Write lines to a file, and the key to another; gives how many lines there were."""
+    rows = 0
+    with open_writer(path, like=_layout(path, recipe.contents)) as writer:
+        for lines in stored:
+            for line in lines:
+                writer.write(_record(line, recipe.contents))
+                rows += 1
+    write_key(recipe, f"{path}.key" if key is None else key)
     return rows
 
 
 def import_index(path: str | PathLike[str], source: str, key: str | PathLike[str] | None = None) -> int:
-    """A new index from what `export_index` wrote; gives how many documents it has."""
+    """A new index, in a folder or on a server, from what `export_index` wrote; gives how many documents it has."""
+    if is_address(path):
+        from neardup.shared.replay import import_shared
+
+        return import_shared(str(path), source, key)
     recipe = read_key(f"{source}.key" if key is None else key)
-    return _fill(Path(path), recipe, _read_export(source, recipe))
+    return _fill(Path(path), recipe, read_export(source, recipe))
 
 
 def reindex(
@@ -90,6 +107,8 @@ def reindex(
 ) -> int:
     """A new index of the same documents with another config, from their stored texts; document frequencies, if it asks
     for them, are fitted on these. Gives how many documents it has. Clusters are made anew, in the order of rows."""
+    if is_address(path):
+        raise ConfigError("reindex into a folder; export that, and import it to the server")
     if source.store != "text":
         raise DataError(
             'this index keeps no texts: make a new one from the original files, with "neardup index add"'
@@ -116,6 +135,10 @@ def recover_index(
 
     The documents are read page by page, not through SQLite, which loses all that is under a damaged page of the tree.
     """
+    if is_address(path) or is_address(target):
+        raise ConfigError(
+            "recover is for an index in a folder; one on a server is put right by compact, or replay"
+        )
     database = Path(path) / DATABASE
     connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
     try:
@@ -144,7 +167,7 @@ def _copy(target: Index, batch: list[Any]) -> int:
     return len(batch)
 
 
-def _stored(store: Store) -> Iterator[list[_Line]]:
+def _stored(store: Store) -> Iterator[list[Line]]:
     names: dict[int, str] = {}
     for part in store.chunks(
         "row, id, keeper, distance, similarity, added, expires, print, meta, content",
@@ -155,7 +178,7 @@ def _stored(store: Store) -> Iterator[list[_Line]]:
         own = {line[0]: line[1] for line in part}
         others = np.array([line[2] for line in part if line[2] not in own], np.int64)
         names = store.ids(others) if len(others) else {}
-        yield [_Line(line[1], own.get(line[2]) or names[line[2]], *line[3:]) for line in part]
+        yield [Line(line[1], own.get(line[2]) or names[line[2]], *line[3:]) for line in part]
 
 
 def _layout(path: str | PathLike[str], contents: Contents) -> Layout:
@@ -172,7 +195,7 @@ def _text_column(contents: Contents) -> str:
     return "keeper" if contents == "none" else contents
 
 
-def _record(line: _Line, contents: Contents) -> dict[str, Any]:
+def _record(line: Line, contents: Contents) -> dict[str, Any]:
     record: dict[str, Any] = {
         "id": line.id,
         "keeper": line.keeper,
@@ -190,7 +213,8 @@ def _record(line: _Line, contents: Contents) -> dict[str, Any]:
     return record
 
 
-def _read_export(source: str, recipe: Recipe) -> Iterator[_Line]:
+def read_export(source: str, recipe: Recipe) -> Iterator[Line]:
+    """The lines of an export."""
     reader = read(source, text=_text_column(recipe.contents), id="id", limits=Limits(document_bytes=1 << 30))
     for batch in reader:
         for record in batch.records():
@@ -205,7 +229,7 @@ def _read_export(source: str, recipe: Recipe) -> Iterator[_Line]:
                     raise ValueError(f"a fingerprint of {len(print)} bytes, not {recipe.width}")
                 if record["meta"] is not None:
                     json.loads(record["meta"])
-                yield _Line(
+                yield Line(
                     record["id"], record["keeper"], record["distance"], record["similarity"], int(record["added"]),
                     record["expires"], print, record["meta"], content,
                 )  # fmt: skip
@@ -221,7 +245,7 @@ def _checked(reader: Reader, source: str) -> None:
         raise DataError(f"{source}: some documents cannot be read: {dict(reader.rejects.counts)}")
 
 
-def _fill(folder: Path, recipe: Recipe, lines: Iterable[_Line]) -> int:
+def _fill(folder: Path, recipe: Recipe, lines: Iterable[Line]) -> int:
     """A new index with these documents, under its name when it is whole."""
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: a new index goes to a new folder")
@@ -242,7 +266,7 @@ def _fill(folder: Path, recipe: Recipe, lines: Iterable[_Line]) -> int:
     return count
 
 
-def _insert(store: Store, lines: Iterable[_Line]) -> int:
+def _insert(store: Store, lines: Iterable[Line]) -> int:
     rows: dict[str, int] = {}
     follows: list[tuple[int, str]] = []
     with store.transaction():
@@ -287,7 +311,7 @@ def _counted(connection: sqlite3.Connection) -> int | None:
         return None
 
 
-def _salvaged(database: Path, recipe: Recipe) -> Iterator[_Line]:
+def _salvaged(database: Path, recipe: Recipe) -> Iterator[Line]:
     """Every document that can be read, by row."""
     found: dict[int, tuple[Any, ...]] = {}
     for line in salvage(database):
@@ -296,7 +320,7 @@ def _salvaged(database: Path, recipe: Recipe) -> Iterator[_Line]:
     names = {row: line[1] for row, line in found.items()}
     for row in sorted(found):
         line = found[row]
-        yield _Line(line[1], names.get(line[2], line[1]), *line[3:])
+        yield Line(line[1], names.get(line[2], line[1]), *line[3:])
 
 
 def _plausible(line: tuple[Any, ...], recipe: Recipe) -> bool:

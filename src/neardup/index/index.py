@@ -8,7 +8,7 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, overload
+from typing import Any, Literal, Protocol, Self, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,9 +21,9 @@ from neardup.features.texts import Texts
 from neardup.fingerprints.base import Fingerprints
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
 from neardup.index.health import backup, verify
-from neardup.index.inputs import lasting, meta_text
+from neardup.index.inputs import is_address, lasting, meta_text
 from neardup.index.key import write_key
-from neardup.index.matching import Items
+from neardup.index.matching import Items, Matcher
 from neardup.index.reading import cluster_of, hits_of, stored_documents
 from neardup.index.recipe import Contents, Recipe, default_config
 from neardup.index.session import DATABASE, Session, check_new_folder
@@ -37,6 +37,17 @@ __all__ = ["Index"]
 
 AT_ONCE = 1024  # documents in one transaction
 Rows = NDArray[np.int64]
+
+
+class Takes(Protocol):
+    """What an index takes in and gives up."""
+
+    def put(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers: ...
+    def remove(self, ids: Sequence[str]) -> int: ...
+    def forget(self, before: int) -> int: ...
+    def expire(self) -> int: ...
 
 
 class Index:
@@ -70,20 +81,21 @@ class Index:
         ttl: float | None = None,
         threads: int = 1,
     ) -> None:
-        self.path = Path(path)
+        folder = Path(path)
+        self.path: Path | str = folder
         lasting(ttl)  # checked before anything is made
         if mode not in ("write", "read"):
             raise ConfigError(f'mode is "write" or "read", not {mode!r}')
         recipe = None
-        if not (self.path / DATABASE).exists():
+        if not (folder / DATABASE).exists():
             if mode == "read":
                 raise FileNotFoundError(2, "there is no index here", str(self.path))
-            check_new_folder(self.path)
+            check_new_folder(folder)
             contents: Contents = store or ("text" if scheme is None else "none")
             own = None if seed is None else Seed.of(seed)
             recipe = Recipe.make(config or default_config(contents), own, contents, scheme, sample, threads)
         self._session = Session(
-            self.path,
+            folder,
             recipe=recipe,
             writes=mode == "write",
             durability=durability,
@@ -96,6 +108,23 @@ class Index:
         except BaseException:
             self._session.close()
             raise
+
+    def __new__(cls, path: str | PathLike[str], *_: Any, **__: Any) -> Self:
+        """An address such as redis://host:6379/0?name=pages is that of a shared index (neardup.shared)."""
+        chosen: type[Any] = cls
+        if cls is Index and is_address(path):
+            from neardup.shared.index import SharedIndex
+
+            chosen = SharedIndex
+        return cast(Self, object.__new__(chosen))
+
+    @property
+    def _matcher(self) -> Matcher:
+        return self._session.matcher
+
+    @property
+    def _takes(self) -> Takes:
+        return self._turnover
 
     def close(self) -> None:
         """Save the cache and let go of the files; a second call does nothing."""
@@ -173,12 +202,12 @@ class Index:
                     raise DataError(f"expected Documents, got {type(document).__name__}")
             items = self.prepare([document.text for document in batch])
             metas = [meta_text(document.meta) for document in batch]
-            parts.append(self._turnover.put([document.id for document in batch], items, metas, ttl))
+            parts.append(self._takes.put([document.id for document in batch], items, metas, ttl))
         return Answers.joined(parts)
 
     def prepare(self, texts: Sequence[str], *, threads: int | None = None) -> Items:
         """The part of `seen` that depends on the texts alone, for whoever does it while others are written."""
-        return self._session.matcher.of_texts(texts, threads, pack=True)
+        return self._matcher.of_texts(texts, threads, pack=True)
 
     def seen_prepared(
         self,
@@ -192,10 +221,15 @@ class Index:
         if len(ids) != len(items) or (metas is not None and len(metas) != len(ids)):
             raise DataError(f"{len(ids)} ids for {len(items)} documents")
         texts = [None] * len(ids) if metas is None else [meta_text(meta or {}) for meta in metas]
+        return self._put_all(ids, items, texts, ttl)
+
+    def _put_all(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers:
         if len(ids) <= AT_ONCE:
-            return self._turnover.put(ids, items, texts, ttl)
+            return self._takes.put(ids, items, metas, ttl)
         cuts = [slice(start, start + AT_ONCE) for start in range(0, len(ids), AT_ONCE)]
-        return Answers.joined([self._turnover.put(ids[c], items.cut(c), texts[c], ttl) for c in cuts])
+        return Answers.joined([self._takes.put(ids[c], items.cut(c), metas[c], ttl) for c in cuts])
 
     def seen_prints(
         self,
@@ -210,7 +244,7 @@ class Index:
             raise DataError(
                 'this index keeps texts to verify hits by: use `seen`, or make it with store="none"'
             )
-        return self.seen_prepared(ids, self._session.matcher.of_prints(prints), metas=metas, ttl=ttl)
+        return self.seen_prepared(ids, self._matcher.of_prints(prints), metas=metas, ttl=ttl)
 
     def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:
         """Remember documents; gives how many of them were new. Each learns its keeper, as in `seen`."""
@@ -226,15 +260,15 @@ class Index:
 
     def remove(self, ids: str | Iterable[str]) -> int:
         """Forget documents; gives how many of them there were. A cluster whose keeper goes gets a new one."""
-        return self._turnover.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
+        return self._takes.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
 
     def forget(self, before: float) -> int:
         """Forget all documents added before a time, in seconds since 1970; gives how many there were."""
-        return self._turnover.forget(int(before * 1000))
+        return self._takes.forget(int(before * 1000))
 
     def expire(self) -> int:
         """Forget the documents whose time is over; adding does so too. Gives how many there were."""
-        return self._turnover.expire()
+        return self._takes.expire()
 
     def search(self, queries: str | Document | Iterable[str | Document], *, mode: Mode = "all") -> Any:
         """The stored documents near a text: a list of Hit, the best first; for several texts a list of such lists.
@@ -244,18 +278,18 @@ class Index:
         if isinstance(queries, str | Document):
             return self.search([queries], mode=mode)[0]
         asked = list(queries)
-        items = self._session.matcher.of_texts([q.text if isinstance(q, Document) else q for q in asked])
+        items = self._matcher.of_texts([q.text if isinstance(q, Document) else q for q in asked])
         return self._search(items, [q.id if isinstance(q, Document) else None for q in asked], mode)
 
     def search_prints(self, prints: Fingerprints, *, mode: Mode = "all") -> list[list[Hit]]:
         """`search` for ready fingerprints."""
         if self._recipe.verifies:
             raise DataError('this index verifies hits by texts: use `search`, or make it with store="none"')
-        return self._search(self._session.matcher.of_prints(prints), [None] * len(prints), mode)
+        return self._search(self._matcher.of_prints(prints), [None] * len(prints), mode)
 
     def search_rows(self, prints: Fingerprints, *, mode: Mode = "all", threads: int | None = None) -> Hits:
         """The bare search: rows within reach of each fingerprint, not verified, expired ones too; `ids` names them."""
-        items = self._session.matcher.of_prints(prints)
+        items = self._matcher.of_prints(prints)
         with self._session.reading():
             near = self._session.state.tables.search(
                 items.keys, items.empty, followers=True, mode=check_mode(mode), threads=threads
@@ -273,7 +307,7 @@ class Index:
             mine = self._session.rows_of([id for id in own if id is not None], store)
             # A document's own row, or one that has expired, must not take the one place that `first` has.
             wide: Mode = "all" if mine or time.time() * 1000 >= self._turnover.next_expiry else mode
-            found = self._session.matcher.stored(items, store, followers=True, mode=wide)
+            found = self._matcher.stored(items, store, followers=True, mode=wide)
             return hits_of(found, store, [mine.get(id or "", -1) for id in own], mode, time.time())
 
     def get(self, id: str) -> Stored | None:

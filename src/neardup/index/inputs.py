@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
 
-__all__ = ["check_ids", "distinct_until", "lasting", "meta_text"]
+__all__ = ["check_ids", "distinct_until", "is_address", "lasting", "meta_text"]
 
 LONGEST_ID = 8192  # bytes
+SERVERS = re.compile(r"(redis|valkey)s?(\+cluster|\+unix)?://", re.IGNORECASE)
+
+
+def is_address(path: object) -> bool:
+    """Whether this names a server; a path does not, whatever it is called: "redis:x" and "./redis://x" are folders."""
+    return isinstance(path, str) and SERVERS.match(path) is not None
 
 
 def lasting(ttl: float | None) -> int | None:

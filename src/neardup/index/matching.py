@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,14 +14,33 @@ from neardup.features.base import Features
 from neardup.fingerprints.base import Fingerprints
 from neardup.index.contents import pack_features, pack_text, unpack_features, unpack_text
 from neardup.index.recipe import Recipe
-from neardup.index.store import Store
-from neardup.index.tables import Near, Tables
+from neardup.index.tables import Near
 from neardup.search.base import Mode
 
-__all__ = ["Items", "Matcher", "Matches"]
+__all__ = ["Contained", "Items", "Matcher", "Matches", "Searched"]
 
 Rows = NDArray[np.int64]
 MOST_ALIKE = 1000  # keepers with one and the same key that a document is compared with, in each segment
+
+
+class Contained(Protocol):
+    """Where stored rows are read: a database, or what was fetched from one."""
+
+    def of_rows(self, columns: str, rows: Rows) -> list[Any]: ...
+
+
+class Searched(Protocol):
+    """Where rows near to keys are found."""
+
+    def search(
+        self,
+        keys: NDArray[np.uint64],
+        empty: NDArray[np.bool_],
+        *,
+        followers: bool,
+        mode: Mode = "all",
+        most: int | None = None,
+    ) -> Near: ...
 
 
 @dataclass(frozen=True)
@@ -98,7 +117,7 @@ NO_MATCHES = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, n
 class Matcher:
     """Makes items and finds what they match."""
 
-    def __init__(self, recipe: Recipe, tables: Tables, threads: int = 1) -> None:
+    def __init__(self, recipe: Recipe, tables: Searched, threads: int = 1) -> None:
         self.recipe, self.tables, self.threads = recipe, tables, threads
         self._method = recipe.method()
 
@@ -119,7 +138,7 @@ class Matcher:
             return replace(made, contents=pack_features(self.recipe, features))
         return made
 
-    def of_rows(self, rows: Rows, store: Store) -> Items:
+    def of_rows(self, rows: Rows, store: Contained) -> Items:
         """Items from stored rows, which must be there; in their order."""
         lines = {line[0]: line for line in store.of_rows("row, print, content", rows)}
         found = [lines[row] for row in rows.tolist()]
@@ -134,24 +153,34 @@ class Matcher:
         return Items(column, self.recipe.keys(column, self.threads), empty, contents)
 
     def stored(
-        self, items: Items, store: Store, *, followers: bool, mode: Mode = "all", without: Rows | None = None
+        self,
+        items: Items,
+        store: Contained,
+        *,
+        followers: bool,
+        mode: Mode = "all",
+        without: Rows | None = None,
     ) -> Matches:
         """Stored rows that match the items, `without` some; keepers only unless followers are asked for too.
 
         With mode `first` one for each: the best if contents or sketches are compared, else the first met.
         """
         compared = self.recipe.verifies or self.recipe.kind == "sketches"
-        most = None if followers and not compared else MOST_ALIKE
-        if self.recipe.kind == "sketches":
-            most = self.recipe.config.bands.cap
+        most = self.most(followers)
         near = self.tables.search(
             items.keys, items.empty, followers=followers, mode="all" if compared else mode, most=most
         )
         if without is not None and len(without) and len(near.row):
             kept = ~np.isin(near.row, without)
             near = Near(near.query[kept], near.row[kept], near.distance[kept])
-        found = self._compared(items, near, store)
+        found = self.compared(items, near, store)
         return best(found) if mode == "first" and compared else found
+
+    def most(self, followers: bool) -> int | None:
+        """How many rows with one and the same key a document is compared with; None for all."""
+        if self.recipe.kind == "sketches":
+            return self.recipe.config.bands.cap
+        return None if followers and not self.recipe.verifies else MOST_ALIKE
 
     @property
     def same(self) -> tuple[int, float]:
@@ -198,7 +227,8 @@ class Matcher:
             first = where[back].astype(np.int64)
         return np.where(items.empty, np.arange(len(items)), first)
 
-    def _compared(self, items: Items, near: Near, store: Store) -> Matches:
+    def compared(self, items: Items, near: Near, store: Contained) -> Matches:
+        """The rows that match, of those whose keys are near."""
         unknown = np.full(len(near.query), np.nan)
         if self.recipe.kind == "exact":
             return Matches(near.query, near.row, near.distance, np.ones(len(near.query)))

@@ -156,7 +156,18 @@ class Engine:
 
     async def stats(self) -> StatsAnswer:
         found = await self._in(self._reader, self.index.stats)
-        return StatsAnswer(**{**found.to_json(), "segments": list(found.segments)})
+        return StatsAnswer(
+            documents=found.documents,
+            keepers=found.keepers,
+            rows=found.rows,
+            watermark=found.watermark,
+            database_bytes=found.database_bytes,
+            cache_bytes=found.cache_bytes,
+            memory_bytes=found.memory_bytes,
+            segments=list(found.segments),
+            store=found.store,
+            scheme=found.scheme,
+        )
 
     async def compare(self, pair: CompareRequest) -> CompareAnswer:
         """Two texts by everything there is."""

@@ -9,6 +9,7 @@ from neardup.service.engine import Engine
 from neardup.service.limits import Refused
 from neardup.service.logs import log
 from neardup.service.metrics import Metrics
+from neardup.shared.connection import SharedIndexError
 
 __all__ = ["Opening"]
 
@@ -32,7 +33,7 @@ class Opening:
     def refusal(self, error: NeardupError) -> Refused:
         """What a client is told: its own mistakes in full, and of the index's troubles only that there are some."""
         folder = None if self.ready is None else str(self.ready.index.path)
-        if isinstance(error, FormatError) or (folder is not None and folder in str(error)):
+        if isinstance(error, FormatError | SharedIndexError) or (folder is not None and folder in str(error)):
             log("trouble", reason=str(error))
             return Refused(503, "the index is in trouble; the logs say what it is")
         return Refused(422, str(error))

@@ -154,7 +154,8 @@ def crowded(entries: DataFrame, buckets: DataFrame, fit: Fit | None = None) -> t
     order = bucket.orderBy(then, "row")
     rest = ranked.where(F.col("place") > _STARS)
     ahead = F.array(*[_ahead(order, step, fit) for step in range(1, _NEIGHBOURS + 1)])
-    near = rest.select("row", *size, F.explode(ahead).alias("other")).where(F.col("other.row").isNotNull())
+    near = rest.withColumn("ahead", ahead).select("row", *size, F.explode("ahead").alias("other"))
+    near = near.where(F.col("other.row").isNotNull())
     if fit is not None:
         near = near.where(fit.where(F.col("size"), F.col("other.size")))
     pairs = starred.select("row", F.col("star").alias("other")).unionByName(

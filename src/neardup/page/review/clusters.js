@@ -87,9 +87,10 @@ export async function showCluster(row) {
   chosen = row;
   document.body.dataset.chosen = "yes";
   if (stale) await load();
+  const before = parts.list.scrollTop;
   await draw(row);
   const place = list.find((cluster) => cluster.label === parts.label);
-  if (place >= 0) list.reveal(place);
+  if (place >= 0 && parts.list.scrollTop === before) list.reveal(place); // whoever scrolled meanwhile is left alone
 }
 
 /** The cluster so many places further down the list than that of a row; undefined at the ends. */

@@ -1,0 +1,323 @@
+"""One server or a cluster: commands in pipelines, sent where their keys are, again where that cannot do harm.
+
+Everything this package sends may be sent twice, so whatever a broken connection, a failover or a slot on the move
+leaves undone is sent again until the timeout is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import chain
+from typing import Any, NamedTuple
+
+from neardup.errors import ConfigError, FormatError, MissingExtra, NeardupError
+from neardup.shared.address import Address
+
+__all__ = ["Command", "Connection", "SharedIndexError"]
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
+AT_ONCE = 1000  # keys in one script or MGET: a server does nothing else meanwhile
+
+
+class SharedIndexError(NeardupError):
+    """The server of a shared index cannot be reached, or does not do what it is asked."""
+
+
+class Command(NamedTuple):
+    """A command, and the key that says which node of a cluster it is for."""
+
+    key: bytes
+    words: tuple[Any, ...]
+
+
+class Connection:
+    """A client of one server or of a cluster; used by any number of threads."""
+
+    _pack: Callable[[tuple[Any, ...]], bytes] | None = None
+
+    def __init__(self, address: Address) -> None:
+        try:
+            redis = import_module("redis")
+        except ModuleNotFoundError:
+            raise MissingExtra("an index in Redis", "redis") from None
+        self.address, self._errors = address, redis.exceptions
+        self._sleeping: Callable[[float], None] = time.sleep
+        with contextlib.suppress(ModuleNotFoundError):
+            self._pack = import_module("hiredis").pack_command
+        retry = import_module("redis.retry").Retry(import_module("redis.backoff").NoBackoff(), 0)
+        # One answer may take as long as all of them; what a dead server leaves unanswered is noticed sooner.
+        wait = min(address.timeout, 5.0)
+        options: dict[str, Any] = {
+            "socket_timeout": wait,
+            "socket_connect_timeout": wait,
+            "retry": retry,
+            "protocol": 2,
+        }
+        self._client: Any
+        with self._told():
+            if address.cluster:
+                made = redis.cluster.RedisCluster
+                self._client = self._until(lambda: made.from_url(address.url, **options))
+            else:
+                try:
+                    self._client = redis.Redis.from_url(address.url, **options)
+                except (TypeError, ValueError) as error:
+                    raise ConfigError(f"{address.shown}: {error}") from None
+                self._until(self._client.ping)
+
+    def close(self) -> None:
+        with contextlib.suppress(self._errors.RedisError):
+            self._client.close()
+
+    def one(self, key: bytes, *words: Any) -> Any:
+        """The reply to one command."""
+        return self.run([Command(key, words)])[0]
+
+    def run(self, commands: Sequence[Command]) -> list[Any]:
+        """The replies to commands, each done once or more; those for one node go in one pipeline, in order."""
+        replies: list[Any] = [None] * len(commands)
+        left = list(range(len(commands)))
+        deadline, pause = time.monotonic() + self.address.timeout, FIRST_PAUSE
+        with self._told():
+            while left:
+                failed = self._send(commands, left, replies)
+                if not failed:
+                    break
+                if time.monotonic() + pause > deadline:
+                    raise replies[failed[0]]
+                self._sleeping(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                self._look_again([replies[at] for at in failed])
+                left = failed
+        return replies
+
+    def grouped(self, keys: Sequence[bytes]) -> list[list[int]]:
+        """Places of keys that one command may have: in a cluster those with the same hash tag."""
+        if not self.address.cluster:
+            return [list(range(at, min(at + AT_ONCE, len(keys)))) for at in range(0, len(keys), AT_ONCE)]
+        groups: dict[bytes, list[int]] = {}
+        for at, key in enumerate(keys):
+            groups.setdefault(key[: key.index(b"}")], []).append(at)
+        return [group[at : at + AT_ONCE] for group in groups.values() for at in range(0, len(group), AT_ONCE)]
+
+    def each(self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]]) -> list[Any]:
+        """A script over keys, each with words of its own, that answers with one value a key."""
+        groups = self.grouped(keys)
+        replies = self.run([self._script(script, keys, words, group, ()) for group in groups])
+        found: list[Any] = [None] * len(keys)
+        for group, reply in zip(groups, replies, strict=True):
+            for at, value in zip(group, reply, strict=True):
+                found[at] = value
+        return found
+
+    def total(
+        self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]], last: Any
+    ) -> list[Command]:
+        """Commands for a script over keys whose answers are to be added up; `last` is its last word."""
+        return [self._script(script, keys, words, group, (last,)) for group in self.grouped(keys)]
+
+    @staticmethod
+    def _script(
+        script: str,
+        keys: Sequence[bytes],
+        words: Sequence[Sequence[Any]],
+        group: Sequence[int],
+        last: tuple[Any, ...],
+    ) -> Command:
+        named = [keys[at] for at in group]
+        given = chain.from_iterable(words[at] for at in group)
+        return Command(named[0], ("EVAL", script, len(named), *named, *given, *last))
+
+    def values(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The strings under keys."""
+        groups = self.grouped(keys)
+        commands = [Command(keys[group[0]], ("MGET", *(keys[at] for at in group))) for group in groups]
+        found: list[bytes | None] = [None] * len(keys)
+        for group, reply in zip(groups, self.run(commands), strict=True):
+            for at, value in zip(group, reply, strict=True):
+                found[at] = value
+        return found
+
+    def scan(self, pattern: str) -> Iterator[bytes]:
+        """The keys that match a pattern, some of them perhaps twice."""
+        with self._told():
+            if not self.address.cluster:
+                yield from self._client.scan_iter(match=pattern, count=1000)
+                return
+            for node in self._client.get_primaries():
+                yield from self._client.get_redis_connection(node).scan_iter(match=pattern, count=1000)
+
+    def memory(self) -> int:
+        """Bytes that the server, or all masters of the cluster, use, for everything they hold."""
+        with self._told():
+            nodes = self._client.get_primaries() if self.address.cluster else [None]
+            infos = [
+                self._client.info("memory")
+                if node is None
+                else self._client.info("memory", target_nodes=node)
+                for node in nodes
+            ]
+        return sum(int(info["used_memory"]) for info in infos)
+
+    def _send(self, commands: Sequence[Command], left: Sequence[int], replies: list[Any]) -> list[int]:
+        """Send what is left; gives what has to be sent again, with its error in its place."""
+        again: list[int] = []
+        asked: list[int] = []
+        for client, places in self._routed(commands, left, replies, again):
+            try:
+                found = self._asked(client, [commands[at].words for at in places])
+            except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as error:
+                found = [error] * len(places)
+            for at, reply in zip(places, found, strict=True):
+                replies[at] = reply
+                if self._redirected(reply):
+                    asked.append(at)
+                elif self._passes(reply):
+                    again.append(at)
+                elif isinstance(reply, Exception):
+                    raise reply
+        for at in asked:
+            self._ask(commands[at], at, replies, again)
+        return sorted(again)
+
+    def _asked(self, client: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The replies of one server, errors among them, when as many replicas as were asked for have what was written.
+
+        This is redis-py's pipeline without what it does for every reply, which took as long as all else in the client.
+        """
+        wanted = self.address.replicas
+        sent = [*commands, ("WAIT", wanted, 1000)] if wanted else commands
+        pool = client.connection_pool
+        connection = pool.get_connection()
+        found: list[Any] = []
+        try:
+            connection.send_packed_command(self._packed(connection, sent))
+            for _ in sent:
+                try:
+                    found.append(connection.read_response())
+                except self._errors.ResponseError as error:
+                    found.append(error)
+        except BaseException:
+            connection.disconnect()  # replies may still come, which nobody must take for others
+            raise
+        finally:
+            pool.release(connection)
+        if wanted and isinstance(have := found.pop(), int) and have < wanted:
+            raise self._errors.ConnectionError(f"{have} of {wanted} replicas have what was written")
+        return found
+
+    def _packed(self, connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[bytes]:
+        if self._pack is None:
+            packed: list[bytes] = connection.pack_commands(commands)
+            return packed
+        return [b"".join(map(self._pack, commands))]
+
+    def _routed(
+        self, commands: Sequence[Command], left: Sequence[int], replies: list[Any], again: list[int]
+    ) -> list[tuple[Any, list[int]]]:
+        if not self.address.cluster:
+            return [(self._client, list(left))]
+        routes: dict[str, tuple[Any, list[int]]] = {}
+        for at in left:
+            try:
+                node = self._client.get_node_from_key(commands[at].key)
+                client = self._client.get_redis_connection(node)
+            except (self._errors.RedisError, OSError) as error:
+                replies[at] = error
+                again.append(at)
+                continue
+            routes.setdefault(node.name, (client, []))[1].append(at)
+        return list(routes.values())
+
+    def _ask(self, command: Command, at: int, replies: list[Any], again: list[int]) -> None:
+        """A slot is on the move, and this command is for the node it goes to."""
+        error = replies[at]
+        try:
+            node = self._client.get_node(host=error.host, port=error.port)
+            if node is None:
+                raise self._errors.ConnectionError(f"{error.host}:{error.port} is not known yet")
+            client = self._client.get_redis_connection(node)
+            replies[at] = self._asked(client, [("ASKING",), command.words])[1]
+        except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as caught:
+            replies[at] = caught
+        if self._redirected(replies[at]) or self._passes(replies[at]):
+            again.append(at)
+        elif isinstance(replies[at], Exception):
+            raise replies[at]
+
+    def _redirected(self, reply: Any) -> bool:
+        return isinstance(reply, self._errors.AskError) and not isinstance(reply, self._errors.MovedError)
+
+    def _passes(self, reply: Any) -> bool:
+        refused = self._errors.AuthenticationError
+        return isinstance(reply, self._lasting()) and not isinstance(reply, refused)
+
+    def _lasting(self) -> tuple[type[Exception], ...]:
+        """Errors that pass."""
+        errors = self._errors
+        return (
+            errors.ConnectionError,
+            errors.TimeoutError,
+            errors.BusyLoadingError,
+            errors.MovedError,
+            errors.TryAgainError,
+            errors.ClusterDownError,
+            errors.MasterDownError,
+            errors.ReadOnlyError,
+            errors.SlotNotCoveredError,
+            OSError,
+        )
+
+    def _look_again(self, errors: Sequence[Exception]) -> None:
+        """Learn where the slots are now."""
+        if not self.address.cluster or all(isinstance(e, self._errors.TryAgainError) for e in errors):
+            return
+        with contextlib.suppress(self._errors.RedisError, OSError):
+            self._client.nodes_manager.initialize()
+
+    def _until(self, call: Callable[[], Any]) -> Any:
+        """The result of a call, tried again until the timeout is over."""
+        deadline, pause = time.monotonic() + min(self.address.timeout, 5.0), FIRST_PAUSE
+        while True:
+            try:
+                return call()
+            except self._errors.AuthenticationError:
+                raise
+            except (self._errors.RedisError, OSError):
+                if time.monotonic() + pause > deadline:
+                    raise
+            self._sleeping(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    @contextlib.contextmanager
+    def _told(self) -> Any:
+        """What redis-py raises, in our words."""
+        errors, where = self._errors, self.address.shown
+        try:
+            yield
+        except (errors.AuthenticationError, errors.NoPermissionError) as error:
+            raise SharedIndexError(
+                f"{where}: {error}; put the user and password in the address, redis://user:password@host"
+            ) from None
+        except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
+            raise SharedIndexError(
+                f"{where}: no answer ({error}); is the server there? What was not acknowledged may be sent again"
+            ) from None
+        except (*self._lasting(), errors.AskError, errors.RedisClusterException) as error:
+            raise SharedIndexError(
+                f"{where}: the cluster cannot serve all keys ({error}); try again when "
+                "`redis-cli --cluster check` is content"
+            ) from None
+        except errors.OutOfMemoryError as error:
+            raise SharedIndexError(
+                f"{where}: {error}; raise maxmemory, or let documents go (ttl, `neardup index forget`)"
+            ) from None
+        except errors.ResponseError as error:
+            if "WRONGTYPE" in str(error):
+                raise FormatError(where, "keys of this index", f"a key of another kind ({error})") from None
+            raise SharedIndexError(f"{where}: the server refused a command: {error}") from None
+        except errors.RedisError as error:
+            raise SharedIndexError(f"{where}: {error}") from None

@@ -1,0 +1,99 @@
+"""What is kept of one document, in bytes: docs/format.md, "Shared index"."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, replace
+
+from neardup.errors import FormatError
+
+__all__ = ["FOLLOWER", "GONE", "KEEPER", "PENDING", "VOID", "Record"]
+
+PENDING, KEEPER, FOLLOWER, VOID, GONE = b"P", b"K", b"F", b"V", b"R"
+"""Being added (under a ticket), a keeper, a follower, told to look again, being removed."""
+_STATES = (PENDING, KEEPER, FOLLOWER, VOID, GONE)
+_EXPIRES, _DISTANCE, _SIMILARITY, _PRINT, _META = 1, 2, 4, 8, 16
+
+
+@dataclass(frozen=True)
+class Record:
+    """`other` is the ticket of one that is pending, the keeper's row of a follower, else 0. Times in milliseconds since
+    1970; `print` is None for an empty document and where fingerprints are with the contents (`apart`)."""
+
+    state: bytes
+    other: int
+    added: int
+    expires: int | None
+    distance: int | None
+    similarity: float | None
+    id: str
+    print: bytes | None
+    meta: str | None
+    empty: bool = False
+
+    def to_bytes(self) -> bytes:
+        """A state, a row or ticket, flags, and after these what is there."""
+        name = self.id.encode()
+        flags, rest = 32 if self.empty else 0, len(name).to_bytes(2, "little") + name
+        if self.similarity is not None:
+            flags, rest = flags | _SIMILARITY, struct.pack("<d", self.similarity) + rest
+        if self.distance is not None:
+            flags, rest = flags | _DISTANCE, self.distance.to_bytes(2, "little") + rest
+        if self.expires is not None:
+            flags, rest = flags | _EXPIRES, self.expires.to_bytes(6, "little") + rest
+        if self.print is not None:
+            flags, rest = flags | _PRINT, rest + self.print
+        if self.meta is not None:
+            flags, rest = flags | _META, rest + self.meta.encode("utf-8", "surrogatepass")
+        times = (flags | self.added << 8).to_bytes(7, "little")
+        return b"%b%b%b%b" % (self.state, self.other.to_bytes(6, "little"), times, rest)
+
+    @classmethod
+    def from_bytes(cls, data: bytes, width: int, where: object) -> Record:
+        """What `to_bytes` made; `width` are the bytes of a fingerprint. FormatError if it is anything else."""
+        state, flags, place = data[:1], data[7] if len(data) > 7 else 0, 14
+        if state not in _STATES or flags > 63:
+            raise FormatError(where, "the record of a document", f"something else ({data[:20]!r})")
+        other, added = int.from_bytes(data[1:7], "little"), int.from_bytes(data[8:14], "little")
+        expires = distance = similarity = meta = print = None
+        try:
+            if flags & _EXPIRES:
+                expires, place = int.from_bytes(data[place : place + 6], "little"), place + 6
+            if flags & _DISTANCE:
+                distance, place = int.from_bytes(data[place : place + 2], "little"), place + 2
+            if flags & _SIMILARITY:
+                similarity, place = struct.unpack_from("<d", data, place)[0], place + 8
+            end = place + 2 + int.from_bytes(data[place : place + 2], "little")
+            id = data[place + 2 : end].decode()
+            if flags & _PRINT:
+                print, place = data[end : end + width], end + width
+            else:
+                place = end
+            if flags & _META:
+                meta = data[place:].decode("utf-8", "surrogatepass")
+            elif place != len(data):
+                raise ValueError("it has another length")
+        except (ValueError, struct.error) as error:
+            raise FormatError(where, "the record of a document", f"a damaged one ({error})") from None
+        return cls(state, other, added, expires, distance, similarity, id, print, meta, bool(flags & 32))
+
+    @property
+    def head(self) -> bytes:
+        """What tells this state of the record from others."""
+        return self.state + self.other.to_bytes(6, "little")
+
+    def pending(self, ticket: int) -> Record:
+        return replace(self, state=PENDING, other=ticket, distance=None, similarity=None)
+
+    def following(self, keeper: int, distance: int, similarity: float) -> Record:
+        """As the follower of another row; a distance of -1 and a similarity of NaN are none."""
+        return replace(
+            self,
+            state=FOLLOWER,
+            other=keeper,
+            distance=distance if distance >= 0 else None,
+            similarity=similarity if similarity == similarity else None,
+        )
+
+    def expired(self, now: int) -> bool:
+        return self.expires is not None and self.expires <= now

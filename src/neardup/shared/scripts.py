@@ -1,0 +1,95 @@
+"""What the server does in one step: small Lua scripts, each touching the keys it is given and no others.
+
+They are sent whole (EVAL), so that a server that was restarted or took over from another knows them too.
+"""
+
+from __future__ import annotations
+
+__all__ = ["APPEND", "DROP", "LEAD", "READ", "SWAP", "SWITCH"]
+
+READ = """
+local found = {}
+for i = 1, #KEYS do found[i] = redis.call('HGET', KEYS[i], ARGV[i]) end
+return found
+"""
+"""KEYS hashes, ARGV a field of each: the values."""
+
+APPEND = """
+local most, refused = tonumber(ARGV[#KEYS + 1]), 0
+for i = 1, #KEYS do
+  if most > 0 and redis.call('STRLEN', KEYS[i]) >= most then refused = refused + 1
+  else redis.call('APPEND', KEYS[i], ARGV[i]) end
+end
+return refused
+"""
+"""KEYS strings, ARGV what to add to each, and how long they may get (0: as long as need be): how many were too long."""
+
+DROP = """
+local width, gone = tonumber(ARGV[#KEYS + 1]), 0
+for i = 1, #KEYS do
+  local old = redis.call('GET', KEYS[i])
+  if old then
+    local dead, kept = {}, {}
+    for j = 1, #ARGV[i], 8 do dead[string.sub(ARGV[i], j, j + 7)] = true end
+    for j = 1, #old, width do
+      local entry = string.sub(old, j, j + width - 1)
+      if not dead[string.sub(entry, -8)] then kept[#kept + 1] = entry end
+    end
+    if #kept == 0 then redis.call('DEL', KEYS[i])
+    elseif #kept * width < #old then redis.call('SET', KEYS[i], table.concat(kept)) end
+    gone = gone + #old / width - #kept
+  end
+end
+return gone
+"""
+"""KEYS strings of entries, ARGV the rows to take out of each, eight bytes a row, and the width of an entry."""
+
+SWITCH = """
+local found = {}
+for i = 1, #KEYS do
+  local field, before, after = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
+  local old = redis.call('HGET', KEYS[i], field)
+  if not old then found[i] = after == '' and 1 or 0
+  elseif after ~= '' and string.sub(old, 1, #after) == after then found[i] = 1
+  elseif string.sub(old, 1, #before) == before then
+    if after == '' then redis.call('HDEL', KEYS[i], field)
+    elseif #after < 8 then redis.call('HSET', KEYS[i], field, after .. string.sub(old, #after + 1))
+    else redis.call('HSET', KEYS[i], field, after) end
+    found[i] = 1
+  else found[i] = old end
+end
+return found
+"""
+"""KEYS hashes, ARGV a field, what its value must begin with, and its new value, three by three: 1 where it was so, the
+value there is where it was not, 0 where there is none. A new value of less than 8 bytes takes the place of as many at
+the beginning, an empty one deletes the field. Done twice it does no more than once."""
+
+LEAD = """
+local before, after, failed = ARGV[#KEYS + 1], ARGV[#KEYS + 2], {}
+for i = 1, #KEYS do
+  for j = 1, #ARGV[i] do
+    local field = string.byte(ARGV[i], j)
+    local old = redis.call('HGET', KEYS[i], field)
+    local head = old and string.sub(old, 1, #before)
+    if head == before then redis.call('HSET', KEYS[i], field, after .. string.sub(old, #after + 1))
+    elseif head ~= after then
+      failed[#failed + 1] = KEYS[i]
+      failed[#failed + 1] = field
+      failed[#failed + 1] = old
+    end
+  end
+end
+return failed
+"""
+"""KEYS hashes, ARGV bytes that are fields of each, then what all values must begin with and what takes its place: key,
+field and value wherever it was not so. What SWITCH does, for many values with the same beginning."""
+
+SWAP = """
+local found = {}
+for i = 1, #KEYS do
+  found[i] = redis.call('HGET', KEYS[i], ARGV[2 * i - 1])
+  redis.call('HSET', KEYS[i], ARGV[2 * i - 1], ARGV[2 * i])
+end
+return found
+"""
+"""KEYS hashes, ARGV a field and its new value, two by two: the values before."""

@@ -1,0 +1,235 @@
+"""Who is new? Decided without a lock, by workers that see each other's documents before any of them answers.
+
+A document is written first, as pending under its batch's ticket, record and entries; only then are the tables read. So
+of two alike documents at least one worker sees the other's. What it does then:
+
+- a keeper: it follows it.
+- pending, with a later ticket: it is told to look again (its record is switched from pending to void), and cannot be
+  settled before its worker has done so, when it will see this one.
+- pending, with an earlier ticket: this worker waits until that document is settled. If nothing happens for `patience`
+  seconds its worker is taken for dead, and the document is told to look again all the same.
+
+A document is settled by one atomic step, the switch of its record from pending to keeper or follower, which fails if
+somebody has told it to look again. Earlier tickets never wait for later ones, so there is always one that goes on.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.index.clusters import Keepers, settle
+from neardup.index.matching import Items, Matcher, Matches
+from neardup.index.tables import Near
+from neardup.shared.connection import Command, Connection, SharedIndexError
+from neardup.shared.documents import Documents, Fetched
+from neardup.shared.records import FOLLOWER, KEEPER, PENDING, VOID, Record
+from neardup.shared.tables import FOLLOWERS, KEEPERS, SharedTables
+
+__all__ = ["Case", "Settled", "Settling"]
+
+Rows = NDArray[np.int64]
+FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
+
+
+@dataclass
+class Case:
+    """Documents of one batch on their way in, all pending under one ticket. `without` are rows not to be matched:
+    older versions of the same documents, and what is being removed. `stale` are further such that were met."""
+
+    rows: Rows
+    items: Items
+    records: list[Record]
+    ticket: int
+    now: int
+    without: set[int] = field(default_factory=set)
+    stale: set[int] = field(default_factory=set)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What became of a batch: keepers by row, the ids of the keepers that are not of the batch, and how many entries of
+    followers found no place."""
+
+    keepers: Keepers
+    names: dict[int, str]
+    unlisted: int
+
+
+class Settling:
+    """Settles batches."""
+
+    def __init__(self, documents: Documents, tables: SharedTables, matcher: Matcher, patience: float) -> None:
+        self._documents, self._tables, self._matcher = documents, tables, matcher
+        self._patience = patience
+        self._connection: Connection = documents.connection
+        self._sleeping: Callable[[float], None] = time.sleep
+        # Tickets of this process's own batches that are written, but read only when the one before them is settled:
+        # they will see all of it, so nobody has to tell them.
+        self.later: set[int] = set()
+
+    def settle(self, case: Case, listed: bool = False) -> Settled:
+        """Settle a batch whose records and entries have been written. Followers end up in the tables of followers,
+        keepers in those of keepers, and all are committed when it returns. `listed`: they were followers already."""
+        count = len(case.rows)
+        keeper, distance = case.rows.copy(), np.full(count, -1)
+        similarity, names = np.full(count, np.nan), dict[int, str]()
+        todo, unlisted = np.arange(count), 0
+        known = set(range(count)) if listed else set[int]()
+        while len(todo):
+            items = case.items.take(todo)
+            found, records = self._matched(case, todo, items)
+            rows = case.rows[todo]
+            chosen = settle(rows, found, *self._matcher.together(items), self._matcher.same)
+            keeper[todo], distance[todo] = chosen.row, chosen.distance
+            similarity[todo] = chosen.similarity
+            names |= {row: records[row].id for row in chosen.row.tolist() if row in records}
+            failed, full = self._commit(case, todo, chosen, known)
+            unlisted += full
+            todo = np.array(failed, np.int64)
+        follows = np.flatnonzero(keeper != case.rows)
+        leads = np.array([at for at in known if keeper[at] == case.rows[at]], np.int64)
+        commands = self._entries(self._tables.dropped, KEEPERS, case, follows)
+        commands += self._entries(self._tables.dropped, FOLLOWERS, case, leads)
+        self._connection.run(commands)
+        return Settled(Keepers(keeper, distance, similarity), names, unlisted)
+
+    def _entries(
+        self, done: Callable[..., list[Command]], kind: bytes, case: Case, places: Rows
+    ) -> list[Command]:
+        if not len(places):
+            return []
+        items = case.items
+        return done(kind, items.keys[places], items.empty[places], case.rows[places])
+
+    def _matched(self, case: Case, todo: Rows, items: Items) -> tuple[Matches, dict[int, Record]]:
+        """The keepers that each document matches, when no other worker's pending document stands in between."""
+        near = self._tables.search(items.keys, items.empty, followers=False, most=self._matcher.most(False))
+        left_out = set(case.rows[todo].tolist()) | case.without
+        ours, ids = set(case.rows.tolist()), {record.id for record in case.records}
+        since: dict[tuple[int, int], float] = {}
+        pause = FIRST_PAUSE
+        while True:
+            rows = [row for row in np.unique(near.row).tolist() if row not in left_out]
+            records = {
+                row: record
+                for row, record in self._documents.read(rows).items()
+                if record.state in (KEEPER, PENDING) and not record.expired(case.now)
+                if record.state == KEEPER or record.other not in self.later
+            }
+            # Another version of a document of ours, left behind by a worker that died, or just coming in elsewhere.
+            older = {row for row, record in records.items() if record.id in ids and row not in ours}
+            case.stale |= older
+            near = _only(near, np.array([row for row in records if row not in older], np.int64))
+            found = self._matcher.compared(items, near, Fetched(self._documents, records))
+            under_way = {row for row in np.unique(found.right).tolist() if records[row].state == PENDING}
+            if not under_way:
+                return found, records
+            if not self._cleared(case, {row: records[row] for row in under_way}, since):
+                self._sleeping(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _cleared(self, case: Case, pending: dict[int, Record], since: dict[tuple[int, int], float]) -> bool:
+        """Tell pending documents to look again, but for those of earlier tickets: says whether there were none."""
+        now, waits = time.monotonic(), False
+        told = []
+        for row, record in pending.items():
+            first = since.setdefault((row, record.other), now)
+            if record.other < case.ticket and now - first < self._patience:
+                waits = True
+            else:
+                told.append((row, record.head, VOID))
+        self._documents.switch(told)
+        return not waits
+
+    def _commit(self, case: Case, todo: Rows, chosen: Keepers, listed: set[int]) -> tuple[list[int], int]:
+        """Switch records to what was decided: keepers, then those that follow them. Gives the places of documents that
+        have to be looked at again."""
+        rows = case.rows[todo]
+        leads = chosen.row == rows
+        failed = self._switched(case, todo[leads].tolist(), chosen, todo)
+        lost = {int(case.rows[at]) for at in failed}
+        waiting = todo[~leads].tolist()
+        keeper_of = dict(zip(todo.tolist(), chosen.row.tolist(), strict=True))
+        again = [at for at in waiting if keeper_of[at] in lost]
+        follow = [at for at in waiting if keeper_of[at] not in lost]
+        full = 0
+        if follow:
+            new = np.array([at for at in follow if at not in listed], np.int64)
+            # In the list of followers before it is one: whoever removes the keeper finds it, or is found out below.
+            full = sum(self._connection.run(self._entries(self._tables.added, FOLLOWERS, case, new)))
+            listed.update(follow)
+            failed += self._switched(case, follow, chosen, todo)
+            failed += self._orphaned(case, [at for at in follow if at not in set(failed)], keeper_of)
+        return sorted(failed + again), full
+
+    def _switched(self, case: Case, places: Sequence[int], chosen: Keepers, todo: Rows) -> list[int]:
+        """Commit; gives the places where somebody came between, their records pending again."""
+        columns = (case.rows[todo], chosen.row, chosen.distance, chosen.similarity)
+        lines = dict(
+            zip(todo.tolist(), zip(*(column.tolist() for column in columns), strict=True), strict=True)
+        )
+        if places and lines[places[0]][0] == lines[places[0]][1]:
+            others = self._documents.lead([lines[place][0] for place in places], case.records[0].head)
+            replies = [others.get(lines[place][0], True) for place in places]
+        else:
+            changes = []
+            for place in places:
+                row, keeper, bits, share = lines[place]
+                record = case.records[place]
+                changes.append((row, record.head, record.following(keeper, bits, share).to_bytes()))
+            replies = self._documents.switch(changes)
+        # A record of another state is being removed, or replaced, by another worker: what was decided is its answer.
+        answered = list(zip(places, replies, strict=True))
+        failed = [at for at, reply in answered if isinstance(reply, Record) and reply.state == VOID]
+        self._check_lost(case, [at for at, reply in answered if reply is False])
+        self._again(case, failed, VOID)
+        return failed
+
+    def _check_lost(self, case: Case, places: Sequence[int]) -> None:
+        """Records that are no more: replaced or removed meanwhile, unless their ids are still theirs."""
+        owners = self._documents.rows_of([case.records[place].id for place in places])
+        if any(owner == case.rows[place] for place, owner in zip(places, owners, strict=True)):
+            raise SharedIndexError(
+                f"{self._connection.address.shown}: the server has lost what was just written (a failover, or memory "
+                "given up under a maxmemory-policy); send the batch again"
+            )
+
+    def _orphaned(self, case: Case, places: Sequence[int], keeper_of: dict[int, int]) -> list[int]:
+        """Followers whose keeper went in the moment they were settled; their records are pending again."""
+        keepers = self._documents.read(sorted({keeper_of[place] for place in places}))
+        lost = [
+            place
+            for place in places
+            if (record := keepers.get(keeper_of[place])) is None or record.state not in (KEEPER,)
+        ]
+        changes = []
+        for place in lost:
+            row, keeper = int(case.rows[place]), keeper_of[place]
+            before = FOLLOWER + keeper.to_bytes(6, "little")
+            changes.append((row, before, case.records[place].to_bytes()))
+        replies = self._documents.switch(changes)
+        # Where it fails, whoever removed the keeper has taken the follower over.
+        return [place for place, reply in zip(lost, replies, strict=True) if reply is True]
+
+    def _again(self, case: Case, places: Sequence[int], state: bytes) -> None:
+        """Own records, told to look again, are pending once more."""
+        changes = []
+        for place in places:
+            record = case.records[place]
+            changes.append((int(case.rows[place]), state + record.head[1:], record.to_bytes()))
+        self._documents.switch(changes)
+
+    def give_up(self, case: Case) -> None:
+        """After an error: what is still pending is told to look again, so that nobody waits for it."""
+        changes = [(int(row), record.head, VOID) for row, record in zip(case.rows, case.records, strict=True)]
+        self._documents.switch(changes)
+
+
+def _only(near: Near, rows: Rows) -> Near:
+    kept = np.isin(near.row, rows)
+    return Near(near.query[kept], near.row[kept], near.distance[kept])

@@ -1,0 +1,339 @@
+"""Documents come and go in a shared index: batches in, removals, and what has had its time."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import ConfigError, FormatError, NeardupError
+from neardup.index.answers import Answers
+from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.matching import Items, Matcher
+from neardup.shared.connection import Command
+from neardup.shared.documents import Documents, Fetched
+from neardup.shared.journal import Journal
+from neardup.shared.records import FOLLOWER, GONE, KEEPER, PENDING, Record
+from neardup.shared.settling import Case, Settling
+from neardup.shared.tables import FOLLOWERS, KEEPERS, SharedTables
+
+__all__ = ["SharedTurnover"]
+
+AT_ONCE = 1024  # documents in a batch
+REMOVED_AT_ONCE, ORPHANS_AT_ONCE = 10_000, 1024
+Rows = NDArray[np.int64]
+Times = tuple[int, int | None]  # added, expires
+
+
+class SharedTurnover:
+    """What a shared index takes in and gives up. One thread of this process at a time; others work at the same time."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        tables: SharedTables,
+        matcher: Matcher,
+        *,
+        ttl: float | None,
+        writes: bool,
+        journal: Journal | None,
+    ) -> None:
+        self._documents, self._tables, self._matcher = documents, tables, matcher
+        self._connection, self._layout = documents.connection, documents.layout
+        self._settling = Settling(documents, tables, matcher, self._connection.address.patience)
+        self._ttl, self._writes, self._journal = lasting(ttl), writes, journal
+        self._lock = threading.RLock()
+
+    def put(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers:
+        """Documents in batches; one ends before an id that it has already."""
+        now, life = int(time.time() * 1000), self._ttl if ttl is None else lasting(ttl)
+        return self.put_at(ids, items, metas, [(now, None if life is None else now + life)] * len(ids))
+
+    def put_at(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
+    ) -> Answers:
+        """The same for documents with times of their own."""
+        self.check_writable()
+        check_ids(ids)
+        parts: list[Answers] = []
+        with self._lock, ThreadPoolExecutor(1, "settle") as other:
+            under_way: Future[Answers] | None = None
+            for first, last in _batches(ids):
+                part = items if last - first == len(ids) else items.take(np.arange(first, last))
+                case, old = self._begun(ids[first:last], part, metas[first:last], times[first:last])
+                if last - first == len(ids):
+                    return self._settled(case, old)
+                # While one batch is settled the next is written; it is read only when all before it are done.
+                try:
+                    parts += [] if under_way is None else [under_way.result()]
+                except BaseException:
+                    self._give_up(case)
+                    raise
+                under_way = other.submit(self._settled, case, old)
+            parts += [] if under_way is None else [under_way.result()]
+        return Answers.joined(parts)
+
+    def _begun(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
+    ) -> tuple[Case, set[int]]:
+        """Documents written, as pending, and the rows of their older versions."""
+        now = int(time.time() * 1000)
+        rows, ticket = self._numbers(len(ids), now)
+        prints = [None] * len(ids) if self._documents.apart else items.blobs()
+        columns = zip(ids, prints, metas, items.empty.tolist(), times, strict=True)
+        records = [
+            Record(PENDING, ticket, *moment, None, None, id, print, meta, empty)
+            for id, print, meta, empty, moment in columns
+        ]
+        case = Case(rows, items, records, ticket, now)
+        self._settling.later.add(ticket)
+        numbers = rows.tolist()
+        commands = self._documents.written(dict(zip(numbers, records, strict=True)))
+        commands += self._documents.filled(numbers, items)
+        commands += self._tables.added(KEEPERS, items.keys, items.empty, rows)
+        commands += self._expiring(rows, records)
+        try:
+            self._connection.run(commands)
+            old = {row for row in self._documents.claim(ids, numbers) if row is not None}
+        except NeardupError:
+            self._give_up(case)
+            raise
+        case.without |= old
+        return case, old
+
+    def _settled(self, case: Case, old: set[int]) -> Answers:
+        """The answers for documents that were written; older versions go."""
+        self._settling.later.discard(case.ticket)
+        try:
+            settled = self._settling.settle(case)
+        except NeardupError:
+            self._give_up(case)
+            raise
+        rows, keepers = case.rows, settled.keepers
+        self._count(
+            documents=len(rows), followers=int((keepers.row != rows).sum()), unlisted=settled.unlisted
+        )
+        # Under the batch's own ticket, as that of the next, which waits for this one, has been given out.
+        self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
+        ids = [record.id for record in case.records]
+        names = settled.names | dict(zip(rows.tolist(), ids, strict=True))
+        if self._journal is not None:
+            self._journal.put(rows, case.records, case.items)
+        return Answers(ids, rows, keepers.row, keepers.distance, keepers.similarity, names)
+
+    def _give_up(self, case: Case) -> None:
+        self._settling.later.discard(case.ticket)
+        with contextlib.suppress(NeardupError):
+            self._settling.give_up(case)
+
+    def _left_behind(self, rows: Iterable[int]) -> set[int]:
+        """Those rows that no longer have their id, and are nobody's to finish."""
+        records = self._documents.read(rows)
+        stale = [row for row, record in records.items() if record.state in (KEEPER, FOLLOWER)]
+        now = self._documents.rows_of([records[row].id for row in stale])
+        return {row for row, current in zip(stale, now, strict=True) if current != row}
+
+    def _numbers(self, count: int, now: int) -> tuple[Rows, int]:
+        """New row numbers and a ticket; what is due to expire goes first."""
+        meta, layout = self._layout.meta, self._layout
+        rows, ticket, due = self._connection.run(
+            [
+                Command(meta, ("HINCRBY", meta, "rows", count)),
+                Command(meta, ("HINCRBY", meta, "tickets", 1)),
+                Command(meta, ("ZRANGEBYSCORE", layout.expiring, "-inf", now // 1000, "LIMIT", 0, 1)),
+            ]
+        )
+        if due:
+            self._sweep(now)
+        return np.arange(rows - count, rows), int(ticket)
+
+    def remove(self, ids: Sequence[str]) -> int:
+        """Take documents out; gives how many of them there were."""
+        self.check_writable()
+        check_ids(ids)
+        with self._lock:
+            rows = [row for row in self._documents.rows_of(ids) if row is not None]
+            count = sum(self.drop(part) for part in _parts(sorted(rows), REMOVED_AT_ONCE))
+            if self._journal is not None:
+                self._journal.remove(ids, self.last_row())
+            return count
+
+    def forget(self, before: int) -> int:
+        """Take out what was added before a time in milliseconds since 1970."""
+        self.check_writable()
+        with self._lock:
+            found = [
+                (row, record.id)
+                for page in self._documents.pages(self.last_row())
+                for row, record in page.items()
+                if record.added < before and record.state in (KEEPER, FOLLOWER)
+            ]
+            count = sum(self.drop(part) for part in _parts([row for row, _ in found], REMOVED_AT_ONCE))
+            if self._journal is not None and found:
+                self._journal.remove([id for _, id in found], self.last_row())
+            return count
+
+    def expire(self) -> int:
+        """Take out what has had its time."""
+        self.check_writable()
+        with self._lock:
+            return self._sweep(int(time.time() * 1000))
+
+    def last_row(self) -> int:
+        """The first row number that has not been given out."""
+        return int(self._connection.one(self._layout.meta, "HGET", self._layout.meta, "rows") or 0)
+
+    def check_writable(self) -> None:
+        if not self._writes:
+            where = self._connection.address.shown
+            raise ConfigError(f'{where} was opened for reading; open it with mode="write"')
+
+    def _expiring(self, rows: Rows, records: Sequence[Record]) -> list[Command]:
+        seconds: dict[int, list[int]] = {}
+        for row, record in zip(rows.tolist(), records, strict=True):
+            if record.expires is not None:
+                seconds.setdefault(record.expires // 1000, []).append(row)
+        commands, index = [], self._layout.expiring
+        for second, part in seconds.items():
+            key = self._layout.expiry(second)
+            commands.append(Command(key, ("APPEND", key, np.array(part, "<u8").tobytes())))
+            commands.append(Command(index, ("ZADD", index, second, second)))
+        return commands
+
+    def fill(self, rows: Rows, records: Sequence[Record], items: Items) -> None:
+        """Settled documents into an empty index, as they are."""
+        self.check_writable()
+        follows = np.array([record.state == FOLLOWER for record in records], bool)
+        numbers = rows.tolist()
+        commands = self._documents.written(dict(zip(numbers, records, strict=True)))
+        commands += self._documents.filled(numbers, items) + self._expiring(rows, records)
+        for kind, of_kind in ((KEEPERS, ~follows), (FOLLOWERS, follows)):
+            part = items.take(np.flatnonzero(of_kind))
+            commands += self._tables.added(kind, part.keys, part.empty, rows[of_kind])
+        self._connection.run(commands)
+        self._documents.claim([record.id for record in records], numbers)
+        self._count(documents=len(records), followers=int(follows.sum()))
+
+    def take_rows(self, count: int) -> int:
+        """The first of so many new row numbers."""
+        meta = self._layout.meta
+        return int(self._connection.one(meta, "HINCRBY", meta, "rows", count)) - count
+
+    def _sweep(self, now: int) -> int:
+        """Take out what has expired, second by second; the current second is looked at again until it is over."""
+        index, count = self._layout.expiring, 0
+        due = self._connection.one(index, "ZRANGEBYSCORE", index, "-inf", now // 1000)
+        for second in (int(value) for value in due):
+            key = self._layout.expiry(second)
+            data = self._connection.one(key, "GET", key) or b""
+            if len(data) % 8:
+                raise FormatError(
+                    f"{self._connection.address.shown} {key.decode()}",
+                    "rows of 8 bytes",
+                    f"{len(data)} bytes",
+                )
+            rows = sorted(set(np.frombuffer(data, "<u8").tolist()))
+            records = self._documents.read(rows)
+            gone = [row for row in rows if row in records and records[row].expired(now)]
+            count += sum(self.drop(part) for part in _parts(gone, REMOVED_AT_ONCE))
+            if second < now // 1000:
+                self._connection.run([Command(key, ("DEL", key)), Command(index, ("ZREM", index, second))])
+        return count
+
+    def drop(self, rows: Sequence[int], ticket: int | None = None) -> int:
+        """Rows out, and new keepers for those that followed them, under a ticket of their own or one whose documents
+        have all been settled. Gives how many there were."""
+        if not rows:
+            return 0
+        before = self._documents.read(rows)
+        going: dict[int, Record] = {}
+        left = dict(before)
+        while left:
+            replies = self._documents.switch([(row, record.head, GONE) for row, record in left.items()])
+            going |= {row: r for (row, r), done in zip(left.items(), replies, strict=True) if done is True}
+            left = {row: now for row, now in zip(left, replies, strict=True) if isinstance(now, Record)}
+        numbers, items = self.items_of(going)
+        led = np.array([going[row].state == KEEPER for row in numbers.tolist()], bool)
+        orphans = self._orphans(numbers[led], items.take(np.flatnonzero(led)))
+        self.resettle(orphans, set(rows), ticket)
+        self._clean(going, numbers, items)
+        there = [record for record in going.values() if record.state in (KEEPER, FOLLOWER)]
+        followers = sum(record.state == FOLLOWER for record in there)
+        if there:
+            self._count(documents=-len(there), followers=-followers)
+        return len(there)
+
+    def _clean(self, going: dict[int, Record], rows: Rows, items: Items) -> None:
+        """Entries, ids, and last of all records, so that what is left undone can be done again."""
+        commands = self._tables.dropped(KEEPERS, items.keys, items.empty, rows)
+        commands += self._tables.dropped(FOLLOWERS, items.keys, items.empty, rows)
+        self._connection.run(commands)
+        self._documents.release([record.id for record in going.values()], list(going))
+        self._connection.run(self._documents.erased(list(going)))
+
+    def items_of(self, records: dict[int, Record]) -> tuple[Rows, Items]:
+        """Stored rows as items again; those that have lost their contents are left out."""
+        fetched = Fetched(self._documents, records)
+        whole = fetched.of_rows("row", np.array(list(records), np.int64))
+        rows = np.array([line[0] for line in whole], np.int64)
+        return rows, self._matcher.of_rows(rows, fetched)
+
+    def _orphans(self, keepers: Rows, items: Items) -> dict[int, Record]:
+        """The documents that follow one of these rows: all of them are near it, so the tables know them."""
+        if not len(keepers):
+            return {}
+        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,))
+        found = self._documents.read(np.unique(near.row).tolist())
+        gone = set(keepers.tolist())
+        return {row: r for row, r in sorted(found.items()) if r.state == FOLLOWER and r.other in gone}
+
+    def resettle(
+        self, orphans: dict[int, Record], without: set[int] | None = None, ticket: int | None = None
+    ) -> None:
+        """New keepers for documents that lost theirs, as if they had just come, in the order of their rows."""
+        gone = without or set()
+        rows = [row for row in sorted(orphans) if row not in gone]
+        for part in _parts(rows, ORPHANS_AT_ONCE):
+            meta = self._layout.meta
+            if ticket is None:
+                ticket = int(self._connection.one(meta, "HINCRBY", meta, "tickets", 1))
+            now = int(time.time() * 1000)
+            pending = {row: orphans[row].pending(ticket) for row in part}
+            changes = [(row, orphans[row].head, record.to_bytes()) for row, record in pending.items()]
+            replies = self._documents.switch(changes)
+            mine = [row for row, done in zip(part, replies, strict=True) if done is True]
+            numbers, items = self.items_of({row: pending[row] for row in mine})
+            if not len(numbers):
+                continue
+            self._connection.run(self._tables.added(KEEPERS, items.keys, items.empty, numbers))
+            case = Case(numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(gone))
+            settled = self._settling.settle(case, listed=True)
+            leads = settled.keepers.row == numbers
+            self._count(followers=-int(leads.sum()))
+
+    def _count(self, **by: int) -> None:
+        meta = self._layout.meta
+        self._connection.run(
+            [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
+        )
+
+
+def _batches(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """From where to where batches go, as in a local index: every 1,024 documents, and before an id that comes again."""
+    for start in range(0, len(ids), AT_ONCE):
+        part, first = ids[start : start + AT_ONCE], 0
+        while first < len(part):
+            last = distinct_until(part, first)
+            yield start + first, start + last
+            first = last
+
+
+def _parts(rows: Sequence[int], size: int) -> list[Sequence[int]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]
