@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import gzip
+import json
+import resource
+import shlex
 import signal
 import socket
 import threading
@@ -13,6 +16,7 @@ from command import run
 from reviewing import reviewed, scanned, told
 
 from neardup.findings import read_decisions
+from neardup.findings.decisions import DECISIONS
 
 
 @pytest.fixture(scope="module")
@@ -152,3 +156,35 @@ def test_what_it_says_to_people(found, tmp_path):
         taken.listen()
         said = run("review", str(found.path), "--port", str(taken.getsockname()[1]))
     assert said.returncode == 1 and b"cannot listen" in said.stderr
+
+
+def test_the_command_on_the_page_gives_its_numbers(tmp_path):
+    """Also with a policy of the review's own, and a name that a shell would take apart."""
+    (tmp_path / "my files").mkdir()
+    found = scanned(tmp_path / "my files")
+    with reviewed(found, "--keep", "last", "--many", "2", "--among", "within", "--prefer", "south") as server:
+        command = shlex.split(server.get("overview")["command"])
+        assert command[:3] == ["neardup", "apply", str(found.path)]
+        for threshold in (0.5, 0.8, 0.97):
+            out = str(tmp_path / f"{threshold}.jsonl")
+            code, said = told(*command[1:], "--threshold", str(threshold), "--out", out, "--json")
+            answer, figures = json.loads(said), server.get("figures", threshold=threshold)
+            assert code == 0 and answer["written"] == figures["kept"] and answer["gone"] == figures["gone"]
+
+
+def test_a_disk_without_room_is_told_of_and_the_log_stays_whole(tmp_path):
+    """The kernel's own limit on the size of a file stands for a full disk: a write is cut short, then refused."""
+    found = scanned(tmp_path)
+    log = found.path / DECISIONS
+    with reviewed(found) as server:
+        server.decide("reject", 0, 1)
+        whole = log.read_bytes()
+        resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (len(whole) + 40, len(whole) + 4000))
+        with server.client() as client:
+            sent = {"decision": "reject", "left": 2, "right": 3}
+            refused = client.post("/api/decisions", json=sent)
+            assert refused.status_code == 503 and "not saved" in refused.json()["reason"]
+            assert server.get("state")["decisions"] == 1
+            resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (len(whole) + 4000,) * 2)
+            assert client.post("/api/decisions", json=sent).status_code == 200
+    assert log.read_bytes().startswith(whole) and len(read_decisions(found)) == 2

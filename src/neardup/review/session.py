@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass, field
@@ -232,6 +233,7 @@ class Review:
             "threshold": findings.threshold,
             "floor": findings.floor,
             "policy": policy_of(self.keep),
+            "command": _command(findings, self.keep),
             "steps": self.steps,
             "histogram": histogram_of(findings),
             "sources": [
@@ -255,6 +257,20 @@ def changed_inputs(findings: Findings) -> list[str]:
         except OSError:
             changed.append(f"{entry['name']} is no longer there")
     return changed[:10]
+
+
+def _command(findings: Findings, keep: Keep) -> str:
+    """What to type to have this page's numbers applied, but for the threshold: the policy is part of it."""
+    words, own = ["neardup", "apply", str(findings.path)], findings.config.keep
+    if (keep.by, keep.score) != (own.by, own.score):
+        words += ["--keep", f"score:{keep.score}" if keep.by == "score" else keep.by]
+    if keep.prefer != own.prefer:
+        words += [word for name in keep.prefer for word in ("--prefer", name)]
+    if keep.many != own.many:
+        words += ["--many", str(keep.many)]
+    if keep.among != own.among:
+        words += ["--among", keep.among]
+    return shlex.join(words)
 
 
 def _copy(decisions: Decisions) -> Decisions:

@@ -109,7 +109,7 @@ function drawDecisions() {
     el("h2", {}, "Decisions"),
     el("p", {}, `${count(accept)} pairs accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen. They are saved in the findings as you make them, and hold at every threshold.`),
     el("p", {}, "To write what stays:"),
-    el("pre", { tabindex: 0 }, `neardup apply ${plain(state.overview.name)}${at} --out kept.jsonl`),
+    el("pre", { tabindex: 0 }, `${plain(state.overview.command, 2000)}${at} --out kept.jsonl`),
     el("p", { class: "row" },
       el("button", { type: "button", class: "tight", on: { click: () => download().catch(trouble) } }, "Export as JSONL"),
       el("a", { class: "button tight", href: "#/clusters" }, "Go through the clusters")));
