@@ -74,27 +74,44 @@ def watch() -> Iterator[Watch]:
     assert not watch.troubles, "\n".join(watch.troubles)
 
 
-@pytest.fixture
-def open_page(browser: Browser, watch: Watch) -> Iterator:
-    """`open_page(url, size=PHONE, dark=True)`: a watched page in a context of its own, closed at the end."""
-    contexts: list[BrowserContext] = []
+class Pages:
+    """`open_page(url, size=PHONE, dark=True)`: a watched page in a context of its own.
 
-    def opened(url: str | None = None, *, size: dict | None = None, dark: bool = False, **options) -> Page:
-        context = browser.new_context(
-            viewport=size or DESK, color_scheme="dark" if dark else "light", **options
-        )
+    Pages ask their server from time to time, so they must be gone before it is: in a test that starts one of its own,
+    `with served(...) as server, open_page:` closes them first.
+    """
+
+    def __init__(self, browser: Browser, watch: Watch) -> None:
+        self._browser, self._watch = browser, watch
+        self._contexts: list[BrowserContext] = []
+
+    def __call__(
+        self, url: str | None = None, *, size: dict | None = None, dark: bool = False, **options
+    ) -> Page:
+        scheme = "dark" if dark else "light"
+        context = self._browser.new_context(viewport=size or DESK, color_scheme=scheme, **options)
         context.set_default_timeout(10_000)
-        contexts.append(context)
+        self._contexts.append(context)
         page = context.new_page()
-        watch.follow(page)
-        context.on("page", lambda other: other is not page and watch.follow(other))
+        self._watch.follow(page)
+        context.on("page", lambda other: other is not page and self._watch.follow(other))
         if url is not None:
             page.goto(url)
         return page
 
-    yield opened
-    for context in contexts:
-        context.close()
+    def __enter__(self) -> Pages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._contexts:
+            self._contexts.pop().close()
+
+
+@pytest.fixture
+def open_page(browser: Browser, watch: Watch) -> Iterator[Pages]:
+    """Opens pages, which are closed at the end at the latest."""
+    with Pages(browser, watch) as pages:
+        yield pages
 
 
 @pytest.fixture

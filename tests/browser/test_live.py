@@ -71,7 +71,7 @@ def test_it_follows_what_happens(server, open_page):
 
 def test_a_token_is_asked_for_and_kept_in_the_tab_alone(open_page, watch, axe, tmp_path):
     watch.expected.append("401")
-    with served(tmp_path / "index.nd", environment={"NEARDUP_TOKEN": TOKEN}) as server:
+    with served(tmp_path / "index.nd", environment={"NEARDUP_TOKEN": TOKEN}) as server, open_page:
         page = open_page(server.url)
         expect(page.get_by_role("heading", name="This service wants a token")).to_be_visible()
         axe(page)

@@ -67,7 +67,7 @@ def slide(page: Page, threshold: float) -> None:
 
 
 def test_from_findings_to_the_output(found, open_page, tmp_path):
-    with reviewed(found) as server:
+    with reviewed(found) as server, open_page:
         page = open_page(server.url)
         expect(page.locator("h1").first).to_have_text("in.findings")
         assert "token" not in page.url
@@ -101,15 +101,13 @@ def test_from_findings_to_the_output(found, open_page, tmp_path):
         expect(page.locator("#standing")).to_have_text("3 decisions")
         go(page, "#/")
         check_numbers(page, found, 0.8)
-        page.close()
     # Closed and opened again, another day.
-    with reviewed(found) as server:
+    with reviewed(found) as server, open_page:
         page = open_page(server.url)
         expect(page.locator("#standing")).to_have_text("3 decisions")
         check_numbers(page, found, 0.8)
         go(page, f"#/cluster/{found.row_of('b')}")
         expect(page.locator("#clusters")).to_contain_text("Rejected: no duplicates of the keeper")
-        page.close()
     out = tmp_path / "kept.jsonl"
     code, said = told("apply", str(found.path), "--out", str(out))
     assert code == 0 and "3 decisions" in said
@@ -120,7 +118,7 @@ def test_from_findings_to_the_output(found, open_page, tmp_path):
 
 def test_keys(found, open_page, watch):
     watch.expected.append("download: blob:")
-    with reviewed(found) as server:
+    with reviewed(found) as server, open_page:
         page = open_page(server.url)
         expect(page.locator("#brief")).not_to_be_empty()
         page.keyboard.press("?")
@@ -173,11 +171,10 @@ def test_keys(found, open_page, watch):
         with page.expect_download() as download:
             page.get_by_role("button", name="Export as JSONL").click()
         assert download.value.suggested_filename == "decisions.jsonl"
-        page.close()
 
 
 def test_two_tabs(found, open_page):
-    with reviewed(found) as server:
+    with reviewed(found) as server, open_page:
         one = open_page(server.url)
         expect(one.locator("#brief")).not_to_be_empty()
         other = one.context.new_page()
@@ -197,8 +194,6 @@ def test_two_tabs(found, open_page):
         other.keyboard.press("a")
         expect(one.locator("#verdict")).to_contain_text("You accepted")
         assert [d.decision for d in read_decisions(found)] == ["accept", "accept"]
-        one.close()
-        other.close()
 
 
 def test_hostile_documents_are_text(looked_at, open_page):
@@ -261,7 +256,7 @@ def test_every_view_fits_and_is_for_everyone(looked_at, open_page, axe, size, da
 
 def test_without_the_key_and_without_a_server(found, open_page, watch):
     watch.expected += ["401", "ERR_CONNECTION_REFUSED", "404"]
-    with reviewed(found) as server:
+    with reviewed(found) as server, open_page:
         page = open_page(server.base)
         expect(page.get_by_role("alert")).to_contain_text("open the address that")
         page.goto(server.url)
@@ -274,7 +269,7 @@ def test_without_the_key_and_without_a_server(found, open_page, watch):
 @pytest.mark.slow
 def test_a_hundred_thousand_clusters(tmp_path, open_page):
     findings = make_findings(tmp_path / "made", 100_000, 200_000)
-    with reviewed(findings) as server:
+    with reviewed(findings) as server, open_page:
         page = open_page(server.url)
         page.set_default_timeout(30_000)
         go(page, "#/clusters")
@@ -284,4 +279,3 @@ def test_a_hundred_thousand_clusters(tmp_path, open_page):
         last = len(findings.cut().clusters.sizes()[0])
         expect(page.locator(f".long-item[aria-posinset='{last}'] .pick")).to_be_visible(timeout=30_000)
         assert page.locator(".long-item").count() < 60
-        page.close()

@@ -152,7 +152,7 @@ def test_a_service_that_is_gone_is_told_of(open_page, watch, tmp_path):
 
 
 def test_a_review_has_it_too(open_page, tmp_path):
-    with reviewed(scanned(tmp_path)) as server:
+    with reviewed(scanned(tmp_path)) as server, open_page:
         page = open_page(server.url)
         page.get_by_role("link", name="Try it").click()
         page.get_by_role("button", name="Two words changed").click()
@@ -160,4 +160,3 @@ def test_a_review_has_it_too(open_page, tmp_path):
         assert not page.get_by_role("button", name="One text and the index").is_visible()
         page.get_by_role("link", name="Review").click()
         expect(page.get_by_role("heading", level=1)).to_be_visible()
-        page.close()  # it asks the server from time to time, which is about to end
