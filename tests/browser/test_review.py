@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from browser.conftest import PHONE, WALL, fits
 from corpora import read_jsonl
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from neardup.findings import Findings, decided_cut, read_decisions, summarize
 
@@ -171,6 +171,43 @@ def test_keys(found, open_page, watch):
         with page.expect_download() as download:
             page.get_by_role("button", name="Export as JSONL").click()
         assert download.value.suggested_filename == "decisions.jsonl"
+
+
+def test_keys_that_are_faster_than_the_disk(found, open_page):
+    """Whoever goes on before a decision is saved decides about what is seen next, not again about the last pair; and
+    of two decisions about one pair the last one stands."""
+    b, near, far = (found.row_of(id) for id in ("b", "b-near", "b-far"))
+    with reviewed(found) as server, open_page:
+        page = open_page(server.url)
+        held: list[Route] = []
+        page.route("**/api/decisions", lambda route: held.append(route))
+
+        def let_go() -> None:
+            for _ in range(200):
+                if held:
+                    return held.pop().continue_()
+                page.wait_for_timeout(50)
+            raise AssertionError("nothing was sent")
+
+        go(page, f"#/compare/{b}/{far}")
+        expect(page.locator(".heads")).to_contain_text("b-far")
+        page.keyboard.press("r")
+        page.keyboard.press("j")
+        expect(page.locator(".heads")).to_contain_text("b-near")
+        let_go()
+        expect(page.locator("#standing")).to_have_text("1 decision")
+        expect(page.locator(".heads")).to_contain_text("b-near")
+        page.keyboard.press("r")
+        page.keyboard.press("a")
+        page.wait_for_timeout(300)
+        assert len(held) == 1  # the second waits for the first
+        let_go()
+        let_go()
+        expect(page.locator("#verdict")).to_contain_text("You accepted this pair")
+    assert [(d.decision, d.pair) for d in read_decisions(found)] == [
+        ("reject", tuple(sorted((b, far)))),
+        ("accept", tuple(sorted((b, near)))),
+    ]
 
 
 def test_two_tabs(found, open_page):

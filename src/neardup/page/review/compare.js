@@ -69,16 +69,18 @@ const SAID = {
 
 export async function act(decision) {
   if (!pair?.answer) return;
+  const about = pair;
   const swap = decision === "keep";
   const [left, right] = swap ? [pair.right, pair.left] : [pair.left, pair.right];
   const standing = await decide(decision, left, right);
   say(SAID[decision]);
-  if (swap) {
+  // Whoever is on another pair by now stays there: the next key is meant for what is seen.
+  if (swap && !box.hidden && pair.left === about.left && pair.right === about.right) {
     const rows = state.queue.rows.map((row) => (row === left ? right : row));
     state.queue = { keeper: left, rows, threshold: state.threshold };
     history.replaceState(null, "", `#/compare/${left}/${right}`);
+    pair = { left, right, answer: pair.answer };
   }
-  pair = { left, right, answer: pair.answer };
   setStanding(standing); // tells every view, this one among them
 }
 
