@@ -74,7 +74,9 @@ def test_spark_submit(java, tmp_path):
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     command = [
         str(submit), "--master", "local[1]", "--conf", "spark.ui.enabled=false",
-        "--conf", "spark.sql.shuffle.partitions=1", str(script),
+        "--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "--conf", "spark.sql.codegen.wholeStage=false", "--conf", "spark.sql.codegen.factoryMode=NO_CODEGEN",
+        "--conf", "spark.sql.adaptive.enabled=false", str(script),
         "scan", path, "--out", str(tmp_path / "run"), "--json", "--quiet",
     ]  # fmt: skip
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)

@@ -11,13 +11,21 @@ import pyarrow as pa
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from neardup.clusters import cluster
 from neardup.config import Config
 from neardup.cut import Cut, cut
 from neardup.errors import DataError
-from neardup.spark.storage import Facts
+from neardup.spark.storage import Facts, as_frame
 from neardup.verify import Pairs
 
-__all__ = ["DECIDED", "decided_here", "keepers_in_rounds", "labels_in_rounds"]
+__all__ = [
+    "DECIDED",
+    "decided_here",
+    "keepers_in_rounds",
+    "labels_in_rounds",
+    "native_keepers",
+    "native_labels",
+]
 
 DECIDED = "row bigint, first bigint, keeper bigint, similarity double, kept boolean, cluster bigint"
 Save = Callable[[str, DataFrame], DataFrame]
@@ -176,3 +184,36 @@ def _small_star(edges: DataFrame) -> DataFrame:
         tied.select(F.col("m").alias("left"), F.col("u").alias("right"))
     )
     return both.where(F.col("left") < F.col("right")).distinct()
+
+
+def native_keepers(ties: DataFrame) -> DataFrame:
+    """Which rows of ties are keepers, decided on the driver: the end of `keepers_in_rounds`."""
+    table = ties.select(
+        "better", "worse", "rank.pref", "rank.by", F.col("worse_rank.pref").alias("worse_pref"),
+        F.col("worse_rank.by").alias("worse_by"), F.col("rank.row").alias("best"),
+        F.col("worse_rank.row").alias("worse_best"),
+    ).toArrow()  # fmt: skip
+    column = {name: table.column(name).to_numpy() for name in table.column_names}
+    row = np.concatenate([column["better"], column["worse"]])
+    row, place = np.unique(row, return_index=True)
+    pref, by, best = (
+        np.concatenate([column[a], column[b]])[place]
+        for a, b in (("pref", "worse_pref"), ("by", "worse_by"), ("best", "worse_best"))
+    )
+    rank = np.empty(len(row), np.int64)
+    rank[np.lexsort((best, by, pref))] = np.arange(len(row))
+    left, right = np.searchsorted(row, column["better"]), np.searchsorted(row, column["worse"])
+    found = cluster(Pairs.of(left, right, np.ones(len(left))), len(row), rank)
+    return as_frame(ties.sparkSession, pa.table({"row": row[found.kept]}), "row bigint")
+
+
+def native_labels(edges: DataFrame) -> DataFrame:
+    """The smallest row that each row hangs together with, found on the driver: the end of `labels_in_rounds`."""
+    table = edges.toArrow()
+    left, right = table.column("left").to_numpy(), table.column("right").to_numpy()
+    row = np.unique(np.concatenate([left, right]))
+    pairs = Pairs.of(np.searchsorted(row, left), np.searchsorted(row, right), np.ones(len(left)))
+    found = cluster(pairs, len(row), method="components")
+    return as_frame(
+        edges.sparkSession, pa.table({"row": row, "label": row[found.labels]}), "row bigint, label bigint"
+    )

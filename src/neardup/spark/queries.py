@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 __all__ = ["AT_ONCE", "search"]
 
 AT_ONCE = 10_000_000
-"""Queries whose tables a worker process holds at once by default: 140 MB with Compact, 370 MB with Covering."""
+"""Queries whose tables a worker process holds at once by default: 420 MB with Compact, 650 MB with Covering."""
 
 _HITS = 1 << 20  # rows of one batch of results; a query may stand for many with the same code
 _PROBES = 1 << 22  # probes made at a time, 32 MB of them

@@ -7,12 +7,9 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
-import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from neardup.clusters import cluster
 from neardup.config import Config
 from neardup.errors import ConfigError
 from neardup.progress import Progress
@@ -22,14 +19,16 @@ from neardup.spark.clustering import (
     decided_here,
     keepers_in_rounds,
     labels_in_rounds,
+    native_keepers,
+    native_labels,
 )
 from neardup.spark.documents import Documents, check_config
 from neardup.spark.inputs import Files, Input
+from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.summary import Summary
 from neardup.spark.verifying import Check, verified
-from neardup.verify import Pairs
 from neardup.version import __version__
 
 __all__ = ["Stages"]
@@ -310,8 +309,6 @@ class Stages:
         return self._in_rounds(near, config), None
 
     def _in_rounds(self, near: DataFrame, config: Config) -> DataFrame:
-        from neardup.spark.rows import decided_rows
-
         ranks = self._candidates.units.select("row", "rank")
         ties = near.join(ranks.toDF("left", "left_rank"), "left").join(
             ranks.toDF("right", "right_rank"), "right"
@@ -331,7 +328,7 @@ class Stages:
             edges = ties.select(
                 F.least("better", "worse").alias("left"), F.greatest("better", "worse").alias("right")
             )
-            labels, _ = labels_in_rounds(edges, self.finish, self._saved, self.rounds, self._native_labels)
+            labels, _ = labels_in_rounds(edges, self.finish, self._saved, self.rounds, native_labels)
             best = labels.join(ranks, "row").groupBy("label").agg(
                 F.min(F.struct("rank", F.col("row").alias("keeper"))).alias("best")
             )  # fmt: skip
@@ -340,7 +337,7 @@ class Stages:
             taken = taken.where("row <> keeper").join(direct, ["row", "keeper"], "left")
             taken = taken.withColumn("similarity", F.coalesce("similarity", F.lit(float("nan"))))
         else:
-            taken, _ = keepers_in_rounds(ties, self.finish, self._saved, self.rounds, self._native_keepers)
+            taken, _ = keepers_in_rounds(ties, self.finish, self._saved, self.rounds, native_keepers)
         return decided_rows(taken, self._involved(near), ranks, config.keep.many)
 
     def _saved(self, name: str, rows: DataFrame) -> DataFrame:
@@ -348,35 +345,6 @@ class Stages:
         path, schema = f"{self.folder.path}/rounds/{name}", rows.schema
         rows.write.mode("overwrite").parquet(path)
         return self.session.read.schema(schema).parquet(path)
-
-    def _native_keepers(self, ties: DataFrame) -> DataFrame:
-        table = ties.select(
-            "better", "worse", "rank.pref", "rank.by", F.col("worse_rank.pref").alias("worse_pref"),
-            F.col("worse_rank.by").alias("worse_by"), F.col("rank.row").alias("best"),
-            F.col("worse_rank.row").alias("worse_best"),
-        ).toArrow()  # fmt: skip
-        column = {name: table.column(name).to_numpy() for name in table.column_names}
-        row = np.concatenate([column["better"], column["worse"]])
-        row, place = np.unique(row, return_index=True)
-        pref, by, best = (
-            np.concatenate([column[a], column[b]])[place]
-            for a, b in (("pref", "worse_pref"), ("by", "worse_by"), ("best", "worse_best"))
-        )
-        rank = np.empty(len(row), np.int64)
-        rank[np.lexsort((best, by, pref))] = np.arange(len(row))
-        left, right = np.searchsorted(row, column["better"]), np.searchsorted(row, column["worse"])
-        found = cluster(Pairs.of(left, right, np.ones(len(left))), len(row), rank)
-        return as_frame(self.session, pa.table({"row": row[found.kept]}), "row bigint")
-
-    def _native_labels(self, edges: DataFrame) -> DataFrame:
-        table = edges.toArrow()
-        left, right = table.column("left").to_numpy(), table.column("right").to_numpy()
-        row = np.unique(np.concatenate([left, right]))
-        pairs = Pairs.of(np.searchsorted(row, left), np.searchsorted(row, right), np.ones(len(left)))
-        found = cluster(pairs, len(row), method="components")
-        return as_frame(
-            self.session, pa.table({"row": row, "label": row[found.labels]}), "row bigint, label bigint"
-        )
 
     def _removals(self) -> Facts:
         def make() -> DataFrame:
