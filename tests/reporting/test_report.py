@@ -227,7 +227,7 @@ def test_decisions_of_a_review_count(tmp_path):
     Review(found).decide("reject", left, right)
     after = nd.report(Findings(found.path), tmp_path / "r.html")
     assert (before.gone, after.gone, after.decisions) == (5, 4, 1)
-    assert "1 decisions of a review" in (tmp_path / "r.html").read_text()
+    assert "made with 1 decision of a review" in (tmp_path / "r.html").read_text()
     assert nd.report(found, tmp_path / "r.html", decisions=Decisions()).gone == 5
 
 

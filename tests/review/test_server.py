@@ -188,3 +188,15 @@ def test_a_disk_without_room_is_told_of_and_the_log_stays_whole(tmp_path):
             resource.prlimit(server.process.pid, resource.RLIMIT_FSIZE, (len(whole) + 4000,) * 2)
             assert client.post("/api/decisions", json=sent).status_code == 200
     assert log.read_bytes().startswith(whole) and len(read_decisions(found)) == 2
+
+
+def test_a_swap_is_of_its_own_pair_alone(tmp_path):
+    """Another pair of the same keeper is not decided, so nothing can be undone about it."""
+    found = scanned(tmp_path)
+    b, near, far = (found.row_of(id) for id in ("b", "b-near", "b-far"))
+    with reviewed(found) as server:
+        server.decide("keep", near, b)
+        asked = [server.get("compare", threshold=0.8, left=near, right=other) for other in (b, far)]
+        assert [one["swapped"] for one in asked] == [True, False]
+        server.decide("clear", near, b)
+        assert not server.get("compare", threshold=0.8, left=near, right=b)["swapped"]

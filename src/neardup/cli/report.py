@@ -40,8 +40,9 @@ def report(
         answer = summary.to_json() | {"out": out, "out_bytes": size, "findings": findings}
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
+    from neardup.findings.decisions import counted
     from neardup.sizes import size_text
 
     click.echo(f"{out}: {size_text(size)}; {summary.gone:,} of {summary.documents:,} documents can go")
     if summary.decisions:
-        click.echo(f"{summary.decisions:,} decisions of a review are in this; --no-decisions leaves them out")
+        click.echo(f"with {counted(summary.decisions)} of a review; --no-decisions leaves them out")

@@ -20,6 +20,7 @@ from neardup.findings import (
     read_decisions,
     summarize,
 )
+from neardup.findings.decisions import counted
 from neardup.io.whole import WholeFile
 from neardup.page import page_text
 from neardup.reporting.charts import Bar, Bin, bars, curves, histogram
@@ -165,7 +166,7 @@ def _overview(found: Findings, cut: Cut, summary: Summary) -> Html:
 def _notes(summary: Summary) -> list[Html]:
     notes = []
     if summary.decisions:
-        notes.append(f"{summary.decisions:,} decisions of a review are in this")
+        notes.append(f"made with {counted(summary.decisions)} of a review")
     if summary.reference:
         notes.append(f"compared against {summary.reference:,} reference documents, which stay as they are")
     notes += [

@@ -102,7 +102,7 @@ function verdict(answer) {
   const { decision, left, right } = answer;
   if (decision === "accept") return ["good", "You accepted this pair: they are duplicates."];
   if (decision === "reject") return ["warn", "You rejected this pair: both stay."];
-  if (left.chosen) return ["good", "You chose this keeper; the other one goes for it."];
+  if (answer.swapped) return ["good", "You chose this keeper; the other one goes for it."];
   if (!answer.together) return ["", "They are in different clusters at this threshold."];
   if (answer.keepers[1] !== left.row) return ["", "They are in one cluster, but neither goes because of the other."];
   return ["", right.kept ? "Both stay." : "Not decided yet: as it is, the keeper stays and the other one goes."];
@@ -127,7 +127,7 @@ function draw(answer, queue) {
         button("accept", "a", "Accept", decision === "accept"),
         button("reject", "r", "Reject", decision === "reject"),
         fixed ? null : button("keep", "s", "Swap keeper"),
-        decision || left.chosen ? button("clear", "u", "Undo") : null),
+        decision || answer.swapped ? button("clear", "u", "Undo") : null),
       el("p", { class: `verdict ${kind}`, id: "verdict" }, told)),
     answer.notes.map((note) => el("p", { class: "note" }, note)),
     answer.cut.some(Boolean) ? el("p", { class: "note warn", id: "cut" },
