@@ -200,3 +200,11 @@ def test_a_swap_is_of_its_own_pair_alone(tmp_path):
         assert [one["swapped"] for one in asked] == [True, False]
         server.decide("clear", near, b)
         assert not server.get("compare", threshold=0.8, left=near, right=b)["swapped"]
+
+
+def test_a_body_nested_without_end_is_refused(server):
+    with server.client() as client:
+        deep = client.post(
+            "/api/decisions", content=b"[" * 90_000, headers={"Content-Type": "application/json"}
+        )
+        assert deep.status_code == 422 and "nested too deep" in deep.json()["reason"]

@@ -154,7 +154,7 @@ def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[
     elif isinstance(error, NeardupError):
         status, reason = 422, str(error)
     elif isinstance(error, RecursionError):
-        status, reason = 400, "this JSON is nested too deep"
+        status, reason = 422, "this JSON is nested too deep"
     elif isinstance(error, OSError):
         # The gate would speak of an index; here it is the findings folder that is full or may not be written.
         status = 507 if error.errno == errno.ENOSPC else 503
