@@ -210,6 +210,24 @@ def test_keys_that_are_faster_than_the_disk(found, open_page):
     ]
 
 
+def test_keys_before_there_is_anything_to_go_through(found, open_page):
+    """A held key and a moved threshold meet a page that is still asking; nothing breaks, and it goes on."""
+    b, far = found.row_of("b"), found.row_of("b-far")
+    with reviewed(found) as server, open_page:
+        page = open_page(server.url)
+        expect(page.locator("#brief")).not_to_be_empty()
+        go(page, f"#/compare/{b}/{far}")
+        expect(page.locator("#verdict")).to_be_visible()
+        page.evaluate(
+            """() => {
+              for (const key of ["s", "]", "j", "k", "j"]) dispatchEvent(new KeyboardEvent("keydown", { key }));
+            }"""
+        )
+        expect(page.locator("#standing")).to_have_text("1 decision")
+        expect(page.locator("#verdict")).to_be_visible()
+        expect(page.locator("#trouble")).to_be_empty()
+
+
 def test_two_tabs(found, open_page):
     with reviewed(found) as server, open_page:
         one = open_page(server.url)

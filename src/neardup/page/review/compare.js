@@ -41,6 +41,7 @@ export async function showCompare(left, right) {
 
 /** j and k: the next pair of the cluster, then those of the next one in the list. */
 export async function stepPair(step) {
+  if (!state.queue) return; // on the way to another cluster already
   const { keeper, rows } = state.queue;
   const next = rows.indexOf(pair.right) + step;
   if (next >= 0 && next < rows.length) {
@@ -76,8 +77,8 @@ export async function act(decision) {
   say(SAID[decision]);
   // Whoever is on another pair by now stays there: the next key is meant for what is seen.
   if (swap && !box.hidden && pair.left === about.left && pair.right === about.right) {
-    const rows = state.queue.rows.map((row) => (row === left ? right : row));
-    state.queue = { keeper: left, rows, threshold: state.threshold };
+    const rows = state.queue?.rows.map((row) => (row === left ? right : row));
+    state.queue = rows ? { keeper: left, rows, threshold: state.threshold } : null;
     history.replaceState(null, "", `#/compare/${left}/${right}`);
     pair = { left, right, answer: pair.answer };
   }
