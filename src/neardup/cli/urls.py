@@ -53,7 +53,11 @@ BATCH = 10_000
 )
 @click.option("--keep", multiple=True, metavar="NAME", help="A parameter to keep whatever the lists say.")
 @click.option(
-    "--min-support", type=click.IntRange(1), default=3, show_default=True, help="Contents a learnt rule needs."
+    "--min-support",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Contents a learnt rule needs.",
 )
 @click.option(
     "--max-counter",
