@@ -168,3 +168,11 @@ def test_what_is_replaced_or_cannot_be_read_is_told(files, told):
 def test_a_time_to_live_that_is_none(files, told, ttl):
     told("add", files / "i.nd", files / "d.jsonl", "--ttl", ttl, code=1)
     assert not (files / "i.nd").exists()
+
+
+def test_reindex_keeps_the_settings_also_from_files(files, told):
+    told("create", files / "i.nd", "--method", "minhash", "--threshold", "0.5", "--store", "none")
+    told("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl")
+    [facts] = told("stats", files / "new.nd")
+    assert facts["scheme"].startswith("minhash") and facts["documents"] == 3
+    told("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl", code=1)
