@@ -1,7 +1,9 @@
 #include "spans.hpp"
 
-#include <atomic>
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
+#include <vector>
 
 #include "parallel.hpp"
 #include "tokens.hpp"
@@ -110,12 +112,78 @@ class Tracing {
     std::size_t next_ = 0;
 };
 
+// The code points of one step of NormalText and where each begins, cut into the pieces whose forms, one after the other,
+// are the form of all: a sentence in full-width letters is one step, and its words must not be taken for each other.
+class Pieces {
+  public:
+    void clear() {
+        points_.clear();
+        places_.clear();
+    }
+    void add(char32_t c, std::size_t place) {
+        points_.push_back(c);
+        places_.push_back(place);
+    }
+    // Calls each(form, from, to) for every piece; `end` is where the step ends.
+    template <class Each>
+    void compose(std::size_t end, Each&& each) {
+        whole_ = points_;
+        if (points_.size() > 1 || properties(points_[0]).unsafe()) compose_nfkc(whole_);
+        if (points_.size() == 1 || !cut()) return each(whole_, places_.front(), end);
+        for (std::size_t i = 0; i + 1 < starts_.size(); ++i) {
+            form_.assign(points_.begin() + starts_[i], points_.begin() + starts_[i + 1]);
+            compose_nfkc(form_);
+            const auto behind = static_cast<std::size_t>(starts_[i + 1]);
+            each(form_, places_[static_cast<std::size_t>(starts_[i])],
+                 behind < places_.size() ? places_[behind] : end);
+        }
+    }
+
+  private:
+    static constexpr std::ptrdiff_t kLongest = 32;  // of a piece, so that hostile marks cost no square
+
+    // Whether there is more than one piece, and their beginnings.
+    bool cut() {
+        const auto size = static_cast<std::ptrdiff_t>(points_.size());
+        joined_.clear();
+        starts_.assign(1, 0);
+        form_.assign(1, points_[0]);
+        compose_nfkc(form_);
+        for (std::ptrdiff_t i = 1; i < size; ++i) {
+            next_.assign(1, points_[static_cast<std::size_t>(i)]);
+            compose_nfkc(next_);
+            both_.assign(points_.begin() + starts_.back(), points_.begin() + i + 1);
+            compose_nfkc(both_);
+            const bool apart = both_.size() == form_.size() + next_.size() &&
+                               std::equal(form_.begin(), form_.end(), both_.begin()) &&
+                               std::equal(next_.begin(), next_.end(), both_.begin() + std::ssize(form_));
+            if (apart) {
+                joined_.insert(joined_.end(), form_.begin(), form_.end());
+                starts_.push_back(i);
+                form_.swap(next_);
+            } else {
+                if (i - starts_.back() >= kLongest) return false;
+                form_.swap(both_);
+            }
+        }
+        joined_.insert(joined_.end(), form_.begin(), form_.end());
+        starts_.push_back(size);
+        // A mark may reach over another to a letter before it; then nothing is cut.
+        return starts_.size() > 2 && joined_ == whole_;
+    }
+
+    std::vector<char32_t> points_, whole_, form_, next_, both_, joined_;
+    std::vector<std::size_t> places_;
+    std::vector<std::ptrdiff_t> starts_;
+};
+
 // Walks the source in the steps in which NormalText normalises it: an ASCII character is a byte, and a code point that
 // NFKC leaves alone goes together with all that follow and might change or join it.
 template <class Source>
 void trace(const Source& text, const Normalizer& how, Tracing& tracing, std::size_t normal_size) {
     Measure measure(how);
-    std::vector<char32_t> step;
+    Pieces step;
+    std::vector<char32_t> single;
     std::size_t normal = 0;
     for (std::size_t i = 0; i < text.size;) {
         if (how.digits) {
@@ -129,22 +197,29 @@ void trace(const Source& text, const Normalizer& how, Tracing& tracing, std::siz
                 continue;
             }
         }
+        const auto write = [&](const std::vector<char32_t>& form, std::size_t from, std::size_t to) {
+            std::size_t bytes = 0;
+            for (const char32_t c : form) bytes += measure(c);
+            tracing.together(normal, bytes, from, to);
+            normal += bytes;
+        };
         const std::size_t from = i;
-        step.assign(1, text.next(i));
-        if (how.nfkc) {
-            while (i < text.size && !text.ascii(i)) {
-                std::size_t behind = i;
-                const char32_t c = text.next(behind);
-                if (!properties(c).unsafe()) break;
-                step.push_back(c);
-                i = behind;
-            }
-            if (step.size() > 1 || properties(step[0]).unsafe()) compose_nfkc(step);
+        const char32_t first = text.next(i);
+        if (!how.nfkc) {
+            single.assign(1, first);
+            write(single, from, i);
+            continue;
         }
-        std::size_t bytes = 0;
-        for (const char32_t c : step) bytes += measure(c);
-        tracing.together(normal, bytes, from, i);
-        normal += bytes;
+        step.clear();
+        step.add(first, from);
+        while (i < text.size && !text.ascii(i)) {
+            std::size_t behind = i;
+            const char32_t c = text.next(behind);
+            if (!properties(c).unsafe()) break;
+            step.add(c, i);
+            i = behind;
+        }
+        step.compose(i, write);
     }
     if (normal != normal_size || !tracing.done())
         throw std::logic_error("tokens could not be traced back to their text");

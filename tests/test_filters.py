@@ -40,7 +40,13 @@ def test_languages():
 
 
 def test_wrong_filters():
-    for wrong in ({"words": -1}, {"bytes": -1}, {"languages": "en"}):
+    for wrong in (
+        {"words": -1},
+        {"bytes": -1},
+        {"languages": "en"},
+        {"languages": ["EN"]},
+        {"languages": ["english"]},
+    ):
         with pytest.raises(ConfigError):
             Filters(**wrong)
 
@@ -66,3 +72,9 @@ def test_links_are_looked_for_in_the_page():
     table = pandas.DataFrame({"html": pages, "id": ["0", "1"]})
     result = nd.dedup(table, nd.Config(filters=Filters(links=True)))
     assert result.filtered == 1 and result.kept.tolist() == [1]
+
+
+def test_a_language_nobody_tells_is_refused_before_it_leaves_everything_out():
+    pytest.importorskip("resiliparse")
+    with pytest.raises(nd.ConfigError, match="no language 'xx'"):
+        check(Filters(languages=("en", "xx")), [ENGLISH])

@@ -64,6 +64,19 @@ def test_what_recurs_in_a_host_is_learnt_and_small_hosts_are_left_alone():
     assert one.share == pytest.approx((menu + footer) / every)
 
 
+def test_passages_are_counted_in_all_documents_of_a_source():
+    """Also what the first of them have not: the notice is in every page from the 100th on."""
+    notice = "please mind the new opening hours of our shop in the harbour"
+    own = [" ".join(f"own{page}x{i}" for i in range(12)) for page in range(200)]
+    documents = [
+        nd.Document(f"{page}", f"{text} {notice if page >= 100 else ''}", {"url": f"http://a.com/{page}"})
+        for page, text in enumerate(own)
+    ]
+    config = nd.Config(templates=nd.Templates(share=0.05), keep=nd.Keep(source="host:url"))
+    [source] = nd.learn_templates(documents, config).sources
+    assert source.passages == ((notice, 100),)
+
+
 def test_strip_takes_template_lines_out_and_empties_nothing():
     documents = pages("shop.example", 20, words)
     learnt = nd.learn_templates(documents, config())

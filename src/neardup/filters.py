@@ -48,6 +48,9 @@ class Filters:
             raise ConfigError(f"lengths may differ by a share from 0 (any) to below 1, not {self.length}")
         if isinstance(self.languages, str):
             raise ConfigError(f"languages is a list; write languages=[{self.languages!r}]")
+        for code in self.languages:
+            if len(code) != 2 or not code.islower():
+                raise ConfigError(f"a language is a code of two small letters such as en or de, not {code!r}")
 
     @property
     def active(self) -> bool:
@@ -68,7 +71,7 @@ class Filters:
             bare = [_LINK.search(text) is None for text in raw]
             found[np.array(bare, np.bool_)] = LINKS
         if self.languages:
-            detect = _detector()
+            detect = _detector(self.languages)
             other = [detect(text[:_DETECTED]) not in self.languages for text in texts]
             found[np.array(other, np.bool_)] = LANGUAGE
         found[(tokens < self.words) | (sizes < self.bytes)] = SHORT
@@ -81,9 +84,16 @@ def languages_of(texts: Sequence[bytes]) -> list[str]:
     return [detect(text[: 4 * _DETECTED].decode("utf-8", "replace")[:_DETECTED]) for text in texts]
 
 
-def _detector() -> Callable[[str], str]:
+def _detector(wanted: Sequence[str] = ()) -> Callable[[str], str]:
+    """Raises ConfigError for a language it never finds: it would leave every document out."""
     try:
-        from resiliparse.parse.lang import detect_fast
+        from resiliparse.parse.lang import detect_fast, supported_langs
     except ImportError:
         raise MissingExtra("telling languages", "web") from None
+    known = supported_langs()
+    for code in wanted:
+        if code not in known:
+            raise ConfigError(
+                f"no language {code!r} is told from others; there are: {', '.join(sorted(known))}"
+            )
     return lambda text: str(detect_fast(text)[0])

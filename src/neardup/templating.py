@@ -32,8 +32,7 @@ _LONGEST = 40  # words of a passage shown
 @dataclass(frozen=True)
 class SourceTemplate:
     """What recurs in one source. `features` and `lines` are how many were learnt, `share` is the part of its documents'
-    features that they are. `passages` and `line_samples` are (text, documents it is in) of the most frequent; passages
-    are counted in the first documents of the source only."""
+    features that they are. `passages` and `line_samples` are (text, documents it is in) of the most frequent."""
 
     source: str
     documents: int
@@ -114,7 +113,7 @@ def learn_templates(
                 len(one.compared.frequencies.hashes),
                 len(keys),
                 _share(mine, config.compared, one.compared, threads),
-                _passages(mine[:_SHOWN_FROM], config.compared, one.compared, samples),
+                _passages(mine, config.compared, one.compared, samples),
                 _line_samples(mine, keys, counts, config.compared, samples, threads),
             )
         )
@@ -192,12 +191,19 @@ def _share(texts: Sequence[str], features: TextFeatures, common: Common, threads
 def _passages(
     texts: Sequence[str], features: TextFeatures, common: Common, most: int
 ) -> tuple[tuple[str, int], ...]:
-    """Runs of words all of whose features are common, those in most texts first, then the longest."""
+    """Runs of words all of whose features are common, those in most texts first, then the longest, with how many texts
+    have each. They are taken from some texts, spread over all."""
+    step = -(-len(texts) // _SHOWN_FROM) or 1
+    seen: Counter[str] = Counter()
+    for text in texts[::step]:
+        seen.update(set(_runs(text, features.unweighted(), common)))
+    runs = sorted(seen, key=lambda run: (-seen[run], -len(run), run))[:most]
     counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(set(_runs(text, features.unweighted(), common)))
-    ranked = sorted(counts.items(), key=lambda item: (-item[1], -len(item[0]), item[0]))
-    return tuple(ranked[:most])
+    for start in range(0, len(texts), _SHOWN_FROM):
+        for words in tokens(texts[start : start + _SHOWN_FROM], features.normalize):
+            text = f" {' '.join(words)} "
+            counts.update(run for run in runs if f" {run.removesuffix(' …')} " in text)
+    return tuple((run, counts[run]) for run in sorted(runs, key=lambda run: (-counts[run], -len(run), run)))
 
 
 def _runs(text: str, features: TextFeatures, common: Common) -> Iterator[str]:

@@ -87,3 +87,16 @@ def test_a_scan_for_plagiarism_is_ranked_by_passages(tmp_path):
     by_size = json.loads(run("clusters", str(out), "--by", "size", "--json").stdout)
     assert by_size["listed"][0]["members"][0]["words"] is None
     assert "in 1 passage" in run("explain", "d1", "d0", "-f", str(out)).stdout.decode()
+
+
+def test_copies_of_pages_in_a_column_and_what_cannot_be_read(tmp_path):
+    menu = "".join(f"<li><a href='/{i}'>Section {i}</a></li>" for i in range(30))
+    texts = {"page": PAGE, "other": OTHER}
+    rows = [
+        {"id": name, "html": f"<html><nav><ul>{menu}</ul></nav><main><p>{text}</p></main></html>"}
+        for name, text in texts.items()
+    ]
+    path = tmp_path / "pages.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows) + "not JSON\n")
+    said = json.loads(run("copies", str(path), "--json").stdout)
+    assert said["documents"] == 2 and said["found"] == 0 and said["failed"] == {"bad JSON": 1}

@@ -127,3 +127,52 @@ def test_damage_is_reported(files, told):
     (files / "i.nd" / "index.sqlite").write_bytes(b"junk" * 10_000)
     result = run("index", "stats", str(files / "i.nd"))
     assert result.returncode == 1 and b"neardup index recover" in result.stderr
+
+
+def page(text):
+    menu = "".join(f"<li><a href='/{i}'>Section {i}</a></li>" for i in range(30))
+    return f"<html><body><nav><ul>{menu}</ul></nav><main><p>{text}</p></main><footer>Contact</footer></body></html>"
+
+
+def test_pages_count_by_their_content_in_a_column_too(files, told):
+    """As for a scan: two pages of one site are not alike for their menu; and a text beside them stays a text."""
+    other = " ".join(f"egg{i}" for i in range(40))
+    rows = [{"id": "x", "html": page(FERRY)}, {"id": "y", "html": page(other)}]
+    (files / "pages.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (files / "note.txt").write_text("1 < 2 <b> stays")
+    (files / "ferry.html").write_text(page(FERRY))
+    index = files / "i.nd"
+    told("add", index, files / "pages.jsonl", files / "ferry.html", files / "note.txt")
+    entries = {entry["id"]: entry["text"] for entry in told("get", index, "x", "note.txt")}
+    assert entries["x"].strip() == FERRY and entries["note.txt"] == "1 < 2 <b> stays"
+    [found] = told("search", index, files / "ferry.html")
+    assert {hit["id"]: hit["similarity"] for hit in found["hits"]} == {"x": 1, "ferry.html": 1}
+    [raw] = told("search", index, files / "ferry.html", "--html", "none")
+    assert raw["hits"] == []
+
+
+def test_what_is_replaced_or_cannot_be_read_is_told(files, told):
+    for name, text in (("one", FERRY), ("two", "Whisk the eggs with the sugar until pale and fold in")):
+        (files / name).mkdir()
+        (files / name / "n.txt").write_text(text)
+    index = files / "i.nd"
+    assert told("add", index, files / "one")[0]["replaced"] == 0
+    assert told("add", index, files / "two")[0]["replaced"] == 1
+    (files / "bad.jsonl").write_text('{"id": "z", "text": "a few words"}\nnot JSON\n')
+    done = run("index", "seen", str(index), str(files / "bad.jsonl"))
+    assert done.returncode == 0 and done.stdout.split() == [b"new", b"z"]
+    assert b"1 could not be read: bad JSON" in done.stderr
+
+
+@pytest.mark.parametrize("ttl", ["1e400", "nan", "-1", "1e18"])
+def test_a_time_to_live_that_is_none(files, told, ttl):
+    told("add", files / "i.nd", files / "d.jsonl", "--ttl", ttl, code=1)
+    assert not (files / "i.nd").exists()
+
+
+def test_reindex_keeps_the_settings_also_from_files(files, told):
+    told("create", files / "i.nd", "--method", "minhash", "--threshold", "0.5", "--store", "none")
+    told("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl")
+    [facts] = told("stats", files / "new.nd")
+    assert facts["scheme"].startswith("minhash") and facts["documents"] == 3
+    told("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl", code=1)

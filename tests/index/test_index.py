@@ -306,6 +306,20 @@ def test_reindex_refits(tmp_path, index):
             reindex(again, tmp_path / "newer")
 
 
+def test_reindex_keeps_the_settings_and_goes_to_a_new_folder_alone(tmp_path):
+    from neardup.index.export import reindex
+
+    texts = [FERRY, OTHER]
+    with nd.Index(tmp_path / "old", nd.Config.of("simhash", threshold=0.6), sample=texts) as old:
+        old.add([nd.Document("a", FERRY), nd.Document("b", OTHER), nd.Document("c", OTHER + " once more")])
+        assert reindex(old, tmp_path / "new") == 3
+        with nd.Index(tmp_path / "new", mode="read") as new:
+            assert new.scheme.startswith("simhash") and new.config.verify.threshold == 0.6
+            assert new.scheme != old.scheme  # the frequencies are of three documents now
+        with pytest.raises(nd.DataError, match="new folder"):
+            reindex(old, tmp_path / "new")
+
+
 def test_the_key_makes_the_same_fingerprints(tmp_path, index):
     from neardup.index.key import read_key
 

@@ -67,6 +67,14 @@ def test_one_page_for_every_unknown_id_teaches_nothing():
     assert not nd.learn_url_rules(contents=contents).accepted
 
 
+def test_one_page_under_every_path_and_host_teaches_nothing():
+    contents = {f"http://a.com/{path}?id={i}": "not found" for path in "pqrst" for i in range(9)}
+    [proposal] = nd.learn_url_rules(contents=contents).proposals
+    assert not proposal.accepted and proposal.rule.support == 1
+    parked = {f"http://{host}.com/{i}": "for sale" for host in "ab" for i in range(9)}
+    assert not nd.learn_url_rules(contents=parked).accepted
+
+
 def test_parameters_that_only_change_together_are_one_rule():
     contents = {f"http://a.com/p{i}?t={i}{k}&u={k}{i}": f"{i}" for i in range(6) for k in range(3)}
     found = said(nd.learn_url_rules(contents=contents))

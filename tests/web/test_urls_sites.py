@@ -159,6 +159,25 @@ def test_redirects_are_followed_to_the_end():
     assert redirects.loops == () and len(redirects) == 2
 
 
+def test_targets_are_seen_from_the_page_that_names_them():
+    """As the header of a redirect and rel=canonical have them; the login pages of two hosts are two pages."""
+    redirects = nd.Redirects.of(
+        [
+            ("http://a.com/x/y", "/login"),
+            ("http://b.com/x/y", "/login"),
+            ("http://a.com/x/z", "../new"),
+            ("http://a.com/1", "//b.com/2"),
+            ("http://a.com/bad", "//[x/"),
+        ]
+    )
+    assert redirects.table == {
+        "https://a.com/x/y": "https://a.com/login",
+        "https://b.com/x/y": "https://b.com/login",
+        "https://a.com/x/z": "https://a.com/new",
+        "https://a.com/1": "https://b.com/2",
+    }
+
+
 def test_circles_of_redirects_are_reported_and_left_alone():
     redirects = nd.Redirects.of([("http://x.com/b", "http://x.com/c"), ("http://x.com/c", "http://x.com/a"),
                                  ("http://x.com/a", "http://x.com/b"), ("http://x.com/z", "http://x.com/c"),

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 import neardup as nd
+from neardup.cli.documents import stream
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,8 +105,10 @@ def calibrate(
             "decisions of a review are made there: neardup review; name another --labels FILE"
         )
     given: list[Label] = read_labels(labels, missing_ok=interactive) if labels else []
+    unread: dict[str, int] = {}
+    batches = stream(nd.read(list(inputs), text=text, id=id_, format=format_), html, unread, threads)
     measured = measure_documents(
-        _documents(nd.read(list(inputs), text=text, id=id_, format=format_), html, threads),
+        (document for batch in batches for document in batch),
         similarity=similarity,
         threshold=threshold,
         cosine=cosine,
@@ -128,22 +130,6 @@ def calibrate(
         click.echo(json.dumps(found.to_json(), ensure_ascii=False))
     else:
         _show(found)
-
-
-def _documents(
-    reader: nd.Reader, html: Literal["main", "whole", "none"], threads: int
-) -> Iterator[nd.Document]:
-    if html == "none" or not any(source.format in ("html", "warc") for source in reader.files or ()):
-        yield from reader.documents()
-        return
-    from neardup.web import HtmlExtractor
-
-    with HtmlExtractor(method=html, workers=threads) as extractor:
-        for batch in reader:
-            found = extractor.extract([document.text for document in batch])
-            for document, extracted in zip(batch, found.texts, strict=True):
-                if extracted is not None:
-                    yield nd.Document(document.id, extracted, document.meta)
 
 
 def _ask(measured: Calibrator, given: list[Label], path: str, questions: int) -> list[Label]:

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import click
@@ -52,20 +53,40 @@ def _put(
     durability: Any,
     threads: int,
     options: dict[str, Any],
-) -> Iterator[tuple[Any, dict[str, int]]]:
-    """Answers batch by batch, with what could not be read so far."""
-    failed: dict[str, int] = {}
+    done: _Done,
+) -> Iterator[Any]:
+    """Answers batch by batch; what has been done is complete at the end."""
     html = options.pop("html")
     reader = nd.read(list(inputs), **options)
     with nd.Index(path, mode="write", durability=durability, ttl=ttl, threads=threads) as target:
-        for batch in stream(reader, html, failed, threads):
-            yield target.seen(batch), failed | dict(reader.rejects.counts)
-        yield (), failed | dict(reader.rejects.counts)
+        before = len(target)
+        for batch in stream(reader, html, done.unread, threads):
+            answers = target.seen(batch)
+            done.documents += len(answers)
+            done.new += sum(answer.new for answer in answers)
+            yield answers
+        done.replaced = before + done.documents - len(target)
 
 
-def _putting(command: Callable[[Iterator[Any], bool], None]) -> click.Command:
-    """A command that puts documents into an index: it is given the answers as they come, and whether to say them in
-    JSON."""
+@dataclass
+class _Done:
+    """What became of the documents. `replaced` counts those that took the place of one with the same id."""
+
+    documents: int = 0
+    new: int = 0
+    replaced: int = 0
+    unread: dict[str, int] = field(default_factory=dict)
+
+    def tell(self, to_error: bool) -> None:
+        if self.replaced:
+            click.echo(f"  {self.replaced:,} took the place of a document with the same id", err=to_error)
+        for reason, many in sorted(self.unread.items()):
+            click.echo(f"  {many:,} could not be read: {reason}", err=to_error)
+
+
+def _putting(command: Callable[[Iterator[Any], _Done, bool], None]) -> click.Command:
+    """A command that puts documents into an index: it is given the answers as they come, what was done, and whether to
+    say it in JSON."""
 
     @folder
     @click.argument("inputs", nargs=-1, required=True)
@@ -79,33 +100,36 @@ def _putting(command: Callable[[Iterator[Any], bool], None]) -> click.Command:
         ttl: float | None, durability: str, threads: int, as_json: bool,
     ) -> None:  # fmt: skip
         options = {"text": text, "id": id_, "format": format_, "html": html}
-        command(_put(path, inputs, ttl, durability, threads, options), as_json)
+        done = _Done()
+        command(_put(path, inputs, ttl, durability, threads, options, done), done, as_json)
 
     return click.command(command.__name__, help=command.__doc__)(run)
 
 
 @_putting
-def add(batches: Iterator[Any], as_json: bool) -> None:
-    """Add the documents in INPUTS (files, folders, globs) to an index; it is made if it is not there."""
-    start, count, new = time.perf_counter(), 0, 0
-    unread: dict[str, int] = {}
-    for answers, failed in batches:
-        count += len(answers)
-        new += sum(answer.new for answer in answers)
-        unread = failed
-    facts = {"documents": count, "new": new, "duplicates": count - new, "rejected": unread}
+def add(batches: Iterator[Any], done: _Done, as_json: bool) -> None:
+    """Add the documents in INPUTS (files, folders, globs) to an index; it is made if it is not there.
+
+    A document takes the place of the one with its id. Without a column of ids, it is named by its file and row, and a
+    file by its path in the folder given.
+    """
+    start = time.perf_counter()
+    for _ in batches:
+        pass
+    duplicates = done.documents - done.new
     if as_json:
+        facts: dict[str, Any] = {"documents": done.documents, "new": done.new, "duplicates": duplicates}
+        facts |= {"replaced": done.replaced, "rejected": done.unread}
         click.echo(json.dumps(facts | {"seconds": round(time.perf_counter() - start, 3)}))
         return
-    click.echo(f"{count:,} documents added: {new:,} new, {count - new:,} duplicates")
-    for reason, many in sorted(unread.items()):
-        click.echo(f"  {many:,} could not be read: {reason}")
+    click.echo(f"{done.documents:,} documents added: {done.new:,} new, {duplicates:,} duplicates")
+    done.tell(to_error=False)
 
 
 @_putting
-def seen(batches: Iterator[Any], as_json: bool) -> None:
+def seen(batches: Iterator[Any], done: _Done, as_json: bool) -> None:
     """Say of each document in INPUTS whether it is new, and remember it."""
-    for answers, _ in batches:
+    for answers in batches:
         for answer in answers:
             if as_json:
                 click.echo(json.dumps(answer._asdict(), ensure_ascii=False))
@@ -113,6 +137,7 @@ def seen(batches: Iterator[Any], as_json: bool) -> None:
                 click.echo(f"new        {answer.id}")
             else:
                 click.echo(f"duplicate  {answer.id}  of {answer.duplicate_of}  {_near(answer)}")
+    done.tell(to_error=True)
 
 
 def _near(found: Any) -> str:
@@ -124,11 +149,18 @@ def _near(found: Any) -> str:
 @folder
 @click.argument("files", nargs=-1, required=True)
 @click.option("--first", is_flag=True, help="One hit at most for each.")
+@click.option(
+    "--html",
+    type=click.Choice(["main", "whole", "none"]),
+    default="main",
+    show_default=True,
+    help="What of a file named .html counts.",
+)
 @threads
 @as_json
-def search(path: str, files: tuple[str, ...], first: bool, threads: int, as_json: bool) -> None:
-    """Find the documents near each of the text FILES (- is standard input); nothing is remembered."""
-    texts = [read_text(name).decode("utf-8", "replace") for name in files]
+def search(path: str, files: tuple[str, ...], first: bool, html: Any, threads: int, as_json: bool) -> None:
+    """Find the documents near each of the text or HTML FILES (- is standard input); nothing is remembered."""
+    texts = [_query(name, html) for name in files]
     with nd.Index(path, mode="read", threads=threads) as found:
         for name, hits in zip(files, found.search(texts, mode="first" if first else "all"), strict=True):
             if as_json:
@@ -139,6 +171,20 @@ def search(path: str, files: tuple[str, ...], first: bool, threads: int, as_json
             click.echo(f"{name}: {len(hits)} near" if hits else f"{name}: nothing near")
             for hit in hits:
                 click.echo(f"  {hit.id}  {_near(hit)}")
+
+
+def _query(name: str, html: Any) -> str:
+    """The text of a file, of a page what `add` would take of it."""
+    data = read_text(name)
+    if html == "none" or not name.lower().endswith((".html", ".htm", ".xhtml")):
+        return data.decode("utf-8", "replace")
+    from neardup.web import HtmlExtractor
+
+    with HtmlExtractor(method=html) as extractor:
+        found = extractor.extract([data])
+    if found.texts[0] is None:
+        raise nd.DataError(f"{name}: this page gives no text ({', '.join(found.counts)})")
+    return found.texts[0]
 
 
 @click.command()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import click
@@ -157,18 +158,29 @@ def reindex(
     store: Any, sources: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any,
     threads: int, as_json: bool,
 ) -> None:  # fmt: skip
-    """Make a new index with other settings, TARGET, of the texts that INDEX keeps, or of the original files."""
+    """Make a new index with other settings, TARGET, of the texts that INDEX keeps, or of the original files.
+
+    Without --method, --threshold, --radius and --config the settings stay; document frequencies are counted anew.
+    """
     from neardup.index.export import reindex as again
+    from neardup.index.session import DATABASE
 
     chosen = config_of(config, method, threshold, radius, store)
     if sources:
+        if (Path(target) / DATABASE).exists():
+            raise nd.DataError(f"{target}: a new index goes to a new folder")
+        if chosen is None:
+            with nd.Index(path, mode="read") as found:
+                chosen = found.settings
         reader = nd.read(list(sources), text=text, id=id_, format=format_)
-        fits = chosen is not None and chosen.idf is not None
+        fits = chosen.idf is not None
         sample = (d.text for batch in stream(reader, html, {}, threads) for d in batch) if fits else None
-        count = 0
+        count, unread = 0, dict[str, int]()
         with nd.Index(target, chosen, store=store, sample=sample, threads=threads) as made:
-            for batch in stream(reader, html, {}, threads):
+            for batch in stream(reader, html, unread, threads):
                 count += len(made.seen(batch))
+        for reason, many in sorted(unread.items()):
+            click.echo(f"neardup: {many:,} could not be read: {reason}", err=True)
     else:
         with nd.Index(path, mode="read") as found:
             count = again(found, target, chosen, store=store, threads=threads)

@@ -53,7 +53,11 @@ BATCH = 10_000
 )
 @click.option("--keep", multiple=True, metavar="NAME", help="A parameter to keep whatever the lists say.")
 @click.option(
-    "--min-support", type=click.IntRange(1), default=3, show_default=True, help="Groups a learnt rule needs."
+    "--min-support",
+    type=click.IntRange(1),
+    default=3,
+    show_default=True,
+    help="Contents a learnt rule needs.",
 )
 @click.option(
     "--max-counter",
@@ -262,7 +266,7 @@ def _learn(
         overlap = "" if proposal.overlap is None else f", {proposal.overlap:.0%} of the smaller host"
         click.echo(f"\n{'accept' if proposal.accepted else 'reject'}  {rule}")
         click.echo(
-            f"        {rule.support} groups for it, {rule.counter} against{overlap}; saves {proposal.merged} URLs"
+            f"        {rule.support} contents for it, {rule.counter} against{overlap}; saves {proposal.merged} URLs"
         )
         for mark, samples in (("=", proposal.examples[:1]), ("!", proposal.counter_examples[:2])):
             for one, other in samples:

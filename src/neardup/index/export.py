@@ -105,19 +105,22 @@ def reindex(
     store: Contents | None = None,
     threads: int = 1,
 ) -> int:
-    """A new index of the same documents with another config, from their stored texts; document frequencies, if it asks
-    for them, are fitted on these. Gives how many documents it has. Clusters are made anew, in the order of rows."""
+    """A new index of the same documents with another config, or with the same, from their stored texts; document
+    frequencies, if it asks for them, are fitted on these. Gives how many documents it has. Clusters are made anew, in
+    the order of rows."""
     if is_address(path):
         raise ConfigError("reindex into a folder; export that, and import it to the server")
     if source.store != "text":
         raise DataError(
             'this index keeps no texts: make a new one from the original files, with "neardup index add"'
         )
+    if (Path(path) / DATABASE).exists():
+        raise DataError(f"{path}: a new index goes to a new folder")
     texts = (entry.text or "" for entry in source.documents())
-    chosen = source.config if config is None else config
+    chosen = source.settings if config is None else config
     sample = texts if chosen.idf is not None else None
     count = 0
-    with Index(path, config, store=store, sample=sample, threads=threads) as target:
+    with Index(path, chosen, store=store, sample=sample, threads=threads) as target:
         batch = []
         for entry in source.documents():
             batch.append(entry)

@@ -153,6 +153,11 @@ class Index:
         return self._recipe.config
 
     @property
+    def settings(self) -> Config:
+        """The config without seed and document frequencies, to make another index with."""
+        return self._recipe.settings
+
+    @property
     def scheme(self) -> str:
         """The scheme of the fingerprints in it."""
         return self._recipe.scheme_checked

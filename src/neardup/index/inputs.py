@@ -12,6 +12,7 @@ from neardup.errors import ConfigError, DataError
 __all__ = ["check_ids", "distinct_until", "is_address", "lasting", "meta_text"]
 
 LONGEST_ID = 8192  # bytes
+LONGEST_TTL = 1e10  # seconds: added to the time, it must stay a number that SQLite can hold
 SERVERS = re.compile(r"(redis|valkey)s?(\+cluster|\+unix)?://", re.IGNORECASE)
 
 
@@ -24,8 +25,8 @@ def lasting(ttl: float | None) -> int | None:
     """A time to live in milliseconds."""
     if ttl is None:
         return None
-    if not ttl > 0:
-        raise ConfigError(f"a time to live is a number of seconds above 0, not {ttl!r}")
+    if not 0 < ttl <= LONGEST_TTL:
+        raise ConfigError(f"a time to live is a number of seconds above 0 and up to 1e10, not {ttl!r}")
     return int(ttl * 1000)
 
 

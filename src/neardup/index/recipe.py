@@ -119,6 +119,13 @@ class Recipe:
         return self.contents != "none" and self.kind != "exact"
 
     @property
+    def settings(self) -> Config:
+        """The config without seed and document frequencies: another index made with it learns its own."""
+        weights = self.config.features.weights
+        plain = _seeded(_weighed(self.config, "constant"), Seed(DEFAULT_SEED))
+        return replace(plain, idf=weights.tf) if isinstance(weights, Idf) else plain
+
+    @property
     def compared(self) -> TextFeatures:
         return self.config.compared
 

@@ -169,9 +169,8 @@ def without(text: str, cuts: Sequence[Span]) -> str:
     kept: list[str] = []
     place = 0
     for begin, end in cuts:
-        if begin > place:
-            kept.append(text[place:begin])
-        place = max(place, end)
+        kept.append(text[place:begin])
+        place = max(place, begin, end)
     kept.append(text[place:])
     return "".join(kept)
 

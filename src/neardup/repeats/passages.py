@@ -184,4 +184,6 @@ class _Traced:
         whole = self._texts[text]
         left = int(self._ends[base + first - 1]) if first else 0
         right = int(self._begins[base + last]) if base + last < until else len(whole)
-        return trim(whole, max(begin, left), min(end, right), left, right)
+        begin, end = max(begin, left), min(end, right)
+        # Characters that were normalised together with those of a word beside them stay with it.
+        return trim(whole, begin, end, left, right) if begin < end else (left, left)

@@ -3,7 +3,8 @@
 Candidates come from pairs of URLs with the same content that differ in one place: a parameter, the host, the beginning
 or the end of the path, capitals. Each candidate is then tried on all known URLs of its host, through the very code
 that will use it: groups of URLs it makes one are its support where the content is the same, and counter-examples where
-it is not. A page that says "not found" under every id thus lends no support to dropping the id.
+it is not. Support counts contents, not groups: a page that says "not found" under every path and id is one content,
+and lends no support to dropping the id.
 """
 
 from __future__ import annotations
@@ -162,7 +163,8 @@ class _Learner:
         groups: dict[str, list[str]] = defaultdict(list)
         for url, form in zip(urls, canonical_urls(urls, self.rules.with_sites([rule])), strict=True):
             groups[form].append(url)
-        support = counter = merged = 0
+        shared: set[int] = set()
+        together = counter = merged = 0
         examples: list[tuple[str, str]] = []
         against: list[tuple[str, str]] = []
         for group in groups.values():
@@ -171,15 +173,17 @@ class _Learner:
             first = group[0]
             other = next((url for url in group if self.urls[url] != self.urls[first]), None)
             if other is None:
-                support, merged = support + 1, merged + len(group) - 1
+                shared.add(self.urls[first])
+                together, merged = together + 1, merged + len(group) - 1
                 examples += [(first, group[1])] if len(examples) < SAMPLES else []
             else:
                 counter += 1
                 against += [(first, other)] if len(against) < SAMPLES else []
+        support = len(shared)
         enough = support >= self.min_support and counter <= self.max_counter * (support + counter)
         overlap = None
         if rule.to:
-            overlap = (support + counter) / max(1, min(len(self.hosts[rule.host]), len(self.hosts[rule.to])))
+            overlap = (together + counter) / max(1, min(len(self.hosts[rule.host]), len(self.hosts[rule.to])))
             enough = enough and overlap >= self.min_overlap
         owners = (registered_name(rule.host.partition(":")[0]), registered_name(rule.to.partition(":")[0]))
         return Proposal(

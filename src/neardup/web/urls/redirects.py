@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from os import PathLike
+from urllib.parse import urljoin
 
 from neardup.errors import ConfigError
 from neardup.web.tables import read_pairs
@@ -32,7 +33,10 @@ class Redirects:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, str]], rules: UrlRules = DEFAULT) -> Redirects:
-        """From pairs of URLs (from, to). Linear in their number; `rules` must be those the redirects are used with."""
+        """From pairs of URLs (from, to). Linear in their number; `rules` must be those the redirects are used with.
+
+        A target that is no whole URL, as `/login` or `../new`, is taken as seen from the page that names it.
+        """
         rules = replace(rules, redirects=None)
         sources, targets = [], []
         for pair in pairs:
@@ -43,7 +47,7 @@ class Redirects:
         hops: dict[str, str] = {}
         conflicts = []
         for source, target in zip(
-            canonical_urls(sources, rules), canonical_urls(targets, rules), strict=True
+            canonical_urls(sources, rules), _targets(sources, targets, rules), strict=True
         ):
             if source == target:
                 continue
@@ -60,6 +64,25 @@ class Redirects:
     def load(cls, path: str | PathLike[str], rules: UrlRules = DEFAULT) -> Redirects:
         """From a TSV, CSV or JSONL file of from and to."""
         return cls.of(read_pairs(path), rules)
+
+
+def _targets(sources: list[str], targets: list[str], rules: UrlRules) -> list[str]:
+    """The canonical targets. Taken by itself, `/login` would make one page of the redirects of all hosts.
+
+    What makes no URL even so leads nowhere: its target is the page itself.
+    """
+    made = canonical_urls(targets, rules)
+    found = list(made)
+    for row in made.unparsed.tolist():
+        source = canonical_urls([sources[row]], rules)
+        if len(source.unparsed):
+            continue
+        try:
+            whole = canonical_urls([urljoin(sources[row].strip(), found[row])], rules)
+        except ValueError:  # a host in brackets that is no address
+            whole = source
+        found[row] = source[0] if len(whole.unparsed) else whole[0]
+    return found
 
 
 def _ends(hops: dict[str, str]) -> tuple[dict[str, str | None], list[tuple[str, ...]]]:
