@@ -27,7 +27,7 @@ from neardup.index.matching import Items, Matcher, Matches
 from neardup.index.tables import Near
 from neardup.shared.connection import Command, Connection, SharedIndexError
 from neardup.shared.documents import Documents, Fetched
-from neardup.shared.records import FOLLOWER, KEEPER, PENDING, VOID, Record
+from neardup.shared.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.shared.tables import FOLLOWERS, KEEPERS, SharedTables
 
 __all__ = ["Case", "Settled", "Settling"]
@@ -39,7 +39,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
 @dataclass
 class Case:
     """Documents of one batch on their way in, all pending under one ticket. `without` are rows not to be matched:
-    older versions of the same documents, and what is being removed. `stale` are further such that were met."""
+    older versions of the same documents, and what is being removed. `stale` are further such that were met, `taken`
+    the places of documents that another worker replaced or removed before they were committed."""
 
     rows: Rows
     items: Items
@@ -48,16 +49,18 @@ class Case:
     now: int
     without: set[int] = field(default_factory=set)
     stale: set[int] = field(default_factory=set)
+    taken: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class Settled:
-    """What became of a batch: keepers by row, the ids of the keepers that are not of the batch, and how many entries of
-    followers found no place."""
+    """What became of a batch: keepers by row, the ids of the keepers that are not of the batch, how many entries of
+    followers found no place, and the documents that somebody took out before they were committed."""
 
     keepers: Keepers
     names: dict[int, str]
     unlisted: int
+    taken: NDArray[np.bool_]
 
 
 class Settling:
@@ -95,8 +98,14 @@ class Settling:
         leads = np.array([at for at in known if keeper[at] == case.rows[at]], np.int64)
         commands = self._entries(self._tables.dropped, KEEPERS, case, follows)
         commands += self._entries(self._tables.dropped, FOLLOWERS, case, leads)
+        # Whoever took them out may have done so before the last of their entries was written.
+        taken = np.array(sorted(case.taken), np.int64)
+        for kind in (KEEPERS, FOLLOWERS):
+            commands += self._entries(self._tables.dropped, kind, case, taken)
         self._connection.run(commands)
-        return Settled(Keepers(keeper, distance, similarity), names, unlisted)
+        gone = np.zeros(count, bool)
+        gone[taken] = True
+        return Settled(Keepers(keeper, distance, similarity), names, unlisted, gone)
 
     def _entries(
         self, done: Callable[..., list[Command]], kind: bytes, case: Case, places: Rows
@@ -187,6 +196,11 @@ class Settling:
         answered = list(zip(places, replies, strict=True))
         failed = [at for at, reply in answered if isinstance(reply, Record) and reply.state == VOID]
         self._check_lost(case, [at for at, reply in answered if reply is False])
+        case.taken |= {
+            at
+            for at, reply in answered
+            if reply is False or (isinstance(reply, Record) and reply.state == GONE)
+        }
         self._again(case, failed, VOID)
         return failed
 

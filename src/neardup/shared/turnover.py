@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -117,8 +118,10 @@ class SharedTurnover:
             self._give_up(case)
             raise
         rows, keepers = case.rows, settled.keepers
+        there = ~settled.taken
+        follows = there & (keepers.row != rows)
         self._count(
-            documents=len(rows), followers=int((keepers.row != rows).sum()), unlisted=settled.unlisted
+            documents=int(there.sum()), followers=int(follows.sum()), unlisted=settled.unlisted
         )
         # Under the batch's own ticket, as that of the next, which waits for this one, has been given out.
         self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
@@ -255,8 +258,9 @@ class SharedTurnover:
         before = self._documents.read(rows)
         going: dict[int, Record] = {}
         left = dict(before)
+        mark = GONE + secrets.token_bytes(6)  # of workers that remove one document, one has removed it
         while left:
-            replies = self._documents.switch([(row, record.head, GONE) for row, record in left.items()])
+            replies = self._documents.switch([(row, record.head, mark) for row, record in left.items()])
             going |= {row: r for (row, r), done in zip(left.items(), replies, strict=True) if done is True}
             left = {row: now for row, now in zip(left, replies, strict=True) if isinstance(now, Record)}
         numbers, items = self.items_of(going)
@@ -315,8 +319,9 @@ class SharedTurnover:
             self._connection.run(self._tables.added(KEEPERS, items.keys, items.empty, numbers))
             case = Case(numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(gone))
             settled = self._settling.settle(case, listed=True)
-            leads = settled.keepers.row == numbers
-            self._count(followers=-int(leads.sum()))
+            taken = int(settled.taken.sum())
+            leads = (settled.keepers.row == numbers) & ~settled.taken
+            self._count(documents=-taken, followers=-taken - int(leads.sum()))
 
     def _count(self, **by: int) -> None:
         meta = self._layout.meta
