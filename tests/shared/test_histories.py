@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import neardup as nd
-from neardup.shared import turnover
+from neardup.shared import SharedIndexError, turnover
 from neardup.shared.connection import Connection
 
 from .workers import CONFIG
@@ -67,6 +67,8 @@ def work(address: str, seed: int, lost: float, death: float, errors: list[BaseEx
                     index.seen_prints(ids, codes(rng, len(ids)))
             except Died:
                 index = None  # its connections are as they were; another worker takes its place
+            except SharedIndexError:
+                continue  # removed between a command and its repetition: the batch may be sent again, or not
     except BaseException as error:
         errors.append(error)
 
@@ -98,7 +100,9 @@ def check(index: nd.Index) -> None:
     for document in found:
         cluster = index.cluster(document.id)
         assert cluster is not None
-        assert sorted(hit.id for hit in cluster.members) == sorted(d.id for d in found if d.keeper == cluster.keeper)
+        assert sorted(hit.id for hit in cluster.members) == sorted(
+            d.id for d in found if d.keeper == cluster.keeper
+        )
     assert all((got := index.get(d.id)) is not None and got.row == d.row for d in found)
     return None
 

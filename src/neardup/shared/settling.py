@@ -40,7 +40,8 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
 class Case:
     """Documents of one batch on their way in, all pending under one ticket. `without` are rows not to be matched:
     older versions of the same documents, and what is being removed. `stale` are further such that were met, `taken`
-    the places of documents that another worker replaced or removed before they were committed."""
+    the places of documents that another worker replaced or removed before they were committed.
+    `before` are the rows that had the ids, place by place."""
 
     rows: Rows
     items: Items
@@ -50,6 +51,7 @@ class Case:
     without: set[int] = field(default_factory=set)
     stale: set[int] = field(default_factory=set)
     taken: set[int] = field(default_factory=set)
+    before: list[int | None] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -238,10 +240,15 @@ class Settling:
             changes.append((int(case.rows[place]), state + record.head[1:], record.to_bytes()))
         self._documents.switch(changes)
 
-    def give_up(self, case: Case) -> None:
-        """After an error: what is still pending is told to look again, so that nobody waits for it."""
+    def give_up(self, case: Case) -> list[int]:
+        """After an error: what is still pending is told to look again, so that nobody waits for it. Gives its places."""
         changes = [(int(row), record.head, VOID) for row, record in zip(case.rows, case.records, strict=True)]
-        self._documents.switch(changes)
+        replies = self._documents.switch(changes)
+        return [
+            at
+            for at, reply in enumerate(replies)
+            if reply is True or (isinstance(reply, Record) and reply.state == VOID)
+        ]
 
 
 def _only(near: Near, rows: Rows) -> Near:

@@ -102,10 +102,11 @@ class SharedTurnover:
         commands += self._expiring(rows, records)
         try:
             self._connection.run(commands)
-            old = {row for row in self._documents.claim(ids, numbers) if row is not None}
+            case.before = self._documents.claim(ids, numbers)
         except NeardupError:
             self._give_up(case)
             raise
+        old = {row for row in case.before if row is not None}
         case.without |= old
         return case, old
 
@@ -120,9 +121,7 @@ class SharedTurnover:
         rows, keepers = case.rows, settled.keepers
         there = ~settled.taken
         follows = there & (keepers.row != rows)
-        self._count(
-            documents=int(there.sum()), followers=int(follows.sum()), unlisted=settled.unlisted
-        )
+        self._count(documents=int(there.sum()), followers=int(follows.sum()), unlisted=settled.unlisted)
         # Under the batch's own ticket, as that of the next, which waits for this one, has been given out.
         self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
         ids = [record.id for record in case.records]
@@ -132,9 +131,18 @@ class SharedTurnover:
         return Answers(ids, rows, keepers.row, keepers.distance, keepers.similarity, names)
 
     def _give_up(self, case: Case) -> None:
+        """After an error: ids back to the older versions of what was not settled; those of what was settled go."""
         self._settling.later.discard(case.ticket)
         with contextlib.suppress(NeardupError):
-            self._settling.give_up(case)
+            undone = set(self._settling.give_up(case))
+            places = [at for at, before in enumerate(case.before) if before is not None]
+            back = [at for at in places if at in undone]
+            self._documents.hand_back(
+                [case.records[at].id for at in back],
+                case.rows[back].tolist(),
+                [case.before[at] or 0 for at in back],
+            )
+            self.drop(sorted({case.before[at] or 0 for at in places if at not in undone}))
 
     def _left_behind(self, rows: Iterable[int]) -> set[int]:
         """Those rows that no longer have their id, and are nobody's to finish."""
@@ -316,7 +324,12 @@ class SharedTurnover:
             numbers, items = self.items_of({row: pending[row] for row in mine})
             if not len(numbers):
                 continue
-            self._connection.run(self._tables.added(KEEPERS, items.keys, items.empty, numbers))
+            commands = self._tables.added(KEEPERS, items.keys, items.empty, numbers)
+            # What was only half added may not be in the lists of followers, as orphans are.
+            half = np.array([orphans[row].state != FOLLOWER for row in numbers.tolist()], bool)
+            part = items.take(np.flatnonzero(half))
+            commands += self._tables.added(FOLLOWERS, part.keys, part.empty, numbers[half])
+            self._connection.run(commands)
             case = Case(numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(gone))
             settled = self._settling.settle(case, listed=True)
             taken = int(settled.taken.sum())
