@@ -96,8 +96,8 @@ for i = 1, #KEYS do
 end
 return found
 """
-"""KEYS hashes, ARGV a field, its value ('' for none) and its new value, three by three: 1 where it was so, else the value
-there is. Done twice it does no more than once, and who did it knows what was there before."""
+"""KEYS hashes, ARGV a field, its value ('' for none) and its new value, three by three: 1 where it was so, else the
+value there is. Done twice it does no more than once, and who did it knows what was there before."""
 
 WRITE = """
 for i = 1, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) end
