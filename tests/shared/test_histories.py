@@ -104,7 +104,6 @@ def check(index: nd.Index) -> None:
             d.id for d in found if d.keeper == cluster.keeper
         )
     assert all((got := index.get(d.id)) is not None and got.row == d.row for d in found)
-    return None
 
 
 @pytest.fixture(autouse=True)
@@ -126,9 +125,10 @@ def test_sound_after_everything(address: Callable[..., str], seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_replies_lost(address: Callable[..., str], seed: int) -> None:
-    where = address(expected=1000, patience=3)
+    where = address(expected=1000, patience=1)
     run(where, 100 + seed, lost=0.1)
     with nd.Index(where) as index:
+        index.compact()  # an entry or version that came back with a repeated command is taken out
         check(index)
 
 
