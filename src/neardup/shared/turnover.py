@@ -327,8 +327,8 @@ class SharedTurnover:
             commands = self._tables.added(KEEPERS, items.keys, items.empty, numbers)
             # What was only half added may not be in the lists of followers, as orphans are.
             half = np.array([orphans[row].state != FOLLOWER for row in numbers.tolist()], bool)
-            part = items.take(np.flatnonzero(half))
-            commands += self._tables.added(FOLLOWERS, part.keys, part.empty, numbers[half])
+            some = items.take(np.flatnonzero(half))
+            commands += self._tables.added(FOLLOWERS, some.keys, some.empty, numbers[half])
             self._connection.run(commands)
             case = Case(numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(gone))
             settled = self._settling.settle(case, listed=True)
