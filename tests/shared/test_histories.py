@@ -66,11 +66,15 @@ def work(address: str, seed: int, lost: float, death: float, errors: list[BaseEx
                     ids = [f"d{rng.randrange(IDS)}" for _ in range(rng.randrange(1, 5))]
                     index.seen_prints(ids, codes(rng, len(ids)))
             except Died:
-                index = None  # its connections are as they were; another worker takes its place
+                index.close()
+                index = None  # another worker takes its place
             except SharedIndexError:
                 continue  # removed between a command and its repetition: the batch may be sent again, or not
     except BaseException as error:
         errors.append(error)
+    finally:
+        if index is not None:
+            index.close()
 
 
 def run(address: str, seed: int, lost: float = 0.0, death: float = 0.0) -> None:
