@@ -81,9 +81,13 @@ class Cluster:
         return f"redis+cluster://127.0.0.1:{self.nodes[0].port}/0"
 
     def cli(self, *words: str) -> str:
-        done = subprocess.run(
-            ["redis-cli", "--cluster", *words], capture_output=True, text=True, timeout=60, check=False
-        )
+        for _ in range(20):
+            done = subprocess.run(
+                ["redis-cli", "--cluster", *words], capture_output=True, text=True, timeout=60, check=False
+            )
+            if "Nodes don't agree" not in done.stdout:  # the news of the last change is still on its way
+                break
+            time.sleep(0.5)
         assert done.returncode == 0, done.stdout + done.stderr
         return done.stdout
 

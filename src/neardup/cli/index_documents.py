@@ -14,7 +14,7 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
-from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, threads
+from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, shown, threads
 from neardup.cli.inputs import read_text
 
 __all__ = ["add", "cluster", "create", "forget", "get", "remove", "search", "seen"]
@@ -40,10 +40,10 @@ def create(
     chosen = config_of(config, method, threshold, radius, store)
     with contextlib.suppress(FileNotFoundError):
         existing(path)
-        raise nd.DataError(f"{path}: there is an index already")
+        raise nd.DataError(f"{shown(path)}: there is an index already")
     with nd.Index(path, chosen, store=store, sample=sample, threads=threads) as made:
-        facts = {"index": path, "scheme": made.scheme, "store": made.store}
-        click.echo(json.dumps(facts) if as_json else f"{path}: a new index\n  {made.scheme}")
+        facts = {"index": str(made.path), "scheme": made.scheme, "store": made.store}
+        click.echo(json.dumps(facts) if as_json else f"{made.path}: a new index\n  {made.scheme}")
 
 
 def _put(
@@ -198,7 +198,7 @@ def get(path: str, ids: tuple[str, ...], as_json: bool) -> None:
         for id, entry in zip(ids, found.get_all(ids), strict=True):
             if entry is None:
                 missing += 1
-                click.echo(f"neardup: {path}: there is no document {id}", err=True)
+                click.echo(f"neardup: {found.path}: there is no document {id}", err=True)
             elif as_json:
                 print_ = None if entry.fingerprint is None else entry.fingerprint.hex()
                 click.echo(json.dumps(entry._asdict() | {"fingerprint": print_}, ensure_ascii=False))
@@ -225,7 +225,7 @@ def cluster(path: str, id_: str, as_json: bool) -> None:
     with nd.Index(path, mode="read") as found:
         group = found.cluster(id_)
     if group is None:
-        raise nd.DataError(f"{path}: there is no document {id_}")
+        raise nd.DataError(f"{found.path}: there is no document {id_}")
     if as_json:
         members = [member._asdict() for member in group.members]
         click.echo(json.dumps({"keeper": group.keeper, "members": members}, ensure_ascii=False))

@@ -11,7 +11,17 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
-from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, say, threads
+from neardup.cli.index_options import (
+    as_json,
+    config_of,
+    existing,
+    folder,
+    making,
+    reading,
+    say,
+    shown,
+    threads,
+)  # fmt: skip
 
 __all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "replay", "stats", "verify"]
 
@@ -103,7 +113,7 @@ def import_(path: str, file: str, key: str | None, as_json: bool) -> None:
     from neardup.index.export import import_index
 
     count = import_index(path, file, key)
-    say(as_json, {"documents": count}, f"{count:,} documents in {path}")
+    say(as_json, {"documents": count}, f"{count:,} documents in {shown(path)}")
 
 
 @click.command()
@@ -140,7 +150,7 @@ def key(path: str, file: str, as_json: bool) -> None:
     """Write the key of an index, for others who make fingerprints for it; with it duplicates can be forged."""
     with nd.Index(path, mode="read") as found:
         found.write_key(file)
-    say(as_json, {"key": file}, f"the key of {path} is in {file}")
+    say(as_json, {"key": file}, f"the key of {found.path} is in {file}")
 
 
 @click.command()

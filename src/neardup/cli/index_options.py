@@ -10,7 +10,7 @@ import click
 
 import neardup as nd
 
-__all__ = ["as_json", "config_of", "existing", "folder", "making", "reading", "say", "threads"]
+__all__ = ["as_json", "config_of", "existing", "folder", "making", "reading", "say", "shown", "threads"]
 
 METHODS = ("bits", "simhash", "minhash", "exact")
 Command = Callable[..., None]
@@ -89,3 +89,14 @@ def existing(path: str) -> None:
     """A command that changes an index does not make one."""
     with nd.Index(path, mode="read"):
         pass
+
+
+def shown(path: str) -> str:
+    """A folder, or the address of a shared index without its password."""
+    from neardup.index.inputs import is_address
+
+    if not is_address(path):
+        return path
+    from neardup.shared.address import shown as without_password
+
+    return without_password(path)

@@ -57,6 +57,7 @@ def serve(
         if importlib.util.find_spec(package) is None:
             raise MissingExtra("neardup serve", "service")
     import neardup as nd
+    from neardup.cli.index_options import shown
     from neardup.service.limits import Limits
     from neardup.service.run import Address
     from neardup.service.run import serve as run
@@ -66,7 +67,8 @@ def serve(
     address = Address(host, port, _token(token_file))
 
     def started(url: str) -> None:
-        click.echo(json.dumps({"index": path, "url": url}) if as_json else f"{path}: listening on {url}")
+        index = shown(path)
+        click.echo(json.dumps({"index": index, "url": url}) if as_json else f"{index}: listening on {url}")
         sys.stdout.flush()
 
     run(

@@ -7,6 +7,8 @@ leaves undone is sent again until the timeout is over.
 from __future__ import annotations
 
 import contextlib
+import socket
+import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
@@ -201,7 +203,7 @@ class Connection:
                 except self._errors.ResponseError as error:
                     found.append(error)
         except BaseException:
-            connection.disconnect()  # replies may still come, which nobody must take for others
+            _cut(connection)  # replies may still come, which nobody must take for others
             raise
         finally:
             pool.release(connection)
@@ -321,3 +323,10 @@ class Connection:
             raise SharedIndexError(f"{where}: the server refused a command: {error}") from None
         except errors.RedisError as error:
             raise SharedIndexError(f"{where}: {error}") from None
+
+
+def _cut(connection: Any) -> None:
+    """Close a connection at once: what was sent and has not arrived shall not arrive after it is sent again."""
+    with contextlib.suppress(OSError, AttributeError):
+        connection._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.disconnect()

@@ -15,7 +15,7 @@ from neardup.index.recipe import Recipe
 from neardup.shared.connection import Command, Connection
 from neardup.shared.layout import FIELDS, ROWS_A_RECORD, Layout
 from neardup.shared.records import KEEPER, Record
-from neardup.shared.scripts import LEAD, READ, SWAP, SWITCH
+from neardup.shared.scripts import CLAIM, LEAD, READ, SWITCH, WRITE
 
 __all__ = ["Documents", "Fetched"]
 
@@ -50,11 +50,28 @@ class Documents:
         return [self._row(v, k) for v, k in zip(self._read(keys, fields), keys, strict=True)]
 
     def claim(self, ids: Sequence[str], rows: Sequence[int]) -> list[int | None]:
-        """Give ids to rows; the rows that had them."""
+        """Give ids to rows; the rows that had them. Most ids are new, so that is what is tried first."""
         keys, fields = self.asked(ids)
-        words = [(field, row.to_bytes(6, "little")) for field, row in zip(fields, rows, strict=True)]
-        old = [self._row(v, k) for v, k in zip(self.connection.each(SWAP, keys, words), keys, strict=True)]
-        return [None if before == row else before for before, row in zip(old, rows, strict=True)]
+        before = [b""] * len(ids)
+        left = list(range(len(ids)))
+        while left:
+            words = [(fields[at], before[at], rows[at].to_bytes(6, "little")) for at in left]
+            replies = self.connection.each(CLAIM, [keys[at] for at in left], words)
+            failed = [(at, reply) for at, reply in zip(left, replies, strict=True) if reply != 1]
+            for at, reply in failed:
+                before[at] = reply
+            left = [at for at, _ in failed]
+        return [self._row(value or None, key) for value, key in zip(before, keys, strict=True)]
+
+    def hand_back(self, ids: Sequence[str], rows: Sequence[int], before: Sequence[int]) -> None:
+        """Give ids of rows that still have them to the rows before."""
+        if ids:
+            keys, fields = self.asked(ids)
+            columns = zip(fields, rows, before, strict=True)
+            words = [
+                (field, row.to_bytes(6, "little"), old.to_bytes(6, "little")) for field, row, old in columns
+            ]
+            self.connection.each(SWITCH, keys, words)
 
     def release(self, ids: Sequence[str], rows: Sequence[int]) -> None:
         """Take ids from rows that still have them."""
@@ -87,14 +104,14 @@ class Documents:
         return Record.from_bytes(value, self.recipe.width, self._where(key))
 
     def written(self, records: dict[int, Record]) -> list[Command]:
-        """Commands that write records, whatever was there."""
+        """Commands that write the records of new rows."""
         pages: dict[int, list[bytes]] = {}
         for row, record in records.items():
             pages.setdefault(row // ROWS_A_RECORD, []).extend(
                 (FIELDS[row % ROWS_A_RECORD], record.to_bytes())
             )
         keys = [(self.layout.page(page), words) for page, words in pages.items()]
-        return [Command(key, ("HSET", key, *words)) for key, words in keys]
+        return [Command(key, ("EVAL", WRITE, 1, key, *words)) for key, words in keys]
 
     def switch(self, changes: Sequence[tuple[int, bytes, bytes]]) -> list[Record | bool]:
         """Rows, what their records must begin with, and the new records: True where it was so, else the record there

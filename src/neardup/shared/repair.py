@@ -155,7 +155,10 @@ def _put_right(documents: Documents, tables: SharedTables, turnover: SharedTurno
     turnover.drop(sorted({*dead, *found.older, *found.hollow}))
     # What was being added is added now: nobody was told that it is new, but its id is there.
     left = {row: record for row, record in found.half.items() if row not in dead}
-    turnover.resettle(found.lost | left)
+    # Read again, as what went has made others look again, these among them.
+    now = documents.read(sorted(left))
+    half = {row: record for row, record in now.items() if record.state in (PENDING, VOID)}
+    turnover.resettle(found.lost | half)
     strays = {key: np.array(sorted(rows), "<u8").tobytes() for key, rows in found.strays.items()}
     if strays:
         words = [(rows,) for rows in strays.values()]

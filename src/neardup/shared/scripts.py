@@ -5,7 +5,7 @@ They are sent whole (EVAL), so that a server that was restarted or took over fro
 
 from __future__ import annotations
 
-__all__ = ["APPEND", "DROP", "LEAD", "READ", "SWAP", "SWITCH"]
+__all__ = ["APPEND", "CLAIM", "DROP", "LEAD", "READ", "SWITCH", "WRITE"]
 
 READ = """
 local found = {}
@@ -84,12 +84,24 @@ return failed
 """KEYS hashes, ARGV bytes that are fields of each, then what all values must begin with and what takes its place: key,
 field and value wherever it was not so. What SWITCH does, for many values with the same beginning."""
 
-SWAP = """
+CLAIM = """
 local found = {}
 for i = 1, #KEYS do
-  found[i] = redis.call('HGET', KEYS[i], ARGV[2 * i - 1])
-  redis.call('HSET', KEYS[i], ARGV[2 * i - 1], ARGV[2 * i])
+  local field, before, after = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
+  local old = redis.call('HGET', KEYS[i], field) or ''
+  if old == before or old == after then
+    redis.call('HSET', KEYS[i], field, after)
+    found[i] = 1
+  else found[i] = old end
 end
 return found
 """
-"""KEYS hashes, ARGV a field and its new value, two by two: the values before."""
+"""KEYS hashes, ARGV a field, its value ('' for none) and its new value, three by three: 1 where it was so, else the
+value there is. Done twice it does no more than once, and who did it knows what was there before."""
+
+WRITE = """
+for i = 1, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) end
+return 1
+"""
+"""KEYS a hash, ARGV fields and values: written where there are none, as a copy of the command that was on the way for
+long must not undo what was done since."""

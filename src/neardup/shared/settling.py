@@ -27,7 +27,7 @@ from neardup.index.matching import Items, Matcher, Matches
 from neardup.index.tables import Near
 from neardup.shared.connection import Command, Connection, SharedIndexError
 from neardup.shared.documents import Documents, Fetched
-from neardup.shared.records import FOLLOWER, KEEPER, PENDING, VOID, Record
+from neardup.shared.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.shared.tables import FOLLOWERS, KEEPERS, SharedTables
 
 __all__ = ["Case", "Settled", "Settling"]
@@ -39,7 +39,9 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
 @dataclass
 class Case:
     """Documents of one batch on their way in, all pending under one ticket. `without` are rows not to be matched:
-    older versions of the same documents, and what is being removed. `stale` are further such that were met."""
+    older versions of the same documents, and what is being removed. `stale` are further such that were met, `taken`
+    the places of documents that another worker replaced or removed before they were committed.
+    `before` are the rows that had the ids, place by place; `bare` the places without entries among the keepers'."""
 
     rows: Rows
     items: Items
@@ -48,16 +50,20 @@ class Case:
     now: int
     without: set[int] = field(default_factory=set)
     stale: set[int] = field(default_factory=set)
+    taken: set[int] = field(default_factory=set)
+    before: list[int | None] = field(default_factory=list)
+    bare: set[int] = field(default_factory=set)
 
 
 @dataclass(frozen=True)
 class Settled:
-    """What became of a batch: keepers by row, the ids of the keepers that are not of the batch, and how many entries of
-    followers found no place."""
+    """What became of a batch: keepers by row, the ids of the keepers that are not of the batch, how many entries of
+    followers found no place, and the documents that somebody took out before they were committed."""
 
     keepers: Keepers
     names: dict[int, str]
     unlisted: int
+    taken: NDArray[np.bool_]
 
 
 class Settling:
@@ -82,6 +88,9 @@ class Settling:
         known = set(range(count)) if listed else set[int]()
         while len(todo):
             items = case.items.take(todo)
+            bare = np.array([at for at in todo.tolist() if at in case.bare], np.int64)
+            self._connection.run(self._entries(self._tables.added, KEEPERS, case, bare))
+            case.bare.clear()
             found, records = self._matched(case, todo, items)
             rows = case.rows[todo]
             chosen = settle(rows, found, *self._matcher.together(items), self._matcher.same)
@@ -91,12 +100,16 @@ class Settling:
             failed, full = self._commit(case, todo, chosen, known)
             unlisted += full
             todo = np.array(failed, np.int64)
-        follows = np.flatnonzero(keeper != case.rows)
         leads = np.array([at for at in known if keeper[at] == case.rows[at]], np.int64)
-        commands = self._entries(self._tables.dropped, KEEPERS, case, follows)
-        commands += self._entries(self._tables.dropped, FOLLOWERS, case, leads)
+        commands = self._entries(self._tables.dropped, FOLLOWERS, case, leads)
+        # Whoever took them out may have done so before the last of their entries was written.
+        taken = np.array(sorted(case.taken), np.int64)
+        for kind in (KEEPERS, FOLLOWERS):
+            commands += self._entries(self._tables.dropped, kind, case, taken)
         self._connection.run(commands)
-        return Settled(Keepers(keeper, distance, similarity), names, unlisted)
+        gone = np.zeros(count, bool)
+        gone[taken] = True
+        return Settled(Keepers(keeper, distance, similarity), names, unlisted, gone)
 
     def _entries(
         self, done: Callable[..., list[Command]], kind: bytes, case: Case, places: Rows
@@ -124,7 +137,15 @@ class Settling:
             # Another version of a document of ours, left behind by a worker that died, or just coming in elsewhere.
             older = {row for row, record in records.items() if record.id in ids and row not in ours}
             case.stale |= older
-            near = _only(near, np.array([row for row in records if row not in older], np.int64))
+            # One that has the id now counts for others of the batch, though not for the document it is a version of.
+            current = self._current(older, records)
+            near = _only(near, np.array([row for row in records if row not in older - current], np.int64))
+            if current:
+                own = [
+                    row not in current or records[row].id != case.records[todo[query]].id
+                    for query, row in zip(near.query.tolist(), near.row.tolist(), strict=True)
+                ]
+                near = Near(*(column[np.array(own, bool)] for column in near))
             found = self._matcher.compared(items, near, Fetched(self._documents, records))
             under_way = {row for row in np.unique(found.right).tolist() if records[row].state == PENDING}
             if not under_way:
@@ -132,6 +153,12 @@ class Settling:
             if not self._cleared(case, {row: records[row] for row in under_way}, since):
                 self._sleeping(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _current(self, rows: set[int], records: dict[int, Record]) -> set[int]:
+        """Those rows that have their ids."""
+        asked = sorted(rows)
+        owners = self._documents.rows_of([records[row].id for row in asked])
+        return {row for row, owner in zip(asked, owners, strict=True) if row == owner}
 
     def _cleared(self, case: Case, pending: dict[int, Record], since: dict[tuple[int, int], float]) -> bool:
         """Tell pending documents to look again, but for those of earlier tickets: says whether there were none."""
@@ -161,7 +188,11 @@ class Settling:
         if follow:
             new = np.array([at for at in follow if at not in listed], np.int64)
             # In the list of followers before it is one: whoever removes the keeper finds it, or is found out below.
-            full = sum(self._connection.run(self._entries(self._tables.added, FOLLOWERS, case, new)))
+            added = self._entries(self._tables.added, FOLLOWERS, case, new)
+            # Out of those of keepers before it is one, too: later it may be an orphan, and others put it there again.
+            dropped = self._entries(self._tables.dropped, KEEPERS, case, np.array(follow, np.int64))
+            full = sum(self._connection.run(added + dropped)[: len(added)])
+            case.bare.update(follow)
             listed.update(follow)
             failed += self._switched(case, follow, chosen, todo)
             failed += self._orphaned(case, [at for at in follow if at not in set(failed)], keeper_of)
@@ -187,6 +218,11 @@ class Settling:
         answered = list(zip(places, replies, strict=True))
         failed = [at for at, reply in answered if isinstance(reply, Record) and reply.state == VOID]
         self._check_lost(case, [at for at, reply in answered if reply is False])
+        case.taken |= {
+            at
+            for at, reply in answered
+            if reply is False or (isinstance(reply, Record) and reply.state == GONE)
+        }
         self._again(case, failed, VOID)
         return failed
 
@@ -224,10 +260,15 @@ class Settling:
             changes.append((int(case.rows[place]), state + record.head[1:], record.to_bytes()))
         self._documents.switch(changes)
 
-    def give_up(self, case: Case) -> None:
-        """After an error: what is still pending is told to look again, so that nobody waits for it."""
+    def give_up(self, case: Case) -> list[int]:
+        """After an error: what is still pending is told to look again, and nobody waits for it. Gives its places."""
         changes = [(int(row), record.head, VOID) for row, record in zip(case.rows, case.records, strict=True)]
-        self._documents.switch(changes)
+        replies = self._documents.switch(changes)
+        return [
+            at
+            for at, reply in enumerate(replies)
+            if reply is True or (isinstance(reply, Record) and reply.state == VOID)
+        ]
 
 
 def _only(near: Near, rows: Rows) -> Near:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 import threading
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -101,10 +102,11 @@ class SharedTurnover:
         commands += self._expiring(rows, records)
         try:
             self._connection.run(commands)
-            old = {row for row in self._documents.claim(ids, numbers) if row is not None}
+            case.before = self._documents.claim(ids, numbers)
         except NeardupError:
             self._give_up(case)
             raise
+        old = {row for row in case.before if row is not None}
         case.without |= old
         return case, old
 
@@ -117,9 +119,9 @@ class SharedTurnover:
             self._give_up(case)
             raise
         rows, keepers = case.rows, settled.keepers
-        self._count(
-            documents=len(rows), followers=int((keepers.row != rows).sum()), unlisted=settled.unlisted
-        )
+        there = ~settled.taken
+        follows = there & (keepers.row != rows)
+        self._count(documents=int(there.sum()), followers=int(follows.sum()), unlisted=settled.unlisted)
         # Under the batch's own ticket, as that of the next, which waits for this one, has been given out.
         self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
         ids = [record.id for record in case.records]
@@ -129,9 +131,18 @@ class SharedTurnover:
         return Answers(ids, rows, keepers.row, keepers.distance, keepers.similarity, names)
 
     def _give_up(self, case: Case) -> None:
+        """After an error: ids back to the older versions of what was not settled; those of what was settled go."""
         self._settling.later.discard(case.ticket)
         with contextlib.suppress(NeardupError):
-            self._settling.give_up(case)
+            undone = set(self._settling.give_up(case))
+            places = [at for at, before in enumerate(case.before) if before is not None]
+            back = [at for at in places if at in undone]
+            self._documents.hand_back(
+                [case.records[at].id for at in back],
+                case.rows[back].tolist(),
+                [case.before[at] or 0 for at in back],
+            )
+            self.drop(sorted({case.before[at] or 0 for at in places if at not in undone}))
 
     def _left_behind(self, rows: Iterable[int]) -> set[int]:
         """Those rows that no longer have their id, and are nobody's to finish."""
@@ -255,8 +266,9 @@ class SharedTurnover:
         before = self._documents.read(rows)
         going: dict[int, Record] = {}
         left = dict(before)
+        mark = GONE + secrets.token_bytes(6)  # of workers that remove one document, one has removed it
         while left:
-            replies = self._documents.switch([(row, record.head, GONE) for row, record in left.items()])
+            replies = self._documents.switch([(row, record.head, mark) for row, record in left.items()])
             going |= {row: r for (row, r), done in zip(left.items(), replies, strict=True) if done is True}
             left = {row: now for row, now in zip(left, replies, strict=True) if isinstance(now, Record)}
         numbers, items = self.items_of(going)
@@ -312,11 +324,17 @@ class SharedTurnover:
             numbers, items = self.items_of({row: pending[row] for row in mine})
             if not len(numbers):
                 continue
-            self._connection.run(self._tables.added(KEEPERS, items.keys, items.empty, numbers))
+            commands = self._tables.added(KEEPERS, items.keys, items.empty, numbers)
+            # What was only half added may not be in the lists of followers, as orphans are.
+            half = np.array([orphans[row].state != FOLLOWER for row in numbers.tolist()], bool)
+            some = items.take(np.flatnonzero(half))
+            commands += self._tables.added(FOLLOWERS, some.keys, some.empty, numbers[half])
+            self._connection.run(commands)
             case = Case(numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(gone))
             settled = self._settling.settle(case, listed=True)
-            leads = settled.keepers.row == numbers
-            self._count(followers=-int(leads.sum()))
+            taken = int(settled.taken.sum())
+            leads = (settled.keepers.row == numbers) & ~settled.taken
+            self._count(documents=-taken, followers=-taken - int(leads.sum()))
 
     def _count(self, **by: int) -> None:
         meta = self._layout.meta
