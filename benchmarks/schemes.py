@@ -17,6 +17,7 @@ import json
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,19 @@ def _bits(texts: list[str]) -> Any:
     return nd.Join(radius=8).candidates(nd.BitMinHash().compute(nd.Shingles().extract(texts)))
 
 
+def _identical(way: Any) -> Callable[[list[str]], Any]:
+    def propose(texts: list[str]) -> Any:
+        first = np.asarray(nd.identical(texts, way).first)
+        groups: dict[int, list[int]] = {}
+        for row, head in enumerate(first.tolist()):
+            groups.setdefault(head, []).append(row)
+        pairs = [pair for rows in groups.values() for pair in combinations(rows, 2)]
+        left, right = np.array(pairs, np.int64).reshape(-1, 2).T
+        return nd.Candidates(left, right, np.zeros(len(left), np.uint8))
+
+    return propose
+
+
 _LSH = nd.LSH.for_threshold(THRESHOLD, 0.99)
 _TEN = nd.IMatch(lexicons=10, share=0.3)
 SCHEMES = (
@@ -87,6 +101,11 @@ SCHEMES = (
     Scheme("bucket checksums, 33 of 64", _keys(nd.BucketChecksums(), nd.Words()), 512),
     Scheme("simhash TF-IDF words, radius 3", _simhash, 8),
     Scheme("1-bit MinHash, radius 8", _bits, 8),
+    Scheme("identical: character by character", _identical("characters"), 0),
+    Scheme("identical: hash of the first 64 bytes", _identical("prefix"), 8),
+    Scheme("identical: hash of 64 random positions", _identical("positions"), 8),
+    Scheme("identical: 64-bit hash", _identical("hash"), 8),
+    Scheme("identical: SHA-256", _identical("digest"), 32),
     Scheme("HTML tags, MinHash", _minhash, 8 * _LSH.bands + 16, "tags"),
     Scheme("anchor texts, MinHash", lambda t: _minhash(t, nd.Sentences()), 8 * _LSH.bands + 16, "anchors"),
     Scheme("link URLs, MinHash", lambda t: _minhash(t, nd.Sentences()), 8 * _LSH.bands + 16, "links"),
