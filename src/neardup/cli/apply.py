@@ -75,6 +75,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         "findings": findings,
         "threshold": summary.threshold,
         "gone": summary.gone,
+        "filtered": summary.filtered,
         "decisions": len(decisions),
     }
     if out:
@@ -99,6 +100,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         return
     if out:
         click.echo(f"{answer['written']:,} of {answer['documents']:,} documents written to {out}")
+        for reason, count in summary.filtered.items():
+            click.echo(f"  {count:,} were left out by a filter of the scan: {reason}")
     if len(decisions):
         click.echo(f"applied with {counted(len(decisions))} of a review; --no-decisions leaves them out")
     if given["pairs"]:

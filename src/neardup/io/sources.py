@@ -87,7 +87,9 @@ def find_sources(
         if kind is None:
             if not file.listed:
                 known = ", ".join(sorted(set(FORMATS.values())))
-                raise ConfigError(f"{file.path}: its name tells no format; name one with format=...: {known}")
+                raise ConfigError(
+                    f"{file.path}: its name tells no format; name one with --format (in Python format=): {known}"
+                )
             passed_over("file of unknown format")
             continue
         name = file.path if file.name in twice else file.name

@@ -156,7 +156,7 @@ def format_for(
     if format is None or format not in _FORMATS.values():
         known = ", ".join(sorted(set(_FORMATS.values())))
         what = f"there is no format {format!r}" if format else "its name tells no format"
-        raise ConfigError(f"{name}: {what}; name one with format=...: {known}")
+        raise ConfigError(f"{name}: {what}; name one with --format (in Python format=): {known}")
     if format in ("parquet", "arrow"):
         if compression is not None:
             raise ConfigError(f"{name}: Parquet and Arrow compress inside; leave the compression out")

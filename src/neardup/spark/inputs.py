@@ -100,7 +100,9 @@ class Files:
             if kind is None:
                 if below:
                     continue
-                raise ConfigError(f"{listed.path}: its name tells no format; name one with format=...")
+                raise ConfigError(
+                    f"{listed.path}: its name tells no format; name one with --format (in Python format=)"
+                )
             name = listed.path if name in twice else name
             files.append(File(listed.path, name, kind, listed.size, listed.changed))
         if not files:
