@@ -28,8 +28,8 @@ WALL = {"width": 3840, "height": 2160}
 
 @pytest.fixture(scope="module")
 def browser(chromium: str) -> Iterator[Browser]:
-    """One browser for the tests of a file; each page has a context of its own. Playwright keeps an event loop running in
-    this thread as long as it is open, which other tests cannot have."""
+    """One browser for the tests of a file; each page has a context of its own. Playwright keeps an event loop
+    running in this thread as long as it is open, which other tests cannot have."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium, headless=True, args=ARGUMENTS)
         yield browser
