@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -37,7 +38,11 @@ def java_path(spark: SparkSession, path: str) -> Any:
 def file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     place = java_path(spark, path)
     try:
-        return place.getFileSystem(spark._jsc.hadoopConfiguration()), place
+        system = place.getFileSystem(spark._jsc.hadoopConfiguration())
+        if str(system.getScheme()) == "file" and not place.isAbsolute():
+            # The driver's Java may have been started in another folder than the one this process is in now.
+            place = java_path(spark, os.path.abspath(path))
+        return system, place
     except Exception as error:
         raise ConfigError(f"{path}: {_reason(error)}") from None
 
