@@ -36,9 +36,8 @@ build: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
-# Two files of tests at a time: many of them wait for servers, kills and timeouts.
 test: $(VENV)/.test engines
-	$(BIN)/python -m pytest -n 2 --dist loadfile --durations=25
+	$(BIN)/python -m pytest --durations=25
 
 # Java, Redis and Chromium, which some tests run for real.
 engines:
