@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol, Self, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup import _core
 from neardup.config import Config
 from neardup.documents import Document
 from neardup.errors import ConfigError, DataError
@@ -210,8 +211,9 @@ class Index:
             parts.append(self._takes.put([document.id for document in batch], items, metas, ttl))
         return Answers.joined(parts)
 
-    def prepare(self, texts: Sequence[str], *, threads: int | None = None) -> Items:
-        """The part of `seen` that depends on the texts alone, for whoever does it while others are written."""
+    def prepare(self, texts: Sequence[str] | _core.Texts, *, threads: int | None = None) -> Items:
+        """The part of `seen` that depends on the texts alone, for whoever does it while others are written. Native
+        texts are not kept: an index that stores them needs strings."""
         return self._matcher.of_texts(texts, threads, pack=True)
 
     def seen_prepared(

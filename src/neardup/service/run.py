@@ -202,7 +202,7 @@ def make_server(app: Gate, address: Address, port: int, limits: Limits) -> Any:
         backlog=1024,
         backpressure=limits.connections,
         http1_settings=HTTP1Settings(
-            header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=1 << 16
+            header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=1 << 17
         ),
         log_enabled=False,
     )
