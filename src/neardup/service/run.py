@@ -29,6 +29,9 @@ __all__ = ["Address", "event_loop", "free_port", "make_server", "serve"]
 SWITCH_SECONDS = 0.0005  # a thread in the middle of a batch gives way to the event loop this often
 LEAVE_SECONDS = 2.0
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of malloc.h
+PIECE_BYTES = (
+    1 << 17
+)  # of a body at a time: each piece wakes the event loop, and each connection may hold one
 KEPT_BYTES = 32 << 20  # the most that glibc takes for the second
 
 
@@ -202,7 +205,7 @@ def make_server(app: Gate, address: Address, port: int, limits: Limits) -> Any:
         backlog=1024,
         backpressure=limits.connections,
         http1_settings=HTTP1Settings(
-            header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=1 << 17
+            header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=PIECE_BYTES
         ),
         log_enabled=False,
     )
