@@ -29,9 +29,8 @@ __all__ = ["Address", "event_loop", "free_port", "make_server", "serve"]
 SWITCH_SECONDS = 0.0005  # a thread in the middle of a batch gives way to the event loop this often
 LEAVE_SECONDS = 2.0
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD, M_ARENA_MAX = -1, -3, -8  # of malloc.h
-PIECE_BYTES = (
-    1 << 17
-)  # of a body at a time: each piece wakes the event loop, and each connection may hold one
+# Of a body at a time: each piece wakes the event loop, and each connection may hold one.
+PIECE_BYTES = 1 << 17
 KEPT_BYTES = 32 << 20  # the most that glibc takes for the second
 
 
