@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -18,54 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import FormatError
+from neardup.index.columns import Columns, Flags, read_columns, read_flags
 from neardup.index.recipe import Recipe
-from neardup.index.store import Store
-from neardup.index.tables import hash_ids
+from neardup.index.store import Store, size_of
 from neardup.search.column_file import BLOCK, PAGE, ColumnFile
 from neardup.search.column_writer import ColumnFileWriter
 
-__all__ = ["Cache", "Columns", "Files", "Flags", "Loaded", "read_columns"]
+__all__ = ["Cache", "File", "Files", "Loaded"]
 
 T = TypeVar("T")
 SEGMENT, STATE = b"\x89NDirw\r\n", b"\x89NDist\r\n"
-Rows = NDArray[np.int64]
 LOG_KEPT = 100_000  # changes kept for readers that are behind
 LOOKS = 10  # for files that a writer keeps replacing, before the database takes their place
-
-
-@dataclass(frozen=True)
-class Columns:
-    """Rows as the tables take them: hashed ids, keys, and which have no fingerprint. Rows that are gone hold zeros."""
-
-    ids: NDArray[np.uint64]
-    keys: NDArray[np.uint64]
-    empty: NDArray[np.bool_]
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @classmethod
-    def joined(cls, parts: Sequence[Columns]) -> Columns:
-        if len(parts) == 1:
-            return parts[0]
-        return cls(
-            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("ids", "keys", "empty"))
-        )
-
-
-@dataclass(frozen=True)
-class Flags:
-    """Of each row: is it gone, and does it follow another."""
-
-    gone: NDArray[np.bool_]
-    follows: NDArray[np.bool_]
-
-    def after(self, gone: Rows, follow: Rows, lead: Rows) -> Flags:
-        """The flags when rows have gone, and others follow or lead from now on."""
-        now = Flags(self.gone.copy(), self.follows.copy())
-        now.gone[gone] = True
-        now.follows[follow], now.follows[lead] = True, False
-        return now
 
 
 @dataclass(frozen=True)
@@ -101,31 +65,6 @@ class Loaded(NamedTuple):
     flags: Flags
     sequence: int
     problems: tuple[str, ...]
-
-
-def read_columns(store: Store, recipe: Recipe, first: int, last: int, threads: int) -> tuple[Columns, Flags]:
-    """Rows first to last - 1 from the database."""
-    width = recipe.width
-    count, words = last - first, recipe.tables if recipe.kind == "sketches" else width // 8
-    ids, keys = np.zeros(count, np.uint64), np.zeros((count, words), np.uint64)
-    empty, gone, follows = np.zeros(count, bool), np.ones(count, bool), np.zeros(count, bool)
-    blank = bytes(width)
-    for lines in store.chunks("row, id, print, keeper", first, last):
-        if not lines:
-            continue
-        rows, names, prints, keepers = zip(*lines, strict=True)
-        at = np.array(rows, np.int64) - first
-        for line, print in enumerate(prints):
-            if print is not None and len(print) != width:
-                raise FormatError(
-                    store.path, f"a fingerprint of {width} bytes", f"{len(print)} in row {rows[line]}"
-                )
-        ids[at] = hash_ids(names, recipe.seed.value)
-        keys[at] = recipe.keys(recipe.column(b"".join(print or blank for print in prints)), threads)
-        empty[at] = [print is None for print in prints]
-        gone[at] = False
-        follows[at] = np.array(keepers, np.int64) != np.array(rows, np.int64)
-    return Columns(ids, keys, empty), Flags(gone, follows)
 
 
 class Cache:
@@ -167,7 +106,7 @@ class Cache:
         last, opened = states[-1] if states else (None, None)
         flags = None if opened is None else _tried(problems, _read_state, opened, last, at)
         sequence = store.counters()["sequence"] if flags is None or last is None else last.sequence
-        flags = _stored_flags(store, at) if flags is None else flags
+        flags = read_flags(store, at) if flags is None else flags
         return Loaded(Columns.joined(parts), flags, sequence, tuple(problems))
 
     def save(self, store: Store, fresh: Columns, flags: Flags, sequence: int) -> int:
@@ -220,7 +159,8 @@ class Cache:
         return [file.name for file in self._listed(store)]
 
     def size(self) -> int:
-        return sum(path.stat().st_size for path in self.folder.iterdir()) if self.folder.is_dir() else 0
+        """Bytes of the files."""
+        return sum(size_of(path) for path in self.folder.iterdir()) if self.folder.is_dir() else 0
 
     def _listed(self, store: Store) -> list[File]:
         return [File(*line) for line in store.all("SELECT * FROM cache ORDER BY first, sequence")]
@@ -310,13 +250,3 @@ def _read_state(opened: ColumnFile, file: File, rows: int) -> Flags:
             np.unpackbits(opened.column(name), count=rows).view(bool) for name in ("gone", "follows")
         )
         return Flags(gone, follows)
-
-
-def _stored_flags(store: Store, rows: int) -> Flags:
-    gone, follows = np.ones(rows, bool), np.zeros(rows, bool)
-    for lines in store.chunks("row, keeper", 0, rows, 500_000):
-        if lines:
-            both = np.array(lines, np.int64)
-            gone[both[:, 0]] = False
-            follows[both[:, 0]] = both[:, 0] != both[:, 1]
-    return Flags(gone, follows)

@@ -11,7 +11,8 @@ import numpy as np
 
 from neardup.errors import DataError, FormatError
 from neardup.index.answers import Health
-from neardup.index.cache import Columns, Flags, Loaded, read_columns
+from neardup.index.cache import Loaded
+from neardup.index.columns import Columns, Flags, read_columns
 from neardup.index.session import CACHE, DATABASE, Session
 from neardup.index.state import logged
 from neardup.index.store import Store

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.index.cache import Cache, Columns, Flags, read_columns
+from neardup.index.cache import Cache
+from neardup.index.columns import Columns, Flags, read_columns
 from neardup.index.recipe import Recipe
 from neardup.index.store import Store
 from neardup.index.tables import Tables
