@@ -19,6 +19,7 @@ from neardup.index.contents import pack_text, unpack_text
 from neardup.index.index import Index
 from neardup.index.inputs import is_address
 from neardup.index.key import read_key, write_key
+from neardup.index.local import LocalIndex
 from neardup.index.recipe import Contents, Recipe
 from neardup.index.salvage import salvage
 from neardup.index.session import DATABASE, create_database
@@ -58,7 +59,7 @@ class Line(NamedTuple):
     content: bytes | None
 
 
-def export_index(index: Index, path: str | PathLike[str], key: str | PathLike[str] | None = None) -> int:
+def export_index(index: LocalIndex, path: str | PathLike[str], key: str | PathLike[str] | None = None) -> int:
     """Write all documents to a JSONL or Parquet file, by row, and the index's key to another (PATH.key); gives how many
     documents there were. Together the two make the same index again."""
     session = index._session
@@ -120,7 +121,7 @@ def reindex(
     chosen = source.settings if config is None else config
     sample = texts if chosen.idf is not None else None
     count = 0
-    with Index(path, chosen, store=store, sample=sample, threads=threads) as target:
+    with LocalIndex(path, chosen, store=store, sample=sample, threads=threads) as target:
         batch = []
         for entry in source.documents():
             batch.append(entry)
@@ -156,7 +157,7 @@ def recover_index(
     return count, None if documents is None else max(documents - count, 0)
 
 
-def _copy(target: Index, batch: list[Any]) -> int:
+def _copy(target: LocalIndex, batch: list[Any]) -> int:
     if not batch:
         return 0
     answers = target.seen([Document(entry.id, entry.text or "", entry.meta) for entry in batch])

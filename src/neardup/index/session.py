@@ -92,17 +92,8 @@ class Session:
 
     def _load(self) -> None:
         self.state = State.load(self.store, self.cache, self.recipe, self.threads)
-        listed = self.cache.names(self.store)
-        while not self.writes and self.cache.problems:
-            # The writer may have replaced files since this snapshot was taken: look again before giving them up.
-            self.store.rollback()
-            self.store.begin(snapshot=True)
-            before, listed = listed, self.cache.names(self.store)
-            if before == listed and self.state.refresh(self.store, self.recipe, self.threads):
-                break
-            self.state = State.load(self.store, self.cache, self.recipe, self.threads)
         self.matcher = Matcher(self.recipe, self.state.tables, self.threads)
-        self.rebuilt = tuple(self.cache.problems)
+        self.rebuilt = self.state.problems
         if not self.writes:
             self.state.pending.clear()
         elif self.rebuilt:
