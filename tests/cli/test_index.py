@@ -218,3 +218,20 @@ def test_what_fails_leaves_nothing_behind(files, told):
         assert sorted(files.rglob("*")) == before, target
     told("import", files / "here", files / "e.jsonl")
     assert told("verify", files / "here")[0]["documents"] == 3
+
+
+def test_ids_that_no_index_takes_stop_no_others(files, told, capsys):
+    odd = ["a\x1b[31mred", "x" * 9000, "\ud800", "../up", "last"]
+    (files / "odd.jsonl").write_text(
+        "".join(json.dumps({"id": id, "text": f"{FERRY} {id[:9]!r}"}) + "\n" for id in odd)
+    )
+    [added] = told("add", files / "i.nd", files / "odd.jsonl")
+    assert added["documents"] == 3 and sum(added["rejected"].values()) == 2
+    assert any("8,192 bytes" in reason for reason in added["rejected"])
+    main(["index", "get", str(files / "i.nd"), odd[0]])
+    main(["index", "search", str(files / "i.nd"), str(files / "q.txt")])
+    out = capsys.readouterr().out
+    assert "red" in out and "\x1b" not in out
+    for command in ("get", "remove", "cluster"):
+        for id in ("\udcff", "", "x" * 9000):
+            told(command, files / "i.nd", id, code=1)

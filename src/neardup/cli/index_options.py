@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
 import neardup as nd
 
-__all__ = ["as_json", "config_of", "existing", "folder", "making", "reading", "say", "shown", "threads"]
+__all__ = [
+    "accepted",
+    "as_json",
+    "config_of",
+    "existing",
+    "folder",
+    "making",
+    "reading",
+    "say",
+    "shown",
+    "threads",
+]
 
 METHODS = ("bits", "simhash", "minhash", "exact")
 Command = Callable[..., None]
@@ -92,6 +103,21 @@ def config_of(
     if name == "exact" and threshold is not None:
         raise click.UsageError("--threshold is for near-duplicates; exact finds equal texts")
     return nd.Config.of(name, **chosen)
+
+
+def accepted(batch: Sequence[nd.Document], unread: dict[str, int]) -> list[nd.Document]:
+    """The documents that an index takes; what is wrong with the others is counted, and stops none of these."""
+    from neardup.index.inputs import check_ids, meta_text
+
+    taken = []
+    for document in batch:
+        try:
+            check_ids([document.id])
+            meta_text(document.meta)
+            taken.append(document)
+        except nd.DataError as error:
+            unread[str(error)] = unread.get(str(error), 0) + 1
+    return taken
 
 
 def existing(path: str) -> None:

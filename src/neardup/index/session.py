@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.index.cache import Cache
+from neardup.index.inputs import check_ids
 from neardup.index.lock import Gate, WriterLock
 from neardup.index.matching import Matcher
 from neardup.index.recipe import Recipe
@@ -134,7 +135,9 @@ class Session:
         """The rows of ids, for those that are there. Hashes that agree by chance are told apart by the stored id."""
         if not len(ids):
             return {}
-        hashes = hash_ids(ids, self.recipe.seed.value) if hashes is None else hashes
+        if hashes is None:
+            check_ids(ids)
+            hashes = hash_ids(ids, self.recipe.seed.value)
         place, rows = self.state.tables.find(hashes)
         if not len(rows):
             return {}
