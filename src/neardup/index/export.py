@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +23,7 @@ from neardup.index.key import read_key, write_key
 from neardup.index.local import LocalIndex
 from neardup.index.recipe import Contents, Recipe
 from neardup.index.salvage import salvage
-from neardup.index.session import DATABASE, create_database
+from neardup.index.session import DATABASE, create_database, new_folder, remove_all
 from neardup.index.store import Store
 from neardup.io import Limits, Reader, open_writer, read
 from neardup.io.arrow import pyarrow
@@ -253,20 +254,16 @@ def _fill(folder: Path, recipe: Recipe, lines: Iterable[Line]) -> int:
     """A new index with these documents, under its name when it is whole."""
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: a new index goes to a new folder")
-    folder.mkdir(parents=True, exist_ok=True)
     half = folder / f"{DATABASE}.filling"
-    try:
-        create_database(half, recipe)
-        store = Store(half, durability="normal")
+    with new_folder(folder):
         try:
-            count = _insert(store, lines)
-            store.run("PRAGMA journal_mode = DELETE")
+            create_database(half, recipe)
+            with contextlib.closing(Store(half, durability="normal")) as store:
+                count = _insert(store, lines)
+                store.run("PRAGMA journal_mode = DELETE")
+            half.rename(folder / DATABASE)
         finally:
-            store.close()
-        half.rename(folder / DATABASE)
-    finally:
-        for left in folder.glob(f"{half.name}*"):
-            left.unlink()
+            remove_all(half)
     return count
 
 

@@ -13,7 +13,7 @@ from neardup.errors import DataError, FormatError
 from neardup.index.answers import Health
 from neardup.index.cache import Loaded
 from neardup.index.columns import Columns, Flags, read_columns
-from neardup.index.session import CACHE, DATABASE, Session
+from neardup.index.session import CACHE, DATABASE, Session, new_folder, remove_all
 from neardup.index.state import logged
 from neardup.index.store import Store
 
@@ -125,21 +125,19 @@ def backup(session: Session, target: Path) -> None:
     """The database by SQLite's own online backup, and the cache files that fit it."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise DataError(f"{target}: a backup goes to a new folder")
-    target.mkdir(parents=True, exist_ok=True)
     half = target / f"{DATABASE}.new"
-    try:
-        session.store.backup(half)
-        copy = Store(half)
+    with new_folder(target):
         try:
-            names = session.cache.names(copy)
-        finally:
-            copy.close()
-        (target / CACHE).mkdir()
-        for name in names:
-            # A file that went meanwhile is made again from the copy when that is opened.
-            with contextlib.suppress(FileNotFoundError):
-                shutil.copyfile(session.cache.folder / name, target / CACHE / name)
-        half.rename(target / DATABASE)
-    except BaseException:
-        shutil.rmtree(target, ignore_errors=True)
-        raise
+            session.store.backup(half)
+            with contextlib.closing(Store(half)) as copy:
+                names = session.cache.names(copy)
+            (target / CACHE).mkdir()
+            for name in names:
+                # A file that went meanwhile is made again from the copy when that is opened.
+                with contextlib.suppress(FileNotFoundError):
+                    shutil.copyfile(session.cache.folder / name, target / CACHE / name)
+            half.rename(target / DATABASE)
+        except BaseException:
+            remove_all(half)
+            shutil.rmtree(target / CACHE, ignore_errors=True)
+            raise

@@ -10,7 +10,7 @@ from typing import Any
 from neardup.errors import ConfigError, DataError
 from neardup.threads import check_threads
 
-__all__ = ["check_ids", "check_opening", "distinct_until", "is_address", "lasting", "meta_text"]
+__all__ = ["LONGEST_ID", "check_ids", "check_opening", "distinct_until", "is_address", "lasting", "meta_text"]
 
 LONGEST_ID = 8192  # bytes
 LONGEST_TTL = 1e10  # seconds: added to the time, it must stay a number that SQLite can hold

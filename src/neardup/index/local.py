@@ -107,7 +107,7 @@ class LocalIndex(Index):
     def _search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
         check_mode(mode)
         with self._session.reading() as store:
-            mine = self._session.rows_of([id for id in own if id is not None], store)
+            mine = self._session.rows_of([id for id in own if id], store)
             # A document's own row, or one that has expired, must not take the one place that `first` has.
             wide: Mode = "all" if mine or time.time() * 1000 >= self._turnover.next_expiry else mode
             found = self._matcher.stored(items, store, followers=True, mode=wide)
