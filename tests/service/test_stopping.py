@@ -10,7 +10,7 @@ import pytest
 from serving import served, start
 
 import neardup as nd
-from neardup.service.run import Address
+from neardup.service.listening import Address
 
 
 def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
