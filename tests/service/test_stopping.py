@@ -7,7 +7,8 @@ import time
 
 import httpx
 import pytest
-from serving import served, start
+from command import start
+from serving import served
 
 import neardup as nd
 from neardup.service.listening import Address
@@ -75,7 +76,7 @@ def test_requests_in_work_are_answered(tmp_path):
 
 @pytest.mark.parametrize("delay", [0.0, 0.4, 0.8, 1.3])
 def test_sigterm_while_starting(tmp_path, delay):
-    process = start(tmp_path / "index.nd")
+    process = start("serve", str(tmp_path / "index.nd"), "--port", "0")
     time.sleep(delay)
     process.send_signal(signal.SIGTERM)
     _, errors = process.communicate(timeout=15)
@@ -95,7 +96,7 @@ def test_interrupt_is_no_failure_either(tmp_path):
 
 def test_what_cannot_be_served_is_said_in_a_line(tmp_path, texts):
     def refusal(*options: str) -> str:
-        process = start(tmp_path / "index.nd", *options)
+        process = start("serve", str(tmp_path / "index.nd"), "--port", "0", *options)
         _, errors = process.communicate(timeout=30)
         assert process.returncode == 1 and "Traceback" not in errors
         return errors
