@@ -182,7 +182,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
     if _figures_alone(shown["rows"]):
         notes.append("They differ in figures alone, such as dates, prices or numbers of pages.")
     pair = (min(left, right), max(left, right))
-    said, chosen = view.decisions.pairs.get(pair), view.decisions.chosen
+    said = view.decisions.pairs.get(pair)
     return {
         "revision": view.decisions.revision,
         "left": member(view, left, left),
@@ -192,9 +192,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
         "together": bool(clusters.labels[left] == clusters.labels[right]),
         "keepers": clusters.keeper[[left, right]].tolist(),
         "decision": said.decision if said is not None else None,
-        "swapped": any(
-            row in chosen and chosen[row].pair == pair for row in pair
-        ),  # and not over a third one
+        "swapped": pair in view.decisions.choices,  # and not over a third one
         "verdict": found.verdict,
         "width": found.width,
         "words": found.tokens,
