@@ -13,7 +13,7 @@ from neardup.findings.explaining import text_of
 from neardup.findings.folder import Findings
 from neardup.review.listing import member
 from neardup.review.session import Review, View
-from neardup.spans import matched_spans
+from neardup.spans import UNSPACED, matched_spans
 
 __all__ = ["aligned", "compare"]
 
@@ -25,11 +25,8 @@ MOVED = 6  # words that stand elsewhere in the other text are moved, not changed
 SHINGLES = 12
 
 # A word, a character of a script without spaces, or a run of other signs.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
 _MARKS = "\u0300-\u036f\u0900-\u0dff"
-_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[\w{_MARKS}])+|[^\w\s]+")
+_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\w{_MARKS}])+|[^\w\s]+")
 
 Piece = tuple[str, str]  # same, changed or moved; and the text
 
