@@ -205,13 +205,13 @@ def test_the_page_says_what_failed():
 
 @pytest.mark.slow
 def test_a_corpus_is_the_same_every_time(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    settings = {"kind": "real", "sets": ["k8s_docs_rev", "tldr_short"], "documents": 2000, "median": 300}
+    settings = {"kind": "real", "sets": ["tldr_short"], "documents": 2000, "median": 300}
     made = []
     for name in ("one", "other"):
         monkeypatch.setattr(corpus, "CACHE", tmp_path / name)
         made.append(corpus.build("real", settings, share=0.5))
     one, other = made
-    assert one.facts == other.facts and one.facts["documents"] == 1000 + 659 + 1900
+    assert one.facts == other.facts and one.facts["documents"] == 1000 + 1900
     assert all(np.array_equal(a, b) for a, b in zip(one.truth.columns(), other.truth.columns(), strict=True))
     assert (one.truth.words >= 0.8).sum() > 100
     ids = [json.loads(line)["id"] for line in one.path.read_bytes().splitlines()]

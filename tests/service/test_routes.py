@@ -257,7 +257,7 @@ def test_ready_fingerprints(codes):
             for code in index.fingerprint([FERRY, FERRY + " Dogs ride free.", words(7)]).codes
         ]
         scheme = index.scheme
-    with httpx.Client(base_url=codes.url, trust_env=False) as http:
+    with httpx.Client(base_url=codes.url, trust_env=False, timeout=60) as http:
         told = [
             http.post("/v1/seen", json={"id": f"p{n}", "fingerprint": d}).json() for n, d in enumerate(digits)
         ]

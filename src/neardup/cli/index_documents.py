@@ -26,7 +26,7 @@ from neardup.cli.index_options import (
     threads,
 )
 from neardup.cli.inputs import read_text
-from neardup.printable import printable
+from neardup.printable import counted, printable
 
 __all__ = ["add", "cluster", "create", "forget", "get", "remove", "search", "seen"]
 
@@ -133,7 +133,9 @@ def add(batches: Iterator[Any], done: _Done, as_json: bool) -> None:
         facts |= {"replaced": done.replaced, "rejected": done.unread}
         click.echo(json.dumps(facts | {"seconds": round(time.perf_counter() - start, 3)}))
         return
-    click.echo(f"{done.documents:,} documents added: {done.new:,} new, {duplicates:,} duplicates")
+    click.echo(
+        f"{counted(done.documents, 'document')} added: {done.new:,} new, {counted(duplicates, 'duplicate')}"
+    )
     done.tell(to_error=False)
 
 
@@ -292,4 +294,4 @@ def forget(path: str, before: str | None, expired: bool, as_json: bool) -> None:
     existing(path)
     with nd.Index(path, mode="write") as found:
         count = found.expire() if moment is None else found.forget(moment.timestamp())
-    click.echo(json.dumps({"removed": count}) if as_json else f"{count:,} documents forgotten")
+    click.echo(json.dumps({"removed": count}) if as_json else f"{counted(count, 'document')} forgotten")
