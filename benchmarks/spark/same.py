@@ -1,5 +1,5 @@
-"""Spark's answer beside the local pipeline's, on every corpus in NEARDUP_DATA and one that is generated from them, in 1,
-2 and 8 partitions: python -m benchmarks.spark.same
+"""Spark's answer beside the local pipeline's, on every corpus in NEARDUP_DATA and one generated from them, in 1, 2 and
+8 partitions: python -m benchmarks.spark.same
 
 Clusters, keepers, similarities and verified pairs must all be equal. Rows are kept one by one in
 results/spark-same.json, and those that are there are not run again. Pages are given to Spark as they are in two
@@ -148,8 +148,8 @@ def names_of(folder: Path) -> list[str]:
     return sorted(path.parent.name for path in folder.glob("*/docs.jsonl.gz"))
 
 
-def given(name: str, source: Path, folder: Path) -> Given:
-    """A set of `source`, written to `folder`; texts are taken out of pages once."""
+def given(name: str, source: Path, folder: Path, *, extract: bool = True) -> Given:
+    """A set of `source`, written to `folder`; texts are taken out of pages once, or not at all."""
     config, texts = CONFIGS.get(name, nd.Config()), folder / f"{name}.jsonl"
     with gzip.open(source / name / "docs.jsonl.gz", "rb") as file:
         data = file.read()
@@ -159,6 +159,8 @@ def given(name: str, source: Path, folder: Path) -> Given:
         return Given(name, config, texts)
     pages = folder / f"{name}.html.jsonl"
     pages.write_bytes(data)
+    if not extract:
+        return Given(name, config, texts, pages)
     with HtmlExtractor(config.html, workers=2) as extractor:
         found = extractor.extract([row["html"] for row in rows]).texts
     with texts.open("w", encoding="utf-8") as out:
