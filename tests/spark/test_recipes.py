@@ -91,9 +91,12 @@ def test_a_wheel_on_the_image(cluster: Cluster, tmp_path: Path) -> None:
         Path(ns.__file__).parent / "__main__.py",
     )
     assert submit.endswith(" job.py")
-    submit = submit.removesuffix("job.py") + f"{script} scan {source} --out {tmp_path / 'run'} --json --quiet"
+    submit = (
+        submit.removesuffix("job.py")
+        + f"{script} scan {source} --out {tmp_path / 'run'} --method exact --json -q"
+    )
     printed = follow([submit], cluster, tmp_path, python)
-    result = nd.dedup(nd.read(source))
+    result = nd.dedup(nd.read(source), nd.Config.of("exact"))
     assert (printed["documents"], printed["kept"]) == (len(result), int(result.cut.kept.sum()))
     assert printed["gone"] > 5
     started = notes.read_text().splitlines()
