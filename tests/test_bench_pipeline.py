@@ -19,6 +19,7 @@ from benchmarks.pipeline.__main__ import versions
 from benchmarks.pipeline.corpus import Corpus
 from benchmarks.pipeline.engines import ours
 from benchmarks.pipeline.measure import run
+from machines import MACHINE
 
 ROOT = Path(__file__).parents[1]
 PLAN = tomllib.loads((ROOT / "benchmarks" / "pipeline" / "cases.toml").read_text("utf-8"))
@@ -141,21 +142,13 @@ def result() -> dict:
     for name, speed in (("daft", 60), ("rensa", 20), ("datasketch", 5)):
         row = copy.deepcopy(rows[0])
         rows.append(row | {"engine": name, "mb_per_second": speed, "part": name == "datasketch"})
-    machine = {
-        "cpu": "a processor",
-        "cores": 2,
-        "memory_gb": 16,
-        "load": 0.1,
-        "system": "Linux",
-        "python": "3.11",
-    }
     facts = {"documents": 1, "bytes": 1, "sha256": "0" * 64}
     corpora = {name: facts for name in PLAN["corpus"]}
     return {
         "rows": rows,
         "corpora": corpora,
         "threads": 2,
-        "machine": machine,
+        "machine": MACHINE,
         "date": "2026-01-01",
         "commit": "c",
     }
