@@ -112,13 +112,16 @@ papers: $(VENV)/.papers
 quality: $(VENV)/.papers
 	$(BIN)/python -m benchmarks.quality
 
+KERNELS := tests/features tests/fingerprints tests/search tests/repeats/test_kernels.py tests/index/test_tables.py \
+	tests/index/test_model.py $(patsubst %,tests/test_%.py,hash similarity copying clusters verify fused folding reading_texts)
+
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 sanitize: $(VENV)/.tools
 	$(PYTHON) -m venv $(SANITIZED)
 	$(SANITIZED)/bin/python -m pip install --quiet $(TOOLS) numpy click rich pytest hypothesis xxhash pyarrow rapidfuzz stopwordsiso PyStemmer
 	$(SANITIZED)/bin/python -m $(call INSTALL,$(SANITIZED)) -Ccmake.define.NEARDUP_SANITIZE=ON --no-deps --editable .
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
-	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" tests/features tests/fingerprints tests/search tests/test_hash.py tests/test_similarity.py
+	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" $(KERNELS)
 
 clean:
 	rm -rf build dist papers/.data $(VENV) $(SANITIZED) $(BENCH) $(APART)

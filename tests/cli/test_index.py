@@ -215,6 +215,7 @@ def test_what_fails_leaves_nothing_behind(files, told):
         told("create", files / target, "--method", "simhash", "--sample", files / "none.jsonl", code=1)
         told("create", files / target, "--method", "simhash", code=1)
         told("add", files / target, files / "none.jsonl", code=1)
+        told("recover", files / "none.nd", files / target, code=1)
         assert sorted(files.rglob("*")) == before, target
     told("import", files / "here", files / "e.jsonl")
     assert told("verify", files / "here")[0]["documents"] == 3

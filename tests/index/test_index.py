@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from reference_index import near_codes, of_codes
 
 import neardup as nd
 from neardup.index import Hit, Seen, turnover
@@ -289,7 +290,7 @@ def test_export_and_back(tmp_path, index):
     (tmp_path / "bad.jsonl").write_text('{"id": "a", "text": "x"}\n')
     with pytest.raises(nd.DataError, match="not from an export"):
         import_index(tmp_path / "new", str(tmp_path / "bad.jsonl"), tmp_path / "e.parquet.key")
-    assert not list((tmp_path / "new").iterdir())
+    assert not (tmp_path / "new").exists()
     with pytest.raises(nd.FormatError):
         import_index(tmp_path / "new2", str(tmp_path / "bad.jsonl"), tmp_path / "bad.jsonl")
 
@@ -326,3 +327,24 @@ def test_the_key_makes_the_same_fingerprints(tmp_path, index):
     index.write_key(tmp_path / "key")
     assert (tmp_path / "key").stat().st_mode & 0o77 == 0
     assert np.array_equal(read_key(tmp_path / "key").prints([FERRY]).codes, index.fingerprint([FERRY]).codes)
+
+
+def test_a_backup_that_fails_leaves_what_was_there(tmp_path, monkeypatch, eager):
+    with of_codes(tmp_path / "i") as index:
+        index.add_prints(["a"], near_codes(1, 1))
+        index.compact()
+        (tmp_path / "empty").mkdir()
+
+        def full(*_):
+            raise OSError(28, "No space left on device")
+
+        with monkeypatch.context() as patch:
+            patch.setattr("neardup.index.health.shutil.copyfile", full)
+            for target in ("empty", "new", "some/new"):
+                with pytest.raises(OSError, match="No space"):
+                    index.backup(tmp_path / target)
+        assert list((tmp_path / "empty").iterdir()) == [] and not (tmp_path / "some").exists()
+        assert not (tmp_path / "new").exists()
+        index.backup(tmp_path / "empty")
+    with nd.Index(tmp_path / "empty") as copy:
+        assert len(copy) == 1 and copy.rebuilt == () and copy.verify().sound

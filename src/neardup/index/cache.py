@@ -213,12 +213,15 @@ class Cache:
     ) -> File:
         columns = [(column, BLOCK, part.nbytes) for column, part in parts.items()]
         path = self.folder / name
-        with ColumnFileWriter(
-            path, magic=magic, flags=0, bits=64, scheme=self._scheme, parameter=0, columns=columns
-        ) as file:
-            for column, part in parts.items():
-                file.append(column, part)
-            file.finish(place[1] - place[0])
+        try:
+            with ColumnFileWriter(
+                path, magic=magic, flags=0, bits=64, scheme=self._scheme, parameter=0, columns=columns
+            ) as file:
+                for column, part in parts.items():
+                    file.append(column, part)
+                file.finish(place[1] - place[0])
+        except OSError as error:
+            raise OSError(error.errno, f"{error.strerror}; nothing is lost", str(path)) from error
         with open(path, "rb") as raw:
             return File(name, *place, raw.read(PAGE)[-8:])
 

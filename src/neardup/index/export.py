@@ -145,12 +145,15 @@ def recover_index(
             "recover is for an index in a folder; one on a server is put right by compact, or replay"
         )
     database = Path(path) / DATABASE
-    connection = sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
-    try:
+    if not database.is_file():
+        raise FileNotFoundError(2, "there is no index here", str(path))
+    with open(database, "rb"):  # raises what is in the way, if it cannot be read
+        pass
+    with contextlib.closing(
+        sqlite3.connect(f"{database.resolve().as_uri()}?mode=ro", uri=True)
+    ) as connection:
         recipe = read_key(key) if key is not None else _settings(connection, database)
         documents = _counted(connection)
-    finally:
-        connection.close()
     lines = {line.id: line for line in _salvaged(database, recipe)}  # of one id the last
     names = lines.keys()
     whole = (line if line.keeper in names else line._replace(keeper=line.id) for line in lines.values())

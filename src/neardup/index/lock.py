@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import threading
@@ -29,8 +30,10 @@ class WriterLock:
                 f"{path.parent}: process {owner} has this index open for writing, and there can be one writer only; "
                 'close it there, or open it here for reading, with mode="read"'
             ) from None
-        self._file.truncate(0)
-        self._file.write(str(os.getpid()).encode())
+        # Who it is, is said to others only: on a full disk the lock holds without it.
+        with contextlib.suppress(OSError):
+            self._file.truncate(0)
+            self._file.write(str(os.getpid()).encode())
 
     def release(self) -> None:
         """Let the next writer in."""
