@@ -88,8 +88,8 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         for member in cluster.members:
             mark = click.style("keep", fg="green") if member.kept else click.style("drop", fg="red")
             score = "  via" if member.similarity is None else f"{member.similarity:.3f}"
-            alone = member.words is None or member.row == cluster.members[0].row
-            words = "" if alone else click.style(f"  {counted(member.words, 'word')} in passages", dim=True)
+            many = None if member.row == cluster.members[0].row else member.words
+            words = "" if many is None else click.style(f"  {counted(many, 'word')} in passages", dim=True)
             click.echo(f"  {mark} {score}  {printable(member.id)}{words}")
             if member.row == cluster.members[0].row and found.has_text(member.row):
                 words = " ".join(found.text(member.row)[:400].split())
