@@ -19,10 +19,12 @@ def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
     return result
 
 
-def start(*arguments: str, environment: dict[str, str] | None = None) -> subprocess.Popen:
+def start(
+    *arguments: str, environment: dict[str, str] | None = None, python: str = sys.executable
+) -> subprocess.Popen:
     """A command that goes on until it is told to stop."""
     return subprocess.Popen(
-        [sys.executable, "-m", "neardup", *arguments],
+        [python, "-m", "neardup", *arguments],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -44,10 +46,12 @@ class Server:
 
 
 @contextmanager
-def serving(*arguments: str, environment: dict[str, str] | None = None) -> Iterator[Server]:
+def serving(
+    *arguments: str, environment: dict[str, str] | None = None, python: str = sys.executable
+) -> Iterator[Server]:
     """A command that says where it listens, stopped at the end; it must end well, and no traceback may be in what it
     wrote."""
-    process = start(*arguments, "--json", environment=environment)
+    process = start(*arguments, "--json", environment=environment, python=python)
     logs: list[str] = []
     reader = threading.Thread(target=lambda: logs.extend(process.stderr), daemon=True)
     reader.start()

@@ -39,7 +39,7 @@ def test_lines_are_stripped(corpus, tmp_path):
     assert described["count"] == described["documents"] == 3 and described["words"] == 12
     assert [place["id"] for place in described["occurrences"]] == ["a", "b", "c"]
     assert (
-        b"1 repeated lines of at least 8 words" in result.stdout
+        b"1 repeated line of at least 8 words" in result.stdout
         and b"1 documents have no words" in result.stdout
     )
     assert hashlib.sha256(Path(corpus).read_bytes()).hexdigest() == before
