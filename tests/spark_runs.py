@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ from benchmarks.spark.same import pairs_here, pairs_there, said_here, said_there
 
 import neardup as nd
 
-__all__ = ["assert_same", "said_here", "said_there", "write_jsonl"]
+__all__ = ["assert_same", "decided_anew", "said_here", "said_there", "write_jsonl"]
 
 
 def write_jsonl(path: Path, rows: list[dict[str, Any]], files: int = 1) -> list[str]:
@@ -25,6 +26,16 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]], files: int = 1) -> list[
         name.write_bytes(gzip.compress(data, 1) if name.suffix == ".gz" else data)
         paths.append(str(name))
     return paths
+
+
+def decided_anew(before: Path, run: Path, config: nd.Config) -> str:
+    """The folder of a run with the pairs of another, whose config differs only in what is decided on them."""
+    shutil.copytree(before, run, ignore=shutil.ignore_patterns("clusters*", "removals*", "rounds", ".*"))
+    mark = run / "run.json"
+    facts = json.loads(mark.read_text())
+    facts["identity"]["config"] = json.loads(json.dumps(config.to_plain()))
+    mark.write_text(json.dumps(facts))
+    return str(run)
 
 
 def assert_same(stages: Any, result: nd.Result, pairs: bool = True) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from spark_runs import assert_same, said_here, write_jsonl
+from spark_runs import assert_same, decided_anew, said_here, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError
@@ -51,14 +53,18 @@ def test_crowds(spark, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("clusters", ["keepers", "components"])
-def test_clusters_in_rounds(spark, tmp_path, clusters):
+def test_clusters_in_rounds(spark, tmp_path):
     """Without a native end on the driver, down to the last pair."""
-    config = nd.Config(clusters=clusters, keep=nd.Keep(by="score", score="score", many=2))
     path = write_jsonl(tmp_path / "hard.jsonl", [*hard_rows(), *chain_rows(6)])[0]
-    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2, finish=0)
+    config = nd.Config(keep=nd.Keep(by="score", score="score", many=2))
+    stages = ns.scan(path, str(tmp_path / "keepers"), config, spark=spark, partitions=2, finish=0)
     assert stages.folder.names("rounds")
     assert_same(stages, nd.dedup(nd.read(path), config))
+    config = replace(config, clusters="components")
+    run = decided_anew(tmp_path / "keepers", tmp_path / "components", config)
+    stages = ns.scan(path, run, config, spark=spark, partitions=2, finish=0)
+    assert stages.folder.names("rounds")
+    assert_same(stages, nd.dedup(nd.read(path), config), pairs=False)
 
 
 def chain_rows(count: int) -> list[dict[str, object]]:
@@ -81,14 +87,17 @@ def test_a_chain_that_does_not_end_is_told(spark, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("among", ["within", "across"])
-def test_sources(spark, tmp_path, among):
+def test_sources(spark, tmp_path):
     rows = [{**row, "site": f"https://www.site{n % 3}.org/{n}"} for n, row in enumerate(hard_rows())]
     path = write_jsonl(tmp_path / "hard.jsonl", rows)[0]
-    keep = nd.Keep(source="host:site", prefer=("site1.org",), among=among)
+    keep = nd.Keep(source="host:site", prefer=("site1.org",), among="within")
     config = nd.Config(keep=keep, filters=nd.Filters(words=2, length=0.5))
-    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
+    stages = ns.scan(path, str(tmp_path / "within"), config, spark=spark, partitions=2)
     assert_same(stages, nd.dedup(nd.read(path), config))
+    config = replace(config, keep=replace(keep, among="across"))
+    run = decided_anew(tmp_path / "within", tmp_path / "across", config)
+    stages = ns.scan(path, run, config, spark=spark, partitions=2)
+    assert_same(stages, nd.dedup(nd.read(path), config), pairs=False)
 
 
 def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):

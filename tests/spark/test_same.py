@@ -1,5 +1,5 @@
 """Spark says what the local pipeline says of every labelled corpus: the same clusters, keepers and pairs, in 1, 2 and 8
-partitions. Here each corpus runs in one of them and the smallest in all; `python -m benchmarks.spark.same` runs all."""
+partitions. Here each corpus runs in one of them and a small one in all; `python -m benchmarks.spark.same` runs all."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ import neardup.spark as ns
 RUNS = [
     ("electron_i18n_rev", 1),
     ("gov2_human", 1),
-    ("gov2_human", 2),
-    ("gov2_human", 8),
     ("k8s_docs_rev", 2),
     ("licenses", 2),
     ("pydoc_html_versions", 2),  # pages, all of them
     ("tldr_short", 8),
+    ("udhr_multilingual", 1),
+    ("udhr_multilingual", 2),
     ("udhr_multilingual", 8),
     ("wiki_html_variants", 2),  # pages
 ]
