@@ -7,6 +7,7 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -24,16 +25,18 @@ from neardup.spark.clustering import (
 )
 from neardup.spark.documents import Documents, check_config
 from neardup.spark.inputs import Files, Input
+from neardup.spark.neighbours import bundled, neighbours, pairs_of
 from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.summary import Summary
-from neardup.spark.verifying import Check, verified
+from neardup.spark.verifying import Cells, Check, ends_of, verified
 from neardup.version import __version__
 
 __all__ = ["Stages"]
 
-_CELL = 64 << 20  # bytes of features in one cell of the grid that pairs are verified in
+_CELL = 64 << 20  # bytes of features in one cell that pairs are verified in
+_BROADCAST = 2_000_000  # rows sent to every worker rather than shuffled, at about 40 bytes
 _PART, _LARGEST_PART, _SMALLEST_PART = 64 << 20, 128 << 20, 64 << 10
 Made = TypeVar("Made")
 
@@ -101,9 +104,9 @@ class Stages:
             return self.session.createDataFrame([], schema)
         found = self._told("candidates", lambda: self._stage(self._candidates.candidates, "candidates"))
         if self._candidates.short is None:
-            return found
+            return pairs_of(found)
         short = self._told("short", lambda: self._stage(self._candidates.short_pairs, "short"))
-        return found.unionByName(short).distinct()
+        return pairs_of(found).unionByName(pairs_of(short)).distinct()
 
     def pairs(self) -> DataFrame:
         """Verified pairs between documents of different words: left, right, similarity."""
@@ -180,38 +183,49 @@ class Stages:
             rows = self.documents.rejects().coalesce(1).sortWithinPartitions("file", "row")
             rows.write.mode("overwrite").json(f"{self.folder.path}/rejects")
 
-    def _check(self, pairs: DataFrame, sets: DataFrame, share: float, exactly: bool = False) -> DataFrame:
-        """Candidates to verified pairs; `share` of all documents have features here."""
+    def _check(
+        self, name: str, pairs: DataFrame, sets: DataFrame | None = None, *, exactly: bool = False
+    ) -> DataFrame:
+        """Candidates (NEIGHBOURS) to verified pairs; the features of all documents in them are made here, unless there
+        are `sets`."""
         short = self._candidates.short or (0, 0)
-        size = 8 * self.documents.facts["tokens"] * share
-        partitions = self.documents.partitions
-        side = max(math.ceil(math.sqrt(2 * partitions)), math.ceil(2 * size / _CELL))
-        tokens = None
+        cells = self._cells(pairs)
+        ends = ends_of(pairs, cells)
         if (short[0] and not exactly) or self.config.filters.length:
-            tokens = self._candidates.units.select("row", "tokens")
-        check = Check(self.documents.plain, short, exactly)
-        return verified(pairs, sets, check, side=side, partitions=partitions, tokens=tokens)
-
-    def _met(self, pairs: DataFrame, most: int) -> tuple[DataFrame, float]:
-        """The features of all documents in at most so many pairs, and at most what share of all documents they are."""
-        rows = pairs.select(F.explode(F.array("left", "right")).alias("row")).distinct()
-        if self.documents.rows_are_places:
-            rows = rows.withColumn("place", F.col("row"))
+            ends = ends.join(self._candidates.units.select("row", "tokens"), "row")
         else:
-            rows = rows.join(self._candidates.units.select("row", "place"), "row")
-        count = self.documents.facts["documents"]
-        share = min(1.0, 2 * most / count) if count else 0.0
-        return self._candidates.sets(rows), share
+            ends = ends.withColumn("tokens", F.lit(0).cast("long"))
+        ends = self._saved(f"{name}-ends", ends)
+        if sets is None:
+            rows = ends.select("row").distinct()
+            if self.documents.rows_are_places:
+                rows = rows.withColumn("place", F.col("row"))
+            else:
+                rows = rows.join(self._candidates.units.select("row", "place"), "row")
+            sets = self._candidates.sets(rows)
+        # Features are many times larger than what tells where they go, so that is sent around while it fits.
+        ends = F.broadcast(ends) if ends.count() <= _BROADCAST else ends
+        check = Check(self.documents.plain, short, exactly)
+        return verified(pairs, sets, ends, cells, check, self.documents.partitions)
+
+    def _cells(self, pairs: DataFrame) -> Cells:
+        """Cells whose features fit into memory, also where many pairs have one label."""
+        facts, partitions = self.documents.facts, self.documents.partitions
+        mean = 8 * max(1.0, facts["tokens"] / max(1, facts["documents"]))
+        many = F.sum(F.octet_length("lefts") / 8).cast("long")
+        labels = pairs.groupBy("label").agg(many.alias("many")).where(F.col("many") > int(_CELL / mean / 2))
+        crowded = labels.toArrow()
+        spread = sum(crowded.column("many").to_pylist())
+        side = math.ceil(2 * mean * min(facts["documents"], 2 * spread) / _CELL)
+        count = max(4 * partitions, math.ceil(4 * mean * facts["documents"] / _CELL))
+        return Cells(count, max(2, side), np.sort(crowded.column("label").to_numpy()))
 
     def _verified(self) -> Facts:
         def make() -> DataFrame:
-            pairs = self.folder.read("candidates")
-            count = self._candidates.candidates()["pairs"]
-            found = self._check(pairs, *self._met(pairs, count))
+            found = self._check("verified", self.folder.read("candidates"))
             if self._candidates.short is not None:
                 sets = self.folder.read("short-sets")
-                share = self._candidates.short_sets()["documents"] / max(1, self.documents.facts["documents"])
-                exact = self._check(self.folder.read("short"), sets, share, exactly=True)
+                exact = self._check("short", self.folder.read("short"), sets, exactly=True)
                 found = found.unionByName(exact)
             return found
 
@@ -231,8 +245,8 @@ class Stages:
             pairs = pairs.select(
                 F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
             )
-            pairs = pairs.distinct()
-            return self._check(pairs, *self._met(pairs, self._candidates.alike()["documents"]))
+            parts = self._candidates.parts
+            return self._check("behind", neighbours(bundled(pairs, parts), self.documents.partitions))
 
         return self.folder.stage("behind", make, _looked)
 
