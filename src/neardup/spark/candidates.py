@@ -15,13 +15,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from neardup.features.base import Features
-from neardup.methods import Bands, Near, method_of
+from neardup.methods import Agreement, Bands, Near, method_of
 from neardup.search.short import ShortJoin
+from neardup.spark.agreeing import crowds_agreeing, meet_agreeing
 from neardup.spark.bundles import flat
 from neardup.spark.documents import Documents
 from neardup.spark.hamming import near_codes
-from neardup.spark.meeting import Fit, crowded, meet
+from neardup.spark.meeting import Fit, Meet, crowded, meet
 from neardup.spark.neighbours import BUNDLES, Sieve, bundled, neighbours, pairs_of
+from neardup.spark.scattering import BandEntries, SizedEntries
 from neardup.spark.storage import Facts
 from neardup.spark.working import SETS, feature_sets
 from neardup.verify import Jaccard
@@ -78,7 +80,10 @@ class Candidates:
     # Equal fingerprints.
 
     def alike(self) -> Facts:
-        """Documents with the fingerprints of others: row, head (the best of them), how many there are."""
+        """Documents with the fingerprints of others: row, head (the best of them), how many there are. Places that
+        agree are counted pair by pair, so there nobody stands for others."""
+        if isinstance(self.method, Agreement):
+            return {"documents": 0}
 
         def make() -> DataFrame:
             units = self.units.select("row", "rank", "alike")
@@ -101,36 +106,44 @@ class Candidates:
     # Meeting.
 
     def met(self) -> Facts:
-        """Pairs of heads as they meet, with repeats, and buckets beyond the cap."""
-        method = self.method
+        """Pairs of heads as they meet, with repeats, and buckets beyond the cap. Facts: how many these are, and how
+        many parts of keys were split between tasks."""
+        method, split = self.method, 0
 
         def make() -> DataFrame:
+            nonlocal split
             if isinstance(method, Bands):
-                keys = self.heads.select("row", "keys")
-                return meet(keys, method.lsh.bands, self.partitions, self.parts, method.lsh.cap)
+                keys, made = self.heads.select("row", "keys"), Meet(method.lsh.cap, self.parts)
+                return meet(keys, BandEntries(), method.lsh.bands, self.partitions, made)
+            if isinstance(method, Agreement):
+                return meet_agreeing(self.heads, method, self.partitions, self.parts)
             assert isinstance(method, Near)
             count = self.documents.facts["documents"]
-            pairs = near_codes(self.heads, method.search, method.bits, count, self.partitions)
-            none = F.lit(None).cast("bigint")
-            return bundled(pairs, self.parts).select(
-                "*", none.cast("int").alias("table"), none.alias("key"), none.alias("many")
+            pairs, split = near_codes(
+                self.heads, method.search, method.bits, count, self.partitions, self.parts
             )
+            none = F.lit(None).cast("bigint")
+            return pairs.select("*", none.cast("int").alias("table"), none.alias("key"), none.alias("many"))
 
-        return self.folder.stage("met", make, _crowds)
+        return self.folder.stage("met", make, lambda rows: {**_crowds(rows), "split": split})
 
     def _head_pairs(self) -> tuple[DataFrame, int]:
         """Pairs of heads in bundles, and how many of crowded buckets are not among them."""
         facts, met = self.met(), self.folder.read("met")
         bundles, skipped = met.where("many is null").select("part", "rights", "counts", "lefts"), 0
         if facts["capped"]:
-            assert isinstance(self.method, Bands)
-            following = F.element_at("keys", (F.col("table") + 1) % self.method.lsh.bands + 1)
-            entries = self.heads.select("row", "rank", "keys", F.posexplode("keys").alias("table", "key"))
-            entries = entries.withColumn("then", following).drop("keys")
-            more, left_out = crowded(entries, met.where("many is not null"))
+            more, left_out = self._crowded(met.where("many is not null"))
             bundles = bundles.unionByName(bundled(more, self.parts))
             skipped = _total(left_out, "skipped")
         return bundles, skipped
+
+    def _crowded(self, buckets: DataFrame) -> tuple[DataFrame, DataFrame]:
+        if isinstance(self.method, Agreement):
+            return crowds_agreeing(self.heads, self.method, buckets)
+        assert isinstance(self.method, Bands)
+        following = F.element_at("keys", (F.col("table") + 1) % self.method.lsh.bands + 1)
+        entries = self.heads.select("row", "rank", "keys", F.posexplode("keys").alias("table", "key"))
+        return crowded(entries.withColumn("then", following).drop("keys"), buckets)
 
     def candidates(self) -> Facts:
         """Pairs worth a comparison, each once, as NEIGHBOURS; the groups behind heads spelled out where they are small.
@@ -147,7 +160,7 @@ class Candidates:
                 )
                 spelled, implied = self._spelled(pairs_of(neighbours(with_others, self.partitions)))
                 bundles = alone.unionByName(bundled(spelled, self.parts))
-            return neighbours(bundles, self.partitions)
+            return neighbours(bundles, self.partitions, self.documents.reference)
 
         def told(rows: DataFrame) -> Facts:
             return {**counts_of(rows), "implied": implied, "capped": self.met()["capped"], "skipped": skipped}
@@ -250,7 +263,8 @@ class Candidates:
         entries = self._short_entries(join)
 
         def make_met() -> DataFrame:
-            return meet(entries, 1, self.partitions, self.parts, join.cap, fit)
+            made = Meet(join.cap, self.parts, 1, fit)
+            return meet(entries, SizedEntries(), 1, self.partitions, made)
 
         crowds = self.folder.stage("short-met", make_met, _crowds)
         skipped = 0
@@ -265,7 +279,7 @@ class Candidates:
                 more, left_out = crowded(ranked, met.where("many is not null"), fit)
                 bundles = bundles.unionByName(bundled(more, self.parts))
                 skipped = _total(left_out, "skipped")
-            return neighbours(bundles, self.partitions)
+            return neighbours(bundles, self.partitions, self.documents.reference)
 
         def told(rows: DataFrame) -> Facts:
             return {**counts_of(rows), "capped": crowds["capped"], "skipped": skipped}

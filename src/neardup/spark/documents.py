@@ -48,10 +48,10 @@ def check_config(config: Config) -> None:
             "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
         )
     method = method_of(config)
-    if isinstance(method, Within) or config.agree is not None:
-        kind = "Inverted (containment)" if isinstance(method, Within) else "Agree"
+    if isinstance(method, Within):
         raise ConfigError(
-            f"{kind} is searched by the local pipeline alone: on Spark use MinHash with LSH or codes with Join"
+            "Inverted (containment) is searched by the local pipeline alone: on Spark use MinHash with LSH, codes with "
+            "Join, or Agree"
         )
     if isinstance(method, Near):
         check_search(method.search)
@@ -86,7 +86,8 @@ class Documents:
     def _told(self, rows: DataFrame) -> Facts:
         pieces = rows.where("kind = 2").select("file", "start", "line").toArrow().to_pylist()
         taking = ~F.col("empty") & (F.col("filtered") == 0)
-        kinds = rows.where("kind < 2").groupBy("kind", "reason").agg(
+        own = F.col("file") >= self._reference_files
+        kinds = rows.where("kind < 2").groupBy("kind", "reason", own.alias("own")).agg(
             F.count("*").alias("documents"),
             F.sum(F.col("empty").cast("long")).alias("empty"),
             F.sum((F.col("filtered") != 0).cast("long")).alias("filtered"),
@@ -96,11 +97,16 @@ class Documents:
             F.min(F.when(taking, F.col("tokens"))).alias("shortest"),
         )  # fmt: skip
         found = kinds.toArrow().to_pylist()
-        counts: dict[str, Any] = next((row for row in found if row["kind"] == 0), {})
-        names = ("documents", "empty", "filtered", "out", "tokens", "bytes", "shortest")
+        documents = [row for row in found if row["kind"] == 0]
+        theirs = [row for row in documents if not row["own"]]
+        names = ("documents", "empty", "filtered", "out", "tokens", "bytes")
+        shortest = [row["shortest"] for row in documents if row["shortest"] is not None]
+        rejected = [row for row in sorted(found, key=str) if row["kind"] == 1 and row["own"]]
         return {
-            **{name: int(counts.get(name) or 0) for name in names},
-            "rejected": {r["reason"]: r["documents"] for r in sorted(found, key=str) if r["kind"] == 1},
+            **{name: sum(row[name] or 0 for row in documents) for name in names},
+            "shortest": min(shortest, default=0),
+            "reference": {name: sum(row[name] or 0 for row in theirs) for name in names[:3]},
+            "rejected": {row["reason"]: row["documents"] for row in rejected},
             "pieces": sorted([piece["file"], piece["start"], piece["line"]] for piece in pieces),
         }
 
@@ -115,6 +121,15 @@ class Documents:
     def places(self) -> int:
         """How many places there are, those of rejects among them."""
         return sum(lines for _, _, lines in self.facts["pieces"])
+
+    @property
+    def _reference_files(self) -> int:
+        return self.source.reference if isinstance(self.source, Files) else 0
+
+    @cached_property
+    def reference(self) -> int:
+        """Rows below this are of corpora that are compared against: they stay, and take no part among themselves."""
+        return sum(lines for file, _, lines in self.facts["pieces"] if file < self._reference_files)
 
     @property
     def rows_are_places(self) -> bool:
@@ -178,7 +193,11 @@ class Documents:
         for place, name in enumerate(prefer):
             here = F.col("source") == name
             chosen = F.when(here, place) if chosen is None else chosen.when(here, place)
-        return F.lit(0) if chosen is None else chosen.otherwise(len(prefer))
+        whole = F.lit(0) if chosen is None else chosen.otherwise(len(prefer))
+        if not self.reference:
+            return whole
+        # Documents of a reference come before all others, in their own order.
+        return F.when(F.col("row") < self.reference, whole - len(prefer) - 1).otherwise(whole)
 
     def check_preferred(self) -> None:
         """ConfigError for a preferred source that no document is of."""
@@ -299,7 +318,8 @@ class Documents:
 
     def rejects(self) -> DataFrame:
         """What could not be read: file, row, reason, detail, sample."""
-        return self._placed().where("kind = 1").select(
+        rejected = self._placed().where((F.col("kind") == 1) & (F.col("file") >= self._reference_files))
+        return rejected.select(
             F.col("name").alias("file"), F.col("line").alias("row"), "reason", "detail", "sample"
         )  # fmt: skip
 

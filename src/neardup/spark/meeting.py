@@ -7,10 +7,10 @@ four best, and with its eight neighbours by the next table's key.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import reduce
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -20,18 +20,16 @@ from pyspark.sql import functions as F
 
 from neardup import _core
 from neardup.search.runs import unpack_pairs
-from neardup.spark.bundles import binary, flat, part_of, runs, split
+from neardup.spark.bundles import runs
 from neardup.spark.neighbours import PairBundles
+from neardup.spark.scattering import Entries, Scatter, columns_of, parts_of, scattered
 
-__all__ = ["MET", "Fit", "Meet", "Scatter", "crowded", "meet"]
+__all__ = ["MET", "Fit", "Meet", "Rule", "crowded", "meet"]
 
 MET = "part int, rights binary, counts binary, lefts binary, table int, key bigint, many bigint"
-_ENTRIES = "table int, part int, keys binary, rows binary, sizes binary"
 _STARS, _NEIGHBOURS = 4, 8  # as in core/lsh.hpp
 _PAIRS = 1 << 22  # pairs spelled out at a time
-_ROWS = 1 << 16  # rows whose entries are put into bundles together
 _HELD = 1 << 22  # entries of one part held before those of crowded buckets are let go
-_GROUPS = 8  # parts of all tables together, for each partition
 Longs = NDArray[np.int64]
 
 
@@ -42,7 +40,8 @@ class Fit:
     least: float
     most: int
 
-    def of(self, left: Longs, right: Longs) -> NDArray[np.bool_]:
+    def meets(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
+        left, right = extra[left, 0], extra[right, 0]
         small, large = np.minimum(left, right), np.maximum(left, right)
         return np.asarray((small <= self.most) & (small >= self.least * large * (1 - 1e-9)))
 
@@ -51,49 +50,12 @@ class Fit:
         return (small <= self.most) & (small >= F.lit(self.least) * large * F.lit(1 - 1e-9))
 
 
-@dataclass(frozen=True)
-class Scatter:
-    """Entries to bundles: of rows (row, keys), a key for each table, or of entries (table, key, row, size)."""
+class Rule(Protocol):
+    """Which of the pairs that met count."""
 
-    parts: int
-
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        held: list[pa.RecordBatch] = []
-        for batch in batches:
-            held.append(batch)
-            if sum(one.num_rows for one in held) >= _ROWS:
-                yield from self._bundles(held)
-                held = []
-        yield from self._bundles(held)
-
-    def _bundles(self, held: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        held = [batch for batch in held if batch.num_rows]
-        if not held:
-            return
-        rows = np.concatenate([batch.column("row").to_numpy(zero_copy_only=False) for batch in held])
-        if "keys" in held[0].schema.names:
-            keys = [batch.column("keys").flatten().to_numpy(zero_copy_only=False) for batch in held]
-            for table, key in enumerate(np.concatenate(keys).reshape(len(rows), -1).T):
-                yield self._bundled(table, np.ascontiguousarray(key), rows, None)
-            return
-        key, size, tables = (
-            np.concatenate([batch.column(name).to_numpy(zero_copy_only=False) for batch in held])
-            for name in ("key", "size", "table")
-        )
-        for table in np.unique(tables).tolist():
-            here = np.flatnonzero(tables == table)
-            yield self._bundled(table, key[here], rows[here], size[here])
-
-    def _bundled(self, table: int, key: Longs, row: Longs, size: Longs | None) -> pa.RecordBatch:
-        order, ends = split(part_of(key, self.parts), self.parts)
-        part = np.flatnonzero(np.diff(ends))
-        offsets = np.append(ends[part], len(row))
-        sizes = pa.nulls(len(part), pa.binary()) if size is None else binary(size[order], offsets)
-        tables = pa.array(np.full(len(part), table, np.int32))
-        return pa.record_batch(
-            [tables, pa.array(part.astype(np.int32)), binary(key[order], offsets), binary(row[order], offsets), sizes],
-            ["table", "part", "keys", "rows", "sizes"],
-        )  # fmt: skip
+    def meets(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
+        """Given what went with each entry, and the places of the pairs among them."""
+        ...
 
 
 @dataclass
@@ -140,19 +102,19 @@ class Meet:
 
     cap: int
     parts: int
-    fit: Fit | None = None
+    words: int = 0
+    rule: Rule | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         made = PairBundles(self.parts)
         part: _Part | None = None
         now: tuple[int, ...] = ()
-        names = ("keys", "rows", "sizes") if self.fit is not None else ("keys", "rows")
         for here, batch in runs(batches, "table", "part"):
             if part is None or here != now:
                 if part is not None:
                     yield from self._paired(part, made)
                 part, now = _Part(here[0], self.cap), here
-            part.add(tuple(flat(batch.column(name), np.int64)[0] for name in names))
+            part.add(columns_of(batch, self.words))
         if part is not None:
             yield from self._paired(part, made)
         for batch in made.end():
@@ -177,9 +139,9 @@ class Meet:
             place = np.repeat(begins[some], sizes[some]) + inside
             packed, _, _ = _core.key_pairs(bucket, None, None, self.cap, 1)
             left, right = (place[side] for side in unpack_pairs(packed))
-            if self.fit is not None:
-                fits = self.fit.of(columns[2][left], columns[2][right])
-                left, right = left[fits], right[fits]
+            if self.rule is not None:
+                counts = self.rule.meets(columns[2], left, right)
+                left, right = left[counts], right[counts]
             for batch in made.add(row[left], row[right]):
                 yield _met(batch)
 
@@ -206,14 +168,11 @@ def _crowds(table: int, key: Longs, many: Longs) -> pa.RecordBatch:
     )
 
 
-def meet(
-    entries: DataFrame, tables: int, partitions: int, parts: int, cap: int, fit: Fit | None = None
-) -> DataFrame:
-    """Entries as Scatter takes them, of so many tables, to MET: bundles of pairs, a pair once for each bucket it
-    shares, and a row for each bucket beyond the cap."""
-    scatter = Scatter(math.ceil(_GROUPS * partitions / tables))
-    bundles = entries.mapInArrow(scatter, _ENTRIES).repartition(partitions, "table", "part")
-    return bundles.sortWithinPartitions("table", "part").mapInArrow(Meet(cap, parts, fit), MET)
+def meet(rows: DataFrame, entries: Entries, tables: int, partitions: int, made: Meet) -> DataFrame:
+    """Rows as `entries` takes them, of so many tables, to MET: bundles of pairs, a pair once for each bucket it shares,
+    and a row for each bucket beyond the cap."""
+    scatter = Scatter(entries, parts_of(partitions, tables))
+    return scattered(rows, scatter, partitions).mapInArrow(made, MET)
 
 
 def crowded(entries: DataFrame, buckets: DataFrame, fit: Fit | None = None) -> tuple[DataFrame, DataFrame]:

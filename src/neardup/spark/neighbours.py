@@ -151,22 +151,30 @@ def _bundle(part: pa.Array, left: Longs, right: Longs) -> pa.RecordBatch:
     )
 
 
-def _gather(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Bundles sorted by their part to NEIGHBOURS."""
-    none = np.empty(0, np.int64)
-    part, lefts, rights, count, kept = None, [none], [none], 0, 0
-    for (here,), batch in runs(batches, "part"):
-        if here != part:
-            yield from _rows(np.concatenate(lefts), np.concatenate(rights))
-            part, lefts, rights, count, kept = here, [none], [none], 0, 0
-        left, right = unbundled(batch)
-        lefts.append(left)
-        rights.append(right)
-        count += len(left)
-        if count > 2 * kept + _MERGED:
-            left, right = unique(np.concatenate(lefts), np.concatenate(rights))
-            lefts, rights, count, kept = [left], [right], len(left), len(left)
-    yield from _rows(np.concatenate(lefts), np.concatenate(rights))
+@dataclass(frozen=True)
+class _Gather:
+    """Bundles sorted by their part to NEIGHBOURS, without pairs of two rows below `reference`."""
+
+    reference: int
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        none = np.empty(0, np.int64)
+        part, lefts, rights, count, kept = None, [none], [none], 0, 0
+        for (here,), batch in runs(batches, "part"):
+            if here != part:
+                yield from _rows(np.concatenate(lefts), np.concatenate(rights))
+                part, lefts, rights, count, kept = here, [none], [none], 0, 0
+            left, right = unbundled(batch)
+            if self.reference:
+                counts = right >= self.reference
+                left, right = left[counts], right[counts]
+            lefts.append(left)
+            rights.append(right)
+            count += len(left)
+            if count > 2 * kept + _MERGED:
+                left, right = unique(np.concatenate(lefts), np.concatenate(rights))
+                lefts, rights, count, kept = [left], [right], len(left), len(left)
+        yield from _rows(np.concatenate(lefts), np.concatenate(rights))
 
 
 def _rows(left: Longs, right: Longs) -> Iterator[pa.RecordBatch]:
@@ -185,10 +193,11 @@ def _rows(left: Longs, right: Longs) -> Iterator[pa.RecordBatch]:
     )
 
 
-def neighbours(bundles: DataFrame, partitions: int) -> DataFrame:
-    """The pairs of BUNDLES, each once, as NEIGHBOURS; however they were bundled, the rows are the same."""
+def neighbours(bundles: DataFrame, partitions: int, reference: int = 0) -> DataFrame:
+    """The pairs of BUNDLES, each once, as NEIGHBOURS; however they were bundled, the rows are the same. Two rows below
+    `reference` are no pair."""
     placed = bundles.repartition(partitions, "part").sortWithinPartitions("part")
-    return placed.mapInArrow(_gather, NEIGHBOURS)
+    return placed.mapInArrow(_Gather(reference), NEIGHBOURS)
 
 
 def _spelled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

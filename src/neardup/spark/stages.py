@@ -7,7 +7,6 @@ import math
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-import numpy as np
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -30,12 +29,11 @@ from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.summary import Summary
-from neardup.spark.verifying import Cells, Check, ends_of, verified
+from neardup.spark.verifying import Check, cells_for, ends_of, verified
 from neardup.version import __version__
 
 __all__ = ["Stages"]
 
-_CELL = 64 << 20  # bytes of features in one cell that pairs are verified in
 _BROADCAST = 2_000_000  # rows sent to every worker rather than shuffled, at about 40 bytes
 _PART, _LARGEST_PART, _SMALLEST_PART = 64 << 20, 128 << 20, 64 << 10
 Made = TypeVar("Made")
@@ -134,10 +132,12 @@ class Stages:
         return self._told("removals", lambda: self._stage(self._removals, "removals"))
 
     def decisions(self) -> DataFrame:
-        """Every document: id, kept, and of those in clusters the ids of cluster and keeper and the similarity to it."""
+        """Every document, those of a reference left out: id, kept, and of those in clusters the ids of cluster and
+        keeper and the similarity to it."""
         self.removals()
         every = self.documents.frame.select("row", "id", "filtered")
         names = every.select("row", "id")
+        every = every.where(F.col("row") >= self.documents.reference)
         found = (
             self.folder.read("clusters")
             .select("row", "kept", "cluster", "keeper", "similarity")
@@ -189,7 +189,7 @@ class Stages:
         """Candidates (NEIGHBOURS) to verified pairs; the features of all documents in them are made here, unless there
         are `sets`."""
         short = self._candidates.short or (0, 0)
-        cells = self._cells(pairs)
+        cells = cells_for(pairs, self.documents.facts, self.documents.partitions)
         ends = ends_of(pairs, cells)
         if (short[0] and not exactly) or self.config.filters.length:
             ends = ends.join(self._candidates.units.select("row", "tokens"), "row")
@@ -207,18 +207,6 @@ class Stages:
         ends = F.broadcast(ends) if ends.count() <= _BROADCAST else ends
         check = Check(self.documents.plain, short, exactly)
         return verified(pairs, sets, ends, cells, check, self.documents.partitions)
-
-    def _cells(self, pairs: DataFrame) -> Cells:
-        """Cells whose features fit into memory, also where many pairs have one label."""
-        facts, partitions = self.documents.facts, self.documents.partitions
-        mean = 8 * max(1.0, facts["tokens"] / max(1, facts["documents"]))
-        many = F.sum(F.octet_length("lefts") / 8).cast("long")
-        labels = pairs.groupBy("label").agg(many.alias("many")).where(F.col("many") > int(_CELL / mean / 2))
-        crowded = labels.toArrow()
-        spread = sum(crowded.column("many").to_pylist())
-        side = math.ceil(2 * mean * min(facts["documents"], 2 * spread) / _CELL)
-        count = max(4 * partitions, math.ceil(4 * mean * facts["documents"] / _CELL))
-        return Cells(count, max(2, side), np.sort(crowded.column("label").to_numpy()))
 
     def _verified(self) -> Facts:
         def make() -> DataFrame:
@@ -245,8 +233,8 @@ class Stages:
             pairs = pairs.select(
                 F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
             )
-            parts = self._candidates.parts
-            return self._check("behind", neighbours(bundled(pairs, parts), self.documents.partitions))
+            documents, bundles = self.documents, bundled(pairs, self._candidates.parts)
+            return self._check("behind", neighbours(bundles, documents.partitions, documents.reference))
 
         return self.folder.stage("behind", make, _looked)
 
@@ -313,12 +301,19 @@ class Stages:
         if count > self.finish:
             count = exact + 2 * near.count()
         if count <= self.finish:
-            table, facts = decided_here(self._involved(near), near, config, config.verify.threshold)
+            reference = self.documents.reference
+            table, facts = decided_here(
+                self._involved(near), near, config, config.verify.threshold, reference
+            )
             return as_frame(self.session, table, DECIDED), facts
-        if config.keep.among != "all":
+        if config.keep.among != "all" or self.documents.reference:
+            what = (
+                "against another corpus"
+                if self.documents.reference
+                else f'among "{config.keep.among}" sources'
+            )
             raise ConfigError(
-                f'duplicates among "{config.keep.among}" sources are told on the driver: raise finish= to {count:,} '
-                "(about 100 bytes each), or keep among all"
+                f"duplicates {what} are told on the driver: raise finish= to {count:,} (about 100 bytes each)"
             )
         return self._in_rounds(near, config), None
 
@@ -367,7 +362,9 @@ class Stages:
             names = frame.select(F.col("row").alias("keeper"), F.col("id").alias("keeper_id"))
             gone = gone.join(names, "keeper").drop("keeper").withColumnRenamed("keeper_id", "keeper")
             rows = frame.select("row", "place", "id", "file", "line", "filtered").join(gone, "row", "left")
-            rows = rows.where("keeper is not null or filtered <> 0")
+            rows = rows.where("keeper is not null or filtered <> 0").where(
+                F.col("row") >= self.documents.reference
+            )
             return rows.select("row", "place", "file", "line", "id", "keeper", "similarity", "filtered")
 
         return self.folder.stage("removals", make, lambda rows: {"documents": rows.count()})

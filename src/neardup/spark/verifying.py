@@ -8,6 +8,7 @@ features fit into memory.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -21,12 +22,14 @@ from pyspark.sql import functions as F
 from neardup.errors import DataError
 from neardup.features.base import Features
 from neardup.spark.bundles import binary, flat, part_of
+from neardup.spark.storage import Facts
 from neardup.spark.working import config_of
 from neardup.verify import Pairs
 
-__all__ = ["VERIFIED", "Cells", "Check", "ends_of", "verified"]
+__all__ = ["VERIFIED", "Cells", "Check", "cells_for", "ends_of", "verified"]
 
 VERIFIED = "left bigint, right bigint, similarity double, looked bigint"
+_CELL = 64 << 20  # bytes of features in one cell
 _ROOM = 64 << 20  # bytes of features compared at a time, at the least a cell's
 _SET, _PAIR = 0, 1
 Longs = NDArray[np.int64]
@@ -196,6 +199,19 @@ class Check:
 
 def _numbers(table: pa.Table, name: str) -> Longs:
     return np.asarray(table.column(name).to_numpy(), np.int64)
+
+
+def cells_for(pairs: DataFrame, facts: Facts, partitions: int) -> Cells:
+    """Cells whose features fit into memory, also where many pairs (NEIGHBOURS) have one label; `facts` are those of the
+    documents."""
+    mean = 8 * max(1.0, facts["tokens"] / max(1, facts["documents"]))
+    many = F.sum(F.octet_length("lefts") / 8).cast("long")
+    labels = pairs.groupBy("label").agg(many.alias("many")).where(F.col("many") > int(_CELL / mean / 2))
+    crowded = labels.toArrow()
+    spread = sum(crowded.column("many").to_pylist())
+    side = math.ceil(2 * mean * min(facts["documents"], 2 * spread) / _CELL)
+    count = max(4 * partitions, math.ceil(4 * mean * facts["documents"] / _CELL))
+    return Cells(count, max(2, side), np.sort(crowded.column("label").to_numpy()))
 
 
 def ends_of(pairs: DataFrame, cells: Cells) -> DataFrame:
