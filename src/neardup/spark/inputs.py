@@ -113,7 +113,7 @@ class Files:
     @classmethod
     def of_run(cls, identity: dict[str, Any]) -> Files:
         """The files that a run was of."""
-        config = Config.fromplain_path(identity["config"])
+        config = Config.from_plain(identity["config"])
         files = tuple(File(*entry) for entry in identity["inputs"])
         layouts = {kind: Layout(text, id, (text,)) for kind, (text, id) in identity["columns"].items()}
         return cls(files, layouts, (), config.html, reference=identity.get("reference", 0))
