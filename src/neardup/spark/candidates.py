@@ -93,7 +93,11 @@ class Candidates:
             joined = units.join(groups.where("many > 1"), "alike")
             return joined.select("row", F.col("best.row").alias("head"), "many")
 
-        return self.folder.stage("alike", make, lambda rows: {"documents": rows.count()})
+        def told(rows: DataFrame) -> Facts:
+            found = rows.agg(F.count("*"), F.max("many")).collect()[0]
+            return {"documents": int(found[0]), "largest": int(found[1] or 0)}
+
+        return self.folder.stage("alike", make, told)
 
     @cached_property
     def heads(self) -> DataFrame:
@@ -189,7 +193,6 @@ class Candidates:
         behind = F.col("left_many") * F.col("right_many")
         sided = sided.withColumn("behind", behind)
         small = (F.col("behind") > 1) & (F.col("behind") <= _SPREAD)
-        implied = _total(sided.where(~small).select((F.col("behind") - 1).alias("more")), "more")
         spelled = (
             sided.where(small)
             .withColumn("a", F.explode(F.coalesce("left_members", F.array("left"))))
@@ -201,10 +204,16 @@ class Candidates:
         inside = few.select("a", F.explode("members").alias("b")).where("a < b")
         stars = alike.join(groups.where(inner > _SPREAD).select("head"), "head").where("row <> head")
         apart = stars.select(F.least("row", "head").alias("left"), F.greatest("row", "head").alias("right"))
-        unsaid = groups.where(inner > _SPREAD).select((inner - F.col("many") + 1).cast("long").alias("more"))
+        implied = 0
+        if self.alike()["largest"] ** 2 > _SPREAD:
+            unsaid = groups.where(inner > _SPREAD).select(
+                (inner - F.col("many") + 1).cast("long").alias("more")
+            )
+            beyond = sided.where(~small).select((F.col("behind") - 1).alias("more"))
+            implied = _total(unsaid, "more") + _total(beyond, "more")
         whole = sided.where(~small).select("left", "right").unionByName(spelled)
         whole = whole.unionByName(inside.toDF("left", "right")).unionByName(apart)
-        return whole, implied + _total(unsaid, "more")
+        return whole, implied
 
     # Short documents.
 

@@ -197,7 +197,7 @@ class Stages:
             ends = ends.withColumn("tokens", F.lit(0).cast("long"))
         ends = self._saved(f"{name}-ends", ends)
         if sets is None:
-            rows = ends.select("row").distinct()
+            rows = ends.select("row")
             if self.documents.rows_are_places:
                 rows = rows.withColumn("place", F.col("row"))
             else:
