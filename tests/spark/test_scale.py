@@ -149,3 +149,20 @@ def test_codes_crowded_under_few_keys_are_split_between_tasks(spark, tmp_path, m
     stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
     assert_same(stages, here)
     assert stages.folder.read_json("met.json")["split"] > 0
+
+
+def test_partitions_go_by_the_text_that_was_read(spark, tmp_path, monkeypatch):
+    from neardup.spark import documents
+
+    monkeypatch.setattr(documents, "_PART", 4000)
+    rows = [
+        {"id": f"p{n}", "text": f"{n} " + " ".join(f"w{n % 40}x{i}" for i in range(40))} for n in range(80)
+    ]
+    here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows])
+    path = write_jsonl(tmp_path / "a.jsonl.gz", rows)[0]
+    free = ns.scan(path, str(tmp_path / "free"), spark=spark)
+    assert free.documents.partitions == -(-free.documents.facts["bytes"] // 4000) > 3
+    assert free.session.conf.get("spark.sql.shuffle.partitions") == str(free.documents.partitions)
+    assert_same(free, here)
+    chosen = ns.scan(path, str(tmp_path / "chosen"), spark=spark, partitions=1)
+    assert chosen.documents.partitions == 1

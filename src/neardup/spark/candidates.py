@@ -41,8 +41,12 @@ class Candidates:
 
     def __init__(self, documents: Documents) -> None:
         self.documents, self.config, self.folder = documents, documents.config, documents.folder
-        self.partitions, self.plain = documents.partitions, documents.plain
-        self.method = method_of(self.config)
+        self.plain, self.method = documents.plain, method_of(self.config)
+
+    @property
+    def partitions(self) -> int:
+        """How many parts a shuffle makes."""
+        return self.documents.partitions
 
     @property
     def parts(self) -> int:

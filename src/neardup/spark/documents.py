@@ -4,6 +4,7 @@ the texts of some of them."""
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -34,8 +35,9 @@ from neardup.spark.working import (
     fingerprints,
 )
 
-__all__ = ["Documents", "check_config"]
+__all__ = ["Documents", "check_config", "partitions_for"]
 
+_PART = 64 << 20  # bytes of text whose fingerprints and features are in one part of a shuffle
 _BITS = 16  # places to a block of a bitmap: 8 KB of bits
 _SAMPLE = 1_000_000  # documents that weights are learnt from, as in `prepare`
 _ORDER = "part int, inside bigint, place bigint"
@@ -57,21 +59,38 @@ def check_config(config: Config) -> None:
         check_search(method.search)
 
 
+def partitions_for(size: int) -> int:
+    """How many parts so many bytes of text are cut into by a shuffle."""
+    return min(20_000, math.ceil(size / _PART))
+
+
 class Documents:
-    """The documents of a run. `partitions` is how many parts shuffles make of them."""
+    """The documents of a run. `partitions` is how many parts shuffles make of them; unless that was `chosen`, they
+    become more when it is known how much text there is, which compressed files and DataFrames do not tell before."""
 
     def __init__(
-        self, session: SparkSession, source: Input, config: Config, folder: Folder, partitions: int
+        self,
+        session: SparkSession,
+        source: Input,
+        config: Config,
+        folder: Folder,
+        partitions: int,
+        chosen: bool = False,
     ) -> None:
         self.session, self.source, self.config = session, source, config
-        self.folder, self.partitions = folder, partitions
+        self.folder, self.partitions, self.chosen = folder, partitions, chosen
         self.plain = json.dumps(config.to_plain())
         self._held: list[Any] = []
 
     @cached_property
     def facts(self) -> Facts:
         """Counts of what was read, and the pieces [file, start, lines] it was read in."""
-        return self.folder.stage("read", self._read, self._told)
+        facts = self.folder.stage("read", self._read, self._told)
+        wanted = partitions_for(facts["bytes"])
+        if wanted > self.partitions and not self.chosen:
+            self.partitions = wanted
+            self.session.conf.set("spark.sql.shuffle.partitions", str(wanted))
+        return facts
 
     def _read(self) -> DataFrame:
         parts = []

@@ -22,7 +22,7 @@ from neardup.spark.clustering import (
     native_keepers,
     native_labels,
 )
-from neardup.spark.documents import Documents, check_config
+from neardup.spark.documents import Documents, check_config, partitions_for
 from neardup.spark.inputs import Files, Input
 from neardup.spark.neighbours import bundled, neighbours, pairs_of
 from neardup.spark.rows import decided_rows
@@ -35,7 +35,7 @@ from neardup.version import __version__
 __all__ = ["Stages"]
 
 _BROADCAST = 2_000_000  # rows sent to every worker rather than shuffled, at about 40 bytes
-_PART, _LARGEST_PART, _SMALLEST_PART = 64 << 20, 128 << 20, 64 << 10
+_LARGEST_PART, _SMALLEST_PART = 128 << 20, 64 << 10
 Made = TypeVar("Made")
 
 
@@ -68,14 +68,16 @@ class Stages:
             raise ConfigError("finish is 0 or more, rounds 1 or more")
         self.finish, self.rounds, self.progress = finish, rounds, progress or Progress()
         cores = spark.sparkContext.defaultParallelism
-        chosen = partitions or min(20_000, max(cores, math.ceil(source.size / _PART)))
+        chosen = partitions or max(cores, partitions_for(source.size))
         split = min(_LARGEST_PART, max(_SMALLEST_PART, math.ceil(source.size / chosen)))
         folder = Folder(spark, run)
         identity = {**source.identity(), "config": self.config.to_plain(), "version": __version__}
         split = folder.claim(identity, split, overwrite)
         self.session = own_session(spark, settings(chosen, split, partitions is not None))
         self.folder = Folder(self.session, run)
-        self.documents = Documents(self.session, source, self.config, self.folder, chosen)
+        self.documents = Documents(
+            self.session, source, self.config, self.folder, chosen, partitions is not None
+        )
         self._candidates = Candidates(self.documents)
 
     def fingerprints(self) -> DataFrame:
