@@ -97,6 +97,7 @@ bench-pipeline: $(BENCH)/.installed $(APART)/.installed
 bench-spark: $(VENV)/.test engines
 	$(BIN)/python -m benchmarks.spark --sizes 100k,300k,1m
 	$(BIN)/python -m benchmarks.spark.table
+	$(BIN)/python -m benchmarks.spark.same
 	$(BIN)/python -m benchmarks.scale
 
 # The papers' figures and tables once more, on the corpora in NEARDUP_DATA: about ten minutes on two quiet cores.

@@ -1,10 +1,11 @@
-"""The live index: `seen`, `search`, opening and memory at some sizes, beside datasketch and faiss in memory.
+"""The live index: `seen`, `search`, opening and memory at some sizes, beside faiss and datasketch.
 
     python -m benchmarks.index --sizes 1000000 10000000 --check --out benchmarks/results/index.json
 
 Ready 64-bit codes, uniform but for a fifth that are within radius 3 of a stored one; batches of 1,000; two threads;
 seconds on the clock. The index is on disk with `normal` durability. Rivals keep everything in memory and survive
-nothing: faiss answers and adds in two steps; datasketch has no Hamming search, so it does MinHash LSH.
+nothing: faiss answers and adds in two steps; datasketch has no Hamming search, so it does MinHash LSH, in memory and
+in a Redis that is started for it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import shutil
 import sys
 import tempfile
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -163,30 +165,44 @@ def faiss(words: np.ndarray, queries: np.ndarray) -> dict[str, Any]:
     return found
 
 
-def datasketch(stored: int) -> dict[str, Any]:
-    """MinHashLSH in memory with ready sketches of 128 values; 100,000 documents at most, for it takes 2 KB of each."""
+def datasketch(stored: int, asked: int, redis_port: int | None = None) -> dict[str, Any]:
+    """MinHashLSH with ready sketches of 128 values, in memory (2 KB a document) or in Redis."""
     try:
         import datasketch as rival
     except ImportError:
         return {"engine": "datasketch", "not_run": "not installed"}
-    stored = min(stored, 100_000)
     rng = np.random.default_rng(3)
-    values = rng.integers(0, 2**32, (stored + 10_000, 128), dtype=np.uint64)
-    index = rival.MinHashLSH(threshold=0.8, num_perm=128)
+    values = rng.integers(0, 2**32, (stored + asked, 128), dtype=np.uint64)
+    place: dict[str, Any] = {}
+    if redis_port is not None:
+        server = {"host": "127.0.0.1", "port": redis_port}
+        place = {"storage_config": {"type": "redis", "basename": b"bench", "redis": server}}
+    index = rival.MinHashLSH(threshold=0.8, num_perm=128, **place)
     like = rival.MinHash(num_perm=128)
     kind = {"scheme": like.scheme} if hasattr(like, "scheme") else {}  # from version 2 on
     made = [rival.MinHash(num_perm=128, hashvalues=row, **kind) for row in values]
+    where = "in memory" if redis_port is None else "in Redis"
+    found = {"engine": f"datasketch {rival.__version__} MinHashLSH {where}", "stored": stored}
     start = time.perf_counter()
-    for row in range(stored):
-        index.insert(str(row), made[row])
-    found = {"engine": f"datasketch {rival.__version__} MinHashLSH in memory", "stored": stored}
+    with index.insertion_session(buffer_size=BATCH) if place else nullcontext(index) as into:
+        for row in range(stored):
+            into.insert(str(row), made[row])
     found["add_per_second"] = rate(stored, start)
     start = time.perf_counter()
-    for row in range(stored, stored + 10_000):
+    for row in range(stored, stored + asked):
         if not index.query(made[row]):
             index.insert(str(row), made[row])
-    found["seen_per_second"] = rate(10_000, start)
+    found["seen_per_second"] = rate(asked, start)
     return found
+
+
+def datasketch_in_redis() -> dict[str, Any]:
+    if shutil.which("redis-server") is None:
+        return {"engine": "datasketch in Redis", "not_run": "no redis-server here"}
+    from benchmarks.shared import server
+
+    with server() as client:
+        return datasketch(20_000, 2_000, client.connection_pool.connection_kwargs["port"])
 
 
 def told(result: dict[str, Any], case: dict[str, Any]) -> None:
@@ -227,7 +243,9 @@ def main() -> None:
         told(result, bare(np.concatenate([words, coming]), queries) | {"stored": stored})
         if not arguments.no_rivals:
             told(result, faiss(words, queries))
-            told(result, datasketch(stored))
+    if not arguments.no_rivals:
+        told(result, datasketch(100_000, 10_000))
+        told(result, datasketch_in_redis())
     if arguments.out:
         arguments.out.write_text(json.dumps(result, indent=1) + "\n")
     if arguments.check and (short := falls_short(result["cases"])):

@@ -19,7 +19,7 @@ INTRODUCTION = """\
 Made by `benchmarks/index_table.py`; do not edit. `make bench-index` measures anew and says what falls short.
 
 Ready 64-bit codes, uniform but for a fifth that are within radius 3 of a stored one; batches of 1,000, two threads,
-`normal` durability. Rivals keep everything in memory and survive nothing.
+`normal` durability. Rivals keep everything in memory, or in a Redis without persistence, and survive nothing.
 """
 ROWS = (
     ("`add_prints` from empty, documents a second", "add_per_second"),
@@ -73,7 +73,7 @@ def library(result: Json) -> str:
         lines.append(f"| the bare search over `search_rows` {title} | " + " | ".join(ratios) + " |")
     lines += [
         "",
-        "| in memory only | documents | add, a second | look up and add, a second |",
+        "| rivals | documents | add, a second | look up and add, a second |",
         "|---|---:|---:|---:|",
     ]
     for case in cases:

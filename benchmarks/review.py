@@ -17,7 +17,7 @@ from made import make_findings
 
 from neardup.review import Review
 from neardup.review.figures import figures_of
-from neardup.review.listing import cluster_of, list_clusters
+from neardup.review.listing import Wanted, cluster_of, list_clusters
 
 
 def main() -> None:
@@ -45,12 +45,12 @@ def main() -> None:
         timed("another threshold: cut and figures", lambda: review.figures(0.85))
         timed("the same again, as the slider moves back", lambda: review.figures(0.85))
         timed("clusters: the table with risks", lambda: view.table)
-        page = timed("clusters: a page", lambda: list_clusters(review, view))
+        page = timed("clusters: a page", lambda: list_clusters(view, Wanted()))
         timed(
             "clusters: another order and page",
-            lambda: list_clusters(review, view, order="size", offset=90_000),
+            lambda: list_clusters(view, Wanted(order="size", offset=90_000)),
         )
-        timed("clusters: search", lambda: list_clusters(review, view, search="document-77"))
+        timed("clusters: search", lambda: list_clusters(view, Wanted(search="document-77")))
         timed("one cluster", lambda: cluster_of(review, view, page["clusters"][0]["label"]))
         left, right = view.table.rows(0)[:2].tolist()
         timed("a decision, on disk", lambda: review.decide("reject", left, right))

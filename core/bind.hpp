@@ -33,11 +33,11 @@ std::span<const T> view(const Matrix<T>& matrix) {
 }
 
 // Hands a kernel's result to numpy without copying it.
-template <class T>
-nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T>&& values) {
-    auto owned = std::make_unique<std::vector<T>>(std::move(values));
+template <class T, class Allocator>
+nb::ndarray<nb::numpy, T, nb::ndim<1>> to_numpy(std::vector<T, Allocator>&& values) {
+    auto owned = std::make_unique<std::vector<T, Allocator>>(std::move(values));
     auto* held = owned.release();
-    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    nb::capsule owner(held, [](void* p) noexcept { delete static_cast<std::vector<T, Allocator>*>(p); });
     return {held->data(), {held->size()}, owner};
 }
 template <class T>

@@ -231,6 +231,33 @@ void bind_text(nb::module_& module) {
         },
         "block"_a.noconvert(), "deepest"_a, "digits"_a,
         "How many lines end in a block of JSONL, and whether they are plain; see core/jsonl.hpp.");
+    module.def(
+        "read_text_lines",
+        [](Column<std::uint8_t> lines) {
+            std::optional<TextLines> found;
+            {
+                nb::gil_scoped_release nogil;
+                found = read_text_lines(view(lines));
+            }
+            using Ids = nb::typed<nb::list, nb::str>;
+            using Spans = decltype(to_numpy(std::move(found->text_begins)));
+            using Bytes = decltype(to_numpy(std::move(found->bytes)));
+            std::optional<std::tuple<Ids, Bytes, Spans, Spans>> columns;
+            if (!found) return columns;
+            Ids ids;
+            for (std::size_t i = 0; i < found->id_ends.size(); ++i) {
+                const std::int64_t begin = found->id_begins[i];
+                ids.append(nb::str(reinterpret_cast<const char*>(found->bytes.data()) + begin,
+                                   static_cast<std::size_t>(found->id_ends[i] - begin)));
+            }
+            columns.emplace(std::move(ids), to_numpy(std::move(found->bytes)),
+                            to_numpy(std::move(found->text_begins)), to_numpy(std::move(found->text_ends)));
+            return columns;
+        },
+        "lines"_a.noconvert(),
+        "Ids, and texts as bytes with their begins and ends, of lines that hold nothing else; None if one "
+        "holds more or "
+        "less. See core/jsonl.hpp.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto told = [](Reading& reading) {

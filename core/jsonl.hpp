@@ -1,7 +1,13 @@
 #pragma once
-// A look at lines of JSON before they are parsed in bulk by a parser that is less strict than ours.
+// Lines of JSON: a look at them before they are parsed in bulk by a parser that is less strict than ours, and the
+// commonest of all read without one.
 #include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <span>
+#include <vector>
+
+#include "buffer.hpp"
 
 namespace neardup {
 
@@ -14,5 +20,16 @@ struct LinesSeen {
 // and has outside of strings no number of more than `digits` digits on end and no NaN or Infinity. Nothing else is said
 // of whether it is JSON.
 LinesSeen look_at_lines(std::span<const unsigned char> lines, std::size_t deepest, std::size_t digits);
+
+// Documents, each an id and a text, as spans of `bytes`.
+struct TextLines {
+    Buffer<unsigned char> bytes;
+    std::vector<std::int64_t> id_begins, id_ends, text_begins, text_ends;
+};
+
+// Lines that each hold `{"id": "...", "text": "..."}`, the two in either order, and nothing else: strings of well-formed
+// UTF-8 and of escapes that stand for well-formed text. None if a line is anything else: whoever needs to know what
+// it is, or what is wrong with it, asks a parser.
+std::optional<TextLines> read_text_lines(std::span<const unsigned char> lines);
 
 }  // namespace neardup

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 from pathlib import Path
 from typing import Any
 
+from benchmarks.spark.same import pairs_here, pairs_there, said_here, said_there
+
 import neardup as nd
+
+__all__ = ["assert_same", "said_here", "said_there", "write_jsonl"]
 
 
 def write_jsonl(path: Path, rows: list[dict[str, Any]], files: int = 1) -> list[str]:
@@ -22,53 +25,6 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]], files: int = 1) -> list[
         name.write_bytes(gzip.compress(data, 1) if name.suffix == ".gz" else data)
         paths.append(str(name))
     return paths
-
-
-def rows_of(data: Path, name: str) -> list[dict[str, Any]]:
-    """The documents of a labelled corpus."""
-    with gzip.open(data / name / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
-def told(similarity: float) -> float | None:
-    return None if math.isnan(similarity) else similarity
-
-
-def said_here(result: nd.Result) -> dict[str, tuple[Any, ...]]:
-    """What the local pipeline says of each document: kept, cluster, keeper, similarity."""
-    ids, clusters = result.ids, result.clusters
-    return {
-        ids[row]: (
-            bool(result.cut.kept[row]),
-            ids[clusters.labels[row]],
-            ids[clusters.keeper[row]],
-            told(float(clusters.similarity[row])),
-        )
-        for row in range(len(ids))
-    }
-
-
-def said_there(stages: Any) -> dict[str, tuple[Any, ...]]:
-    """The same of a run on Spark."""
-    rows = stages.decisions().toArrow().to_pylist()
-    assert len({row["id"] for row in rows}) == len(rows)
-    return {r["id"]: (r["kept"], r["cluster"], r["keeper"], told(r["similarity"])) for r in rows}
-
-
-def pairs_here(result: nd.Result) -> set[tuple[str, str, float]]:
-    """Verified pairs by id."""
-    pairs, ids = result.pairs, result.ids
-    return {
-        (ids[a], ids[b], s)
-        for a, b, s in zip(pairs.left, pairs.right, pairs.similarity.tolist(), strict=True)
-    }
-
-
-def pairs_there(stages: Any) -> set[tuple[str, str, float]]:
-    names = {r["row"]: r["id"] for r in stages.fingerprints().select("row", "id").toArrow().to_pylist()}
-    rows = stages.pairs().toArrow().to_pylist()
-    assert len({(r["left"], r["right"]) for r in rows}) == len(rows)
-    return {(names[r["left"]], names[r["right"]], r["similarity"]) for r in rows}
 
 
 def assert_same(stages: Any, result: nd.Result, pairs: bool = True) -> None:

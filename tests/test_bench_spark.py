@@ -10,6 +10,7 @@ import pytest
 from benchmarks import scale
 from benchmarks.spark import __main__ as bench
 from benchmarks.spark import events, table
+from machines import MACHINE
 
 
 def task(stage: int, *, failed: bool = False, **metrics: int) -> dict:
@@ -91,14 +92,6 @@ def test_what_comes_after_the_last_stage_is_not_lost(run: Path, tmp_path: Path) 
 
 
 def row(engine: str, documents: int, **more: object) -> dict:
-    machine = {
-        "cpu": "a processor",
-        "cores": 2,
-        "memory_gb": 16,
-        "load": 0.1,
-        "system": "Linux",
-        "python": "3.11",
-    }
     volume = events.Volume(
         "candidates", 1.0, 4, 0, documents / 1e4, 0, 0, documents, 0, 20 * documents, 0, 30 * documents
     )
@@ -111,7 +104,7 @@ def row(engine: str, documents: int, **more: object) -> dict:
     }
     made |= {"bytes": 2000 * documents, "seconds": 10.0, "cpu_seconds": documents / 1e3, "peak_bytes": 10**9}
     made |= {"anonymous_bytes": 1, "disk_bytes": 50 * documents, "score": {"clusters": 7}, "keepers": "abc"}
-    made |= {"date": "2026-01-01", "commit": "c", "machine": machine, "versions": {"neardup": "0"}}
+    made |= {"date": "2026-01-01", "commit": "c", "machine": MACHINE, "versions": {"neardup": "0"}}
     return made | ({"volumes": [volume.to_json()]} if engine == "spark" else {}) | more
 
 

@@ -1,6 +1,8 @@
 """Templates: what is learnt of sources, and what leaving it out does to real pages."""
 
 import csv
+import gzip
+import itertools
 import json
 from collections import Counter
 from dataclasses import replace
@@ -227,7 +229,7 @@ def test_wikipedia_pages_that_differ_in_boilerplate_meet_and_swapped_bodies_do_n
     assert min(shares.values()) >= 0.95, shares
 
 
-def test_the_command_shows_what_was_learnt_and_what_it_changes(data):
+def test_the_command_shows_what_was_learnt_and_what_it_changes(data, tmp_path):
     folder = data / "wiki_html_variants"
     arguments = ["templates", str(folder / "docs.jsonl.gz"), "--threshold", "0.6", "--samples", "2"]
     answer = json.loads(
@@ -239,6 +241,11 @@ def test_the_command_shows_what_was_learnt_and_what_it_changes(data):
     quality = answer["effect"]["quality"]
     assert set(quality) == {"nothing", "shingles", "lines and shingles"}
     assert min(quality["lines and shingles"].values()) >= 0.95
+    # How it is shown, and with other settings, a third of the pages tells as well.
+    some = tmp_path / "some.jsonl"
+    with gzip.open(folder / "docs.jsonl.gz", "rb") as pages:
+        some.write_bytes(b"".join(itertools.islice(pages, 110)))
+    arguments[1] = str(some)
     kept = json.loads(run(*arguments, "--keep-lines", "--json").stdout)["effect"]["pairs"]
     assert set(kept) == {"nothing", "shingles"}
     shown = run(*arguments)

@@ -215,6 +215,8 @@ class Config:
         are verified alike. Everything else is a field of Config."""
         verify = others.pop("verify", None) or Jaccard(threshold, floor)
         chosen: dict[str, Any] = {"verify": verify, **others}
+        if radius is not None and method not in ("simhash", "bits"):
+            raise ConfigError(f"a radius is for codes, of simhash or bits; {method} has none")
         if method == "exact":
             chosen["near"] = False
         elif method == "simhash":

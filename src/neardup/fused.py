@@ -29,14 +29,22 @@ Printer = MinHash | Simhash | BitMinHash | KeyScheme
 
 @overload
 def fingerprint(
-    texts: Texts, features: TextFeatures = ..., fingerprint: MinHash = ..., *, threads: int = ...
+    texts: Texts | _core.Texts,
+    features: TextFeatures = ...,
+    fingerprint: MinHash = ...,
+    *,
+    threads: int = ...,
 ) -> Sketches: ...
 @overload
 def fingerprint(
-    texts: Texts, features: TextFeatures, fingerprint: Simhash | BitMinHash, *, threads: int = ...
+    texts: Texts | _core.Texts,
+    features: TextFeatures,
+    fingerprint: Simhash | BitMinHash,
+    *,
+    threads: int = ...,
 ) -> Codes: ...
 def fingerprint(
-    texts: Texts,
+    texts: Texts | _core.Texts,
     features: TextFeatures | None = None,
     fingerprint: MinHash | Simhash | BitMinHash | None = None,
     *,

@@ -81,6 +81,18 @@ class Prepared:
         """The config as it stands, before anything was learnt: enough to read documents and to digest them."""
         return cls(config, config.features, config.compared, threads=threads)
 
+    @classmethod
+    def taught(cls, config: Config, frequencies: Frequencies, threads: int = 1) -> Prepared:
+        """The config with what it learns from how often its features occur: weights, and a lexicon."""
+        features, compared, fitted = config.features, config.compared, None
+        if config.idf is not None:
+            features = replace(features, weights=Idf(frequencies, config.idf))
+            if config.compare is None:
+                compared = features
+        if isinstance(config.fingerprint, IMatch):
+            fitted = config.fingerprint.fit(frequencies)
+        return cls(config, features, compared, threads=threads, fitted=fitted)
+
     @property
     def scheme(self) -> str:
         """What decides the fingerprints."""
@@ -139,30 +151,24 @@ class Prepared:
 def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -> Prepared:
     """Learn what the config asks for from the corpus, its filtered rows aside; deterministic."""
     check_threads(threads)
-    features, compared = config.features, config.compared
+    made = Prepared.untaught(config, threads)
     if not needs_corpus(config):
-        return Prepared.untaught(config, threads)
+        return made
     assert corpus is not None, "weights and templates are learnt from the corpus"
-    if config.idf is not None:
+    if config.idf is not None or isinstance(config.fingerprint, IMatch):
         rows = _sampled(np.flatnonzero(~corpus.out))
-        features = replace(features, weights=Idf(_frequencies(corpus, rows, features, threads), config.idf))
-        if config.compare is None:
-            compared = features
-    fitted = None
-    if isinstance(config.fingerprint, IMatch):
-        frequencies = _frequencies(corpus, _sampled(np.flatnonzero(~corpus.out)), config.features, threads)
-        fitted = config.fingerprint.fit(frequencies)
+        made = Prepared.taught(config, _frequencies(corpus, rows, config.features, threads), threads)
     templates: dict[int, Learnt] = {}
     if config.templates is not None:
         for source, rows in _rows_by_source(corpus, config.templates):
-            made = _common(corpus, rows, config.features, config.templates, threads)
-            other, lines = made, None
+            often = _common(corpus, rows, config.features, config.templates, threads)
+            other, lines = often, None
             if config.compare is not None:
                 other = _common(corpus, rows, config.compare, config.templates, threads)
             if config.templates.lines:
                 lines, _ = template_lines(corpus, rows, config, threads)
-            templates[source] = Learnt(made, other, lines)
-    return Prepared(config, features, compared, templates, tuple(corpus.source_names), threads, fitted)
+            templates[source] = Learnt(often, other, lines)
+    return replace(made, templates=templates, source_names=tuple(corpus.source_names))
 
 
 _BATCH_TOKENS = 1 << 22

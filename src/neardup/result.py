@@ -15,6 +15,7 @@ from neardup.documents import Document
 from neardup.errors import DataError
 from neardup.io.writers import open_writer
 from neardup.pipeline import Found
+from neardup.printable import counted
 from neardup.verify import Pairs
 
 __all__ = ["Dropped", "Result"]
@@ -107,10 +108,11 @@ class Result:
         share = gone / len(self) if len(self) else 0.0
         largest = f", the largest of {sizes.max()}" if len(sizes) else ""
         lines = [
-            f"{len(self):,} documents: {len(self.kept):,} kept, {gone:,} can go ({share:.1%})",
+            f"{counted(len(self), 'document')}: {len(self.kept):,} kept, {gone:,} can go ({share:.1%})",
             f"  {exact:,} have the same words as another, {gone - exact:,} are near-duplicates "
             f"(Jaccard >= {self.threshold:g})",
-            f"  {len(sizes):,} clusters{largest}; {len(self.pairs):,} pairs verified of {self.candidates:,} candidates",
+            f"  {counted(len(sizes), 'cluster')}{largest}; {counted(len(self.pairs), 'pair')} verified of "
+            f"{counted(self.candidates, 'candidate')}",
         ]
         if self.filtered:
             lines.append(f"  {self.filtered:,} did not pass the filters and were left out")

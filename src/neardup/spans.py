@@ -13,7 +13,12 @@ from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize, tokens
 from neardup.features.texts import Texts, as_texts
 
-__all__ = ["Span", "matched_spans", "token_rows"]
+__all__ = ["UNSPACED", "Span", "matched_spans", "token_rows"]
+
+# Of scripts that put no spaces between words, for a class of a pattern: each letter counts as a word.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+)
 
 _SEED = 0x6E6561726475702E
 

@@ -91,7 +91,7 @@ class Pages:
     ) -> Page:
         scheme = "dark" if dark else "light"
         context = self._browser.new_context(viewport=size or DESK, color_scheme=scheme, **options)
-        context.set_default_timeout(10_000)
+        context.set_default_timeout(30_000)
         self._contexts.append(context)
         page = context.new_page()
         self._watch.follow(page)

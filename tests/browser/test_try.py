@@ -1,13 +1,12 @@
 """The Try-it page, with `neardup try` and with an index behind it."""
 
-import json
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
 import httpx
 import pytest
+from command import serving
 from playwright.sync_api import Page, expect
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "service"))
@@ -24,14 +23,10 @@ WORDS = "the tide tables for the harbour are printed every spring and sold at th
 @pytest.fixture(scope="module")
 def alone():
     """`neardup try`: no index."""
-    command = [sys.executable, "-m", "neardup", "try", "--json", "--no-open"]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    yield json.loads(process.stdout.readline())["url"]
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=20) == 0
-    assert process.stderr.read() == ""
-    process.stdout.close()
-    process.stderr.close()
+    with serving("try", "--no-open") as server:
+        yield server.url
+        assert server.stop(signal.SIGINT) == 0
+    assert server.logs == []
 
 
 @pytest.fixture(scope="module")

@@ -56,7 +56,7 @@ def test_copies_lists_pairs_and_their_passages(tmp_path):
     path = corpus(tmp_path)
     shown = run("copies", str(path))
     assert shown.returncode == 0
-    assert shown.stdout.startswith(b"3 documents: 1 pairs share a passage of 12 words or more (1 candidates)")
+    assert shown.stdout.startswith(b"3 documents: 1 pair shares a passage of 12 words or more (1 candidate)")
     assert b"[excerpt in page]" in shown.stdout
     answer = json.loads(run("copies", str(path), "--json").stdout)
     (pair,) = answer["pairs"]

@@ -176,3 +176,62 @@ def test_reindex_keeps_the_settings_also_from_files(files, told):
     [facts] = told("stats", files / "new.nd")
     assert facts["scheme"].startswith("minhash") and facts["documents"] == 3
     told("reindex", files / "i.nd", files / "new.nd", "--from", files / "d.jsonl", code=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--method", "minhash", "--radius", "3"], "--radius is for codes"),
+        (["--method", "exact", "--radius", "0"], "--radius is for codes"),
+        (["--method", "exact", "--threshold", "0.9"], "--threshold is for near-duplicates"),
+        (["--threshold", "0.9", "--store", "none"], "it is --radius that counts"),
+    ],
+)
+def test_an_option_that_would_change_nothing_is_refused(files, options, said, capsys):
+    for command in (
+        ["create", str(files / "i.nd")],
+        ["reindex", str(files / "none.nd"), str(files / "i.nd")],
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(["index", *command, *options])
+        assert ended.value.code == 2 and said in capsys.readouterr().err
+    assert not (files / "i.nd").exists()
+    with pytest.raises(SystemExit) as ended:
+        main(["dedup", str(files / "d.jsonl"), "--method", "minhash", "--radius", "3"])
+    assert ended.value.code != 0 and "radius is for codes" in capsys.readouterr().err
+
+
+def test_what_fails_leaves_nothing_behind(files, told):
+    told("add", files / "i.nd", files / "d.jsonl")
+    told("export", files / "i.nd", files / "e.jsonl")
+    lines = (files / "e.jsonl").read_text().splitlines()
+    (files / "twice.jsonl").write_text("\n".join([*lines, lines[0]]))
+    (files / "here").mkdir()
+    before = sorted(files.rglob("*"))
+    for target in ("new.nd", "a/b/new.nd", "here", "here/new.nd"):
+        told("import", files / target, files / "d.jsonl", "--key", files / "e.jsonl.key", code=1)
+        told("import", files / target, files / "twice.jsonl", "--key", files / "e.jsonl.key", code=1)
+        told("import", files / target, files / "none.jsonl", "--key", files / "e.jsonl.key", code=1)
+        told("create", files / target, "--method", "simhash", "--sample", files / "none.jsonl", code=1)
+        told("create", files / target, "--method", "simhash", code=1)
+        told("add", files / target, files / "none.jsonl", code=1)
+        assert sorted(files.rglob("*")) == before, target
+    told("import", files / "here", files / "e.jsonl")
+    assert told("verify", files / "here")[0]["documents"] == 3
+
+
+def test_ids_that_no_index_takes_stop_no_others(files, told, capsys):
+    odd = ["a\x1b[31mred", "x" * 9000, "\ud800", "../up", "last"]
+    (files / "odd.jsonl").write_text(
+        "".join(json.dumps({"id": id, "text": f"{FERRY} {id[:9]!r}"}) + "\n" for id in odd)
+    )
+    [added] = told("add", files / "i.nd", files / "odd.jsonl")
+    assert added["documents"] == 3 and sum(added["rejected"].values()) == 2
+    assert any("8,192 bytes" in reason for reason in added["rejected"])
+    main(["index", "get", str(files / "i.nd"), odd[0]])
+    main(["index", "search", str(files / "i.nd"), str(files / "q.txt")])
+    out = capsys.readouterr().out
+    assert "red" in out and "\x1b" not in out
+    for command in ("get", "remove", "cluster"):
+        for id in ("\udcff", "", "x" * 9000):
+            told(command, files / "i.nd", id, code=1)

@@ -3,19 +3,14 @@
 from __future__ import annotations
 
 import io
-import json
 import re
-import signal
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import httpx
+from command import Server, serving
 from corpora import write_jsonl
 
 import neardup as nd
@@ -68,13 +63,8 @@ def told(*arguments: str) -> tuple[int, str]:
     return 0, said.getvalue()
 
 
-@dataclass
-class Reviewed:
+class Reviewed(Server):
     """A running server; `url` holds the token behind the #."""
-
-    process: subprocess.Popen
-    url: str
-    logs: list[str] = field(default_factory=list)
 
     @property
     def base(self) -> str:
@@ -97,33 +87,10 @@ class Reviewed:
             sent = {"decision": decision, "left": left, "right": right}
             return client.post("/api/decisions", json=sent).raise_for_status().json()
 
-    def stop(self, number: int = signal.SIGTERM) -> int:
-        self.process.send_signal(number)
-        return self.process.wait(timeout=20)
-
 
 @contextmanager
 def reviewed(findings: Findings | Path, *options: str) -> Iterator[Reviewed]:
-    """The server, stopped at the end; it must end well, and no traceback may be in what it wrote."""
+    """The server, stopped at the end."""
     path = findings.path if isinstance(findings, Findings) else findings
-    command = [sys.executable, "-m", "neardup", "review", str(path), "--no-open", "--json", *options]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    logs: list[str] = []
-    reader = threading.Thread(target=lambda: logs.extend(process.stderr), daemon=True)
-    reader.start()
-    try:
-        line = process.stdout.readline()
-        assert line, "".join(logs)
-        server = Reviewed(process, json.loads(line)["url"], logs)
-        yield server
-        if process.poll() is None:
-            assert server.stop() == 0
-        reader.join(5)
-        assert not any("Traceback" in line for line in logs), "".join(logs)
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        reader.join(5)
-        process.stdout.close()
-        process.stderr.close()
+    with serving("review", str(path), "--no-open", *options) as server:
+        yield Reviewed(server.process, server.url, server.logs)

@@ -306,3 +306,85 @@ def test_a_damaged_line_takes_nothing_and_keeps_its_number(found):
         with pytest.raises(FormatError, match="line 3"):
             log.add("accept", a, near)
     assert path.read_bytes() == whole + whole + b"nonsense\n"
+
+
+def test_decisions_of_other_documents_are_named_to_a_reviewer(found, tmp_path):
+    """With a way out that is there: `review` has no --no-decisions."""
+    (tmp_path / "other").mkdir()
+    other = scanned(tmp_path / "other", documents()[:-1])
+    a, near = rows(found, "a", "a-near")
+    DecisionLog(found).add("reject", a, near)
+    (other.path / DECISIONS).write_bytes((found.path / DECISIONS).read_bytes())
+    shown = run("review", str(other.path), "--no-open")
+    assert shown.returncode == 1 and b"move the file away to begin anew" in shown.stderr
+    (other.path / DECISIONS).rename(tmp_path / "away.jsonl")
+    for command in ("apply", "dedup", "clusters", "explain", "report"):
+        assert "--no-decisions" in told(command, "--help")[1]
+        assert command in shown.stderr.decode()
+
+
+def test_pairs_are_written_as_decided(found, tmp_path):
+    log, out = DecisionLog(found), tmp_path / "pairs.jsonl"
+
+    def written(*options: str) -> set[frozenset[str]]:
+        assert told("apply", str(found.path), "--pairs", str(out), *options)[0] == 0
+        return {frozenset((pair["left"], pair["right"])) for pair in read_jsonl(out)}
+
+    before = written()
+    near, same, alone = frozenset(("a", "a-near")), frozenset(("b", "b-same")), frozenset(("a", "alone"))
+    assert {near, same} <= before and alone not in before
+    log.add("reject", *rows(found, "a", "a-near"), 0.9)
+    log.add("reject", *rows(found, "b", "b-same"), 1.0)
+    log.add("accept", *rows(found, "a", "alone"), 0.01)
+    assert written() == (before - {near, same}) | {alone}
+    assert written("--no-decisions") == before
+    assert same not in written("--implied") and same in written("--implied", "--no-decisions")
+    assert told("clusters", str(found.path), "--pairs", str(out))[0] == 0
+    assert len(read_jsonl(out)) == len(before) - 1
+
+
+def test_who_was_told_to_stay_is_in_no_cluster_of_others(found, tmp_path):
+    b, same = rows(found, "b", "b-same")
+    DecisionLog(found).add("reject", b, same, 1.0)
+    apply(found, tmp_path / "notes.jsonl", write="annotated")
+    note = {row["id"]: row for row in read_jsonl(tmp_path / "notes.jsonl")}["b-same"]
+    assert note["neardup_keep"] and note["neardup_cluster"] == note["neardup_keeper"] == "b-same"
+    assert note["neardup_similarity"] == 1
+    assert "b-same stays: a person decided so" in told("explain", "-f", str(found.path), "b", "b-same")[1]
+    # The others keep together, under the name of one of them.
+    cut = decided_cut(found)
+    near, far = rows(found, "b-near", "b-far")
+    assert len({int(cut.clusters.labels[row]) for row in (b, near, far)}) == 1
+    assert cut.clusters.labels[same] == same
+
+
+def test_one_document_chosen_over_several(found):
+    b, near, far, alone = rows(found, "b", "b-near", "b-far", "alone")
+    log = DecisionLog(found)
+    log.add("keep", far, b, 0.8)
+    log.add("keep", far, alone, 0.01)
+    assert len(read_decisions(found)) == 2
+    cut = decided_cut(found, 1.0)
+    assert cut.kept[far] and not cut.kept[b] and not cut.kept[alone]
+    assert cut.clusters.keeper[b] == cut.clusters.keeper[alone] == far
+    # One of the two is taken back, and then the keeper itself goes for another.
+    log.add("clear", b, far)
+    assert decided_cut(found, 1.0).kept[b] and not decided_cut(found, 1.0).kept[alone]
+    log.add("keep", near, far, 0.8)
+    assert [d.sequence for d in read_decisions(found)] == [4] and not decided_cut(found, 1.0).kept[far]
+
+
+def test_dedup_does_what_was_decided(tmp_path):
+    found = scanned(tmp_path)
+    corpus, out = str(tmp_path / "in.jsonl"), tmp_path / "kept.jsonl"
+    arguments = ("dedup", corpus, "--out", str(out), "--json")
+    assert told(*arguments)[0] == 0
+    before = {row["id"] for row in read_jsonl(out)}
+    of_dedup = Findings(f"{out}.findings")
+    DecisionLog(of_dedup).add("reject", *rows(of_dedup, "b", "b-same"), 1.0)
+    code, said = told(*arguments)
+    assert code == 0 and json.loads(said)["decisions"] == 1
+    assert {row["id"] for row in read_jsonl(out)} == before | {"b-same"}
+    assert told(*arguments, "--no-decisions")[0] == 0
+    assert {row["id"] for row in read_jsonl(out)} == before
+    assert len(found) == len(of_dedup)

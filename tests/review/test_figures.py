@@ -13,7 +13,7 @@ from neardup.errors import ConfigError, DataError
 from neardup.findings import DecisionLog, Findings, decided_cut, read_decisions, scan, summarize
 from neardup.review import Review
 from neardup.review.figures import histogram_of, steps_of
-from neardup.review.listing import cluster_of, list_clusters, search_rows
+from neardup.review.listing import Wanted, cluster_of, list_clusters, search_rows
 
 
 @pytest.fixture(scope="module")
@@ -114,29 +114,29 @@ def test_risks(risky):
     assert flags_of(risky, "edge") == ["borderline"]
     assert flags_of(risky, "copy3") == ["large"]
     assert "template" in flags_of(risky, "form") and "chain" in flags_of(risky, "star")
-    listed = list_clusters(risky, risky.view(0.8))["clusters"]
+    listed = list_clusters(risky.view(0.8), Wanted())["clusters"]
     assert [one["risk"] for one in listed] == sorted((one["risk"] for one in listed), reverse=True)
     assert listed[-1]["risk"] == 0 and listed[-1]["keeper"] == "pair-near"
 
 
 def test_listing(risky):
     view = risky.view(0.8)
-    sizes = [one["size"] for one in list_clusters(risky, view, order="size")["clusters"]]
+    sizes = [one["size"] for one in list_clusters(view, Wanted(order="size"))["clusters"]]
     assert sizes == sorted(sizes, reverse=True) and sizes[0] == 25
-    least = [one["least"] for one in list_clusters(risky, view, order="similarity")["clusters"]]
+    least = [one["least"] for one in list_clusters(view, Wanted(order="similarity"))["clusters"]]
     assert least == sorted(least)
-    assert list_clusters(risky, view, show="large")["total"] == 1
-    page = list_clusters(risky, view, offset=1, limit=2)
+    assert list_clusters(view, Wanted(show="large"))["total"] == 1
+    page = list_clusters(view, Wanted(offset=1, limit=2))
     assert len(page["clusters"]) == 2 and page["total"] == 5
-    assert [one["keeper"] for one in list_clusters(risky, view, search="COPY2")["clusters"]] == ["copy0"]
-    assert [one["keeper"] for one in list_clusters(risky, view, search="NAME2")["clusters"]] == ["form"]
-    assert list_clusters(risky, view, search="nothing like it")["total"] == 0
-    assert list_clusters(risky, view, source="one")["total"] == 5
+    assert [one["keeper"] for one in list_clusters(view, Wanted(search="COPY2"))["clusters"]] == ["copy0"]
+    assert [one["keeper"] for one in list_clusters(view, Wanted(search="NAME2"))["clusters"]] == ["form"]
+    assert list_clusters(view, Wanted(search="nothing like it"))["total"] == 0
+    assert list_clusters(view, Wanted(source="one"))["total"] == 5
     for wrong in ({"order": "luck"}, {"show": "luck"}):
         with pytest.raises(ConfigError):
-            list_clusters(risky, view, **wrong)
+            list_clusters(view, Wanted(**wrong))
     with pytest.raises(DataError):
-        list_clusters(risky, view, source="two")
+        list_clusters(view, Wanted(source="two"))
     with pytest.raises(ConfigError, match="scan again"):
         risky.view(0.4)
 
@@ -159,7 +159,7 @@ def test_many_clusters(tmp_path):
     review = Review(findings)
     check_equal(review, 0.9)
     view = review.view(0.9)
-    page = list_clusters(review, view, order="size", offset=len(view.table) - 3)
+    page = list_clusters(view, Wanted(order="size", offset=len(view.table) - 3))
     assert len(page["clusters"]) == 3 and page["total"] == len(view.table) > 50_000
     labels, sizes = view.cut.clusters.sizes()
     assert np.array_equal(labels, view.table.labels) and np.array_equal(sizes, view.table.sizes)

@@ -31,7 +31,7 @@ def server(found):
 
 
 def test_only_who_knows_the_address(server):
-    with httpx.Client(base_url=server.base, trust_env=False) as client:
+    with httpx.Client(base_url=server.base, trust_env=False, timeout=60) as client:
         for path in ("/api/state", "/api/overview", "/api/decisions", "/api/nothing"):
             assert client.get(path).status_code == 401
             assert client.get(path, headers={"Authorization": "Bearer wrong"}).status_code == 401

@@ -3,73 +3,34 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import socket
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 
+from command import Server, serving
 
-@dataclass
-class Server:
-    """A running `neardup serve`; `logs` are the lines it wrote to standard error."""
 
-    process: subprocess.Popen
-    url: str
-    logs: list[str] = field(default_factory=list)
+class Service(Server):
+    """A running `neardup serve`."""
 
     @property
     def port(self) -> int:
         return int(self.url.rsplit(":", 1)[1])
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
-
-    def stop(self) -> int:
-        self.process.send_signal(signal.SIGTERM)
-        return self.process.wait(timeout=20)
-
-
-def start(index: Path, *options: str, environment: dict[str, str] | None = None) -> subprocess.Popen:
-    command = [sys.executable, "-m", "neardup", "serve", str(index), "--port", "0", "--json", *options]
-    return subprocess.Popen(
-        command,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **(environment or {})},
-    )
+        return socket.create_connection(("127.0.0.1", self.port), timeout=60)
 
 
 @contextmanager
-def served(index: Path, *options: str, environment: dict[str, str] | None = None) -> Iterator[Server]:
-    """The server, stopped at the end; it must end well, and no traceback may be in what it wrote."""
-    process = start(index, *options, environment=environment)
-    logs: list[str] = []
-    reader = threading.Thread(target=lambda: logs.extend(process.stderr), daemon=True)
-    reader.start()
-    try:
-        line = process.stdout.readline()
-        assert line, "".join(logs)
-        server = Server(process, json.loads(line)["url"].replace("0.0.0.0", "127.0.0.1"), logs)
-        yield server
-        if process.poll() is None:
-            assert server.stop() == 0
-        reader.join(5)
-        assert not any("Traceback" in line for line in logs), "".join(logs)
-    finally:
-        if process.poll() is None:
-            process.kill()
-        process.wait()
-        reader.join(5)
-        process.stdout.close()
-        process.stderr.close()
+def served(index: Path, *options: str, environment: dict[str, str] | None = None) -> Iterator[Service]:
+    """The server on any free port, stopped at the end."""
+    arguments = ("serve", str(index), "--port", "0", *options)
+    with serving(*arguments, environment=environment) as server:
+        yield Service(server.process, server.url.replace("0.0.0.0", "127.0.0.1"), server.logs)
 
 
 WATCH = """
@@ -104,8 +65,8 @@ class HealthWatch:
         self.late: list[float] = []
 
     def __enter__(self) -> HealthWatch:
-        command = [sys.executable, "-c", WATCH, self._port]
-        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        watching = [sys.executable, "-c", WATCH, self._port]
+        self._process = subprocess.Popen(watching, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert self._process.stdout.readline() == "watching\n"
         return self
 

@@ -127,6 +127,38 @@ def test_bulk_names_the_lines_it_cannot_take(http):
     assert all(row["reason"] for row in rows if "id" not in row)
 
 
+def test_however_a_text_is_sent_it_is_the_same(codes):
+    """Lines of ids and texts alone take a way of their own: they get the fingerprints that all others get."""
+    texts = [
+        words(n) + end
+        for n, end in enumerate([" Größe 東京", ' 😀 \n\t"quoted" \\ end', " a\u0000b", ""], 700)
+    ]
+    kind = {"content-type": "application/x-ndjson"}
+
+    def sent(name, **more):
+        return [{"id": f"{name}/{n}", "text": text, **more} for n, text in enumerate(texts)]
+
+    with httpx.Client(base_url=codes.url, trust_env=False, timeout=30) as http:
+        for name, more, ascii in (
+            ("plain", {}, True),
+            ("letters", {}, False),
+            ("more", {"meta": {"a": 1}}, True),
+        ):
+            lines = [json.dumps(one, ensure_ascii=ascii) for one in sent(name, **more)]
+            body = "\n".join(lines).encode()
+            facts = http.post("/v1/documents", content=body, headers=kind).json()
+            assert (facts["documents"], facts["new"]) == (4, 4 if name == "plain" else 0)
+        for one in sent("alone"):
+            assert not http.post("/v1/seen", json=one).json()["new"]
+        for n in range(len(texts)):
+            stored = [
+                http.get(f"/v1/documents/{path(f'{name}/{n}')}").json()
+                for name in ("plain", "letters", "more", "alone")
+            ]
+            assert len({one["fingerprint"] for one in stored}) == 1
+            assert {one["keeper"] for one in stored} == {f"plain/{n}"}
+
+
 def test_compare(http):
     found = http.post("/v1/compare", json={"left": FERRY, "right": FERRY + " Dogs ride free."}).json()
     told = nd.explain(FERRY, FERRY + " Dogs ride free.")
@@ -225,7 +257,7 @@ def test_ready_fingerprints(codes):
             for code in index.fingerprint([FERRY, FERRY + " Dogs ride free.", words(7)]).codes
         ]
         scheme = index.scheme
-    with httpx.Client(base_url=codes.url, trust_env=False) as http:
+    with httpx.Client(base_url=codes.url, trust_env=False, timeout=60) as http:
         told = [
             http.post("/v1/seen", json={"id": f"p{n}", "fingerprint": d}).json() for n, d in enumerate(digits)
         ]

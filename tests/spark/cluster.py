@@ -18,19 +18,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pyspark
+from benchmarks.spark.same import QUICK_SETTINGS
 
-__all__ = ["LOOPBACK", "QUICK", "Cluster", "spark_environment", "standalone", "wait_for"]
+__all__ = ["Cluster", "spark_environment", "standalone", "wait_for"]
 
 SPARK_HOME = Path(pyspark.__file__).parent
 EXECUTOR = "CoarseGrainedExecutorBackend"
-QUICK = (
-    "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"  # Java's start is most of what a short test takes
-)
-LOOPBACK = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.ui.showConsoleProgress": "false",
-}
+QUICK = QUICK_SETTINGS["spark.driver.extraJavaOptions"]
 T = TypeVar("T")
 
 
@@ -148,16 +142,14 @@ class Cluster:
     def conf(self) -> dict[str, str]:
         """Settings of a driver: one executor of one core on each worker."""
         return {
-            **LOOPBACK,
+            **QUICK_SETTINGS,
+            "spark.log.level": "WARN",
             "spark.master": self.url,
             "spark.executor.memory": "640m",
             "spark.driver.memory": "640m",
-            "spark.driver.extraJavaOptions": QUICK,
             "spark.executor.extraJavaOptions": QUICK,
             "spark.executor.cores": "1",
             "spark.sql.shuffle.partitions": "4",
-            "spark.sql.adaptive.coalescePartitions.enabled": "false",
-            "spark.ui.enabled": "false",
         }
 
     def status(self) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 
-from cluster import LOOPBACK, QUICK, Cluster, session_of, standalone
+from benchmarks.spark.same import quick_session
+from cluster import Cluster, session_of, standalone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,29 +23,7 @@ if TYPE_CHECKING:
 @pytest.fixture(scope="session")
 def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
     """Spark on two threads of this process; there can be only one in it."""
-    from pyspark.sql import SparkSession
-
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    folder = tmp_path_factory.mktemp("spark")
-    builder = SparkSession.builder.master("local[2]").appName("neardup tests")
-    settings = {
-        **LOOPBACK,
-        "spark.ui.enabled": "false",
-        "spark.driver.memory": "1g",
-        "spark.driver.extraJavaOptions": QUICK,
-        "spark.sql.shuffle.partitions": "4",
-        # Compiling a plan takes longer than running it on so little.
-        "spark.sql.codegen.wholeStage": "false",
-        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-        "spark.sql.adaptive.enabled": "false",
-        "spark.local.dir": str(folder / "local"),
-        "spark.sql.warehouse.dir": str(folder / "warehouse"),
-        "spark.log.level": "ERROR",
-    }
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    session = quick_session(tmp_path_factory.mktemp("spark"))
     yield session
     session.stop()
 

@@ -1,17 +1,14 @@
-"""`neardup spark` and its spark-submit entry, as a user runs them."""
+"""`neardup spark` as a user runs it; its spark-submit entry is in test_recipes."""
 
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from spark_runs import write_jsonl
-
-import neardup as nd
 
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
@@ -61,24 +58,3 @@ def test_the_library_does_not_load_spark():
     hidden = "import sys; sys.modules['pyspark'] = None\ntry:\n import neardup.spark\nexcept ImportError as e: print(e)"
     shown = subprocess.run([sys.executable, "-c", hidden], check=True, capture_output=True, text=True).stdout
     assert "pip install 'neardup[spark]'" in shown
-
-
-@pytest.mark.slow
-@pytest.mark.process
-def test_spark_submit(java, tmp_path):
-    import pyspark
-
-    path = write_jsonl(tmp_path / "pages.jsonl", ROWS)[0]
-    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
-    script = Path(nd.__file__).parent / "spark" / "__main__.py"
-    environment = os.environ | {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
-    command = [
-        str(submit), "--master", "local[1]", "--conf", "spark.ui.enabled=false",
-        "--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-        "--conf", "spark.sql.codegen.wholeStage=false", "--conf", "spark.sql.codegen.factoryMode=NO_CODEGEN",
-        "--conf", "spark.sql.adaptive.enabled=false", str(script),
-        "scan", path, "--out", str(tmp_path / "run"), "--json", "--quiet",
-    ]  # fmt: skip
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr[-3000:]
-    assert json.loads(done.stdout.splitlines()[-1])["kept"] == 2

@@ -1,5 +1,5 @@
-"""Parts of a real cluster are killed in the middle of a stage: the job ends with the local pipeline's answer, and a
-driver that was killed goes on after the stages that were whole.
+"""Parts of a real cluster are killed in the middle of a stage: the job ends with the local pipeline's answer, and where
+a driver was killed the next goes on after the stages that were whole.
 
 A kill must not come too late or too early. So the driver's script makes the tasks of some stages wait, before they give
 out their first row, until the test lets them go: what is killed then is surely in the middle of that stage.
@@ -98,51 +98,54 @@ def answer(driver: Driver) -> list[list[Any]]:
     return json.loads(driver.finished().splitlines()[-1])
 
 
-def test_executors_and_a_worker_are_killed(
+def whole(run: Path) -> set[str]:
+    """The stages that are there whole."""
+    return {path.stem for path in run.glob("*.json") if path.with_suffix("").is_dir()}
+
+
+def written(run: Path, stages: set[str]) -> dict[str, int]:
+    """All files of some stages, with the times they were written."""
+    found = [path for name in stages for path in (run / name).rglob("*.parquet")]
+    found += [run / f"{name}.json" for name in stages]
+    return {str(path): path.stat().st_mtime_ns for path in found}
+
+
+def test_executors_a_driver_and_a_worker_are_killed(
     cluster: Cluster, job: tuple[Path, Path, Path], tmp_path: Path
 ) -> None:
+    """One run: an executor is killed in candidates and one in clustering, and the job goes on; then the driver, in the
+    last stage, and another goes on from there; then a worker in that stage, and it ends with the local answer."""
     script, source, folder = job
     run = tmp_path / "run"
-    stages = ("candidates", "open-0", "removals")
-    driver = cluster.start(str(script), str(source), str(run), "0", str(folder), *stages)
+    arguments = (str(script), str(source), str(run), "0", str(folder))
+    driver = cluster.start(*arguments, "candidates", "open-0", "removals")
     killed = []
-    for stage in stages:
+    for stage in ("candidates", "open-0"):
         executor = waiting_in(folder, stage, driver, cluster)[0]
-        if stage == "removals":
-            assert (run / "rounds" / "open-0").is_dir() and (run / "clusters.json").exists()
-            (worker,) = [one for one in cluster.workers if executor in one.family()]
-            worker.kill()
-        else:
-            assert not (run / f"{stage}.json").exists() and not (run / "clusters.json").exists()
-            os.kill(executor, 9)
+        assert not (run / f"{stage}.json").exists() and not (run / "clusters.json").exists()
+        os.kill(executor, 9)
         killed.append(executor)
         (folder / f"{stage}.go").touch()
-    assert answer(driver) == expected(source)
-    assert len(set(killed)) == 3
-    assert not set(killed) & set(cluster.executors())
-    assert driver.told().count("Lost executor") >= 3
-    assert sum(one.process.poll() is None for one in cluster.workers) == 1
-
-
-def test_a_killed_driver_is_resumed(cluster: Cluster, job: tuple[Path, Path, Path], tmp_path: Path) -> None:
-    script, source, folder = job
-    run = tmp_path / "run"
-    driver = cluster.start(str(script), str(source), str(run), "1000000", str(folder), "verified")
-    waiting_in(folder, "verified", driver, cluster)
-    driver.kill()
-    whole = {path.stem for path in run.glob("*.json") if path.with_suffix("").is_dir()}
-    assert {"read", "exact", "candidates"} <= whole and "verified" not in whole
-
-    def files() -> dict[str, int]:
-        found = [path for name in whole for path in (run / name).rglob("*.parquet")]
-        return {
-            str(path): path.stat().st_mtime_ns for path in [*found, *(run / f"{name}.json" for name in whole)]
-        }
-
-    before = files()
-    (folder / "verified.go").touch()
-    assert answer(cluster.start(str(script), str(source), str(run), "1000000", str(folder))) == expected(
-        source
+    waiting_in(folder, "removals", driver, cluster)
+    assert (run / "rounds" / "open-0").is_dir() and {"read", "candidates", "verified", "clusters"} <= whole(
+        run
     )
-    assert len(before) > 2 * len(whole) and files() == before, "stages that were whole were not made again"
-    assert (run / "removals.json").exists()
+    assert driver.told().count("Lost executor") >= 2
+    before = written(run, whole(run))
+    assert len(before) > 2 * len(whole(run)) and "removals" not in whole(run)
+    driver.kill()
+    for mark in folder.glob("removals.*"):
+        mark.unlink()
+
+    driver = cluster.start(*arguments, "removals")
+    executor = waiting_in(folder, "removals", driver, cluster)[0]
+    (worker,) = [one for one in cluster.workers if executor in one.family()]
+    worker.kill()
+    killed.append(executor)
+    (folder / "removals.go").touch()
+    assert answer(driver) == expected(source)
+    assert written(run, whole(run) - {"removals"}) == before, "stages that were whole were not made again"
+    assert "removals" in whole(run)
+    assert len(set(killed)) == 3 and not set(killed) & set(cluster.executors())
+    assert driver.told().count("Lost executor") >= 1
+    assert sum(one.process.poll() is None for one in cluster.workers) == 1

@@ -7,19 +7,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from cluster import SPARK_HOME, Cluster, spark_environment
 from corpora import planted, write_jsonl
 
 import neardup as nd
+import neardup.spark as ns
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "spark.md"
 JOB = '''
-"""Say where the workers have neardup from; with a source, scan it and say what is dropped."""
+"""Say where the workers have neardup from; scan and say what is dropped."""
 import json
 import sys
 
@@ -37,10 +39,8 @@ def where(batches):
 
 spark = neardup.spark.start()
 places = spark.range(2).repartition(2).mapInArrow(where, "python string, core string").distinct().collect()
-dropped = []
-if "SOURCE":
-    stages = neardup.spark.scan("SOURCE", "RUN", spark=spark, text="text", id="id", partitions=2)
-    dropped = sorted([row.id, row.keeper] for row in stages.decisions().where("not kept").collect())
+stages = neardup.spark.scan("SOURCE", "RUN", spark=spark, text="text", id="id", partitions=2)
+dropped = sorted([row.id, row.keeper] for row in stages.decisions().where("not kept").collect())
 print(json.dumps({"dropped": dropped, "places": sorted(map(list, places))}))
 '''
 
@@ -53,23 +53,23 @@ def recipe(heading: str) -> list[str]:
 
 
 def follow(
-    commands: list[str], cluster: Cluster, folder: Path, worker_python: str, source: str = ""
-) -> dict[str, list[list[str]]]:
+    commands: list[str], cluster: Cluster, folder: Path, python: str | Path, worker_python: str = ""
+) -> dict[str, Any]:
     """What the job prints that the last command submits."""
-    (folder / "job.py").write_text(JOB.replace("SOURCE", source).replace("RUN", str(folder / "run")))
     conf = folder / "conf"
     conf.mkdir()
     told = {name: value for name, value in cluster.conf.items() if name != "spark.master"}
     (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in told.items()))
     environment = spark_environment(
-        MASTER=cluster.url, PYTHON=sys.executable, WORKER_PYTHON=worker_python, SPARK_CONF_DIR=str(conf)
+        MASTER=cluster.url, PYTHON=str(python), WORKER_PYTHON=worker_python, SPARK_CONF_DIR=str(conf)
     )
     del environment["PYSPARK_PYTHON"]  # the recipe says which Python runs where
     path = f"{Path(sys.executable).parent}:{SPARK_HOME / 'bin'}:{environment['PATH']}"
     done = subprocess.run(
         ["bash", "-e", "-c", "\n".join(commands)],
         cwd=folder,
-        env={**environment, "PATH": path},
+        # Compiling what is packed would take longer than what the job needs of it.
+        env={**environment, "PATH": path, "PIP_NO_COMPILE": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1"},
         capture_output=True,
         text=True,
         timeout=300,
@@ -79,12 +79,29 @@ def follow(
 
 
 def test_a_wheel_on_the_image(cluster: Cluster, tmp_path: Path) -> None:
-    """Here the workers' image is this environment, in which neardup is installed already. Whole scans on it are in
-    test_kills."""
+    """Here the workers' image is this environment, in which neardup is installed already. The job is the module itself,
+    as its page says; the Python that is named notes what it is started for."""
     install, submit = recipe("A wheel on the image")
     assert install.startswith("pip install neardup ")
-    printed = follow([submit], cluster, tmp_path, sys.executable)
-    assert {python for python, _ in printed["places"]} == {sys.executable}
+    python, notes = tmp_path / "python", tmp_path / "notes"
+    python.write_text(f'#!/bin/sh\necho "$@" >> {notes}\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    source, script = (
+        write_jsonl(tmp_path / "pages.jsonl", planted(20)),
+        Path(ns.__file__).parent / "__main__.py",
+    )
+    assert submit.endswith(" job.py")
+    submit = (
+        submit.removesuffix("job.py")
+        + f"{script} scan {source} --out {tmp_path / 'run'} --method exact --json -q"
+    )
+    printed = follow([submit], cluster, tmp_path, python)
+    result = nd.dedup(nd.read(source), nd.Config.of("exact"))
+    assert (printed["documents"], printed["kept"]) == (len(result), int(result.cut.kept.sum()))
+    assert printed["gone"] > 5
+    started = notes.read_text().splitlines()
+    assert sum("pyspark.daemon" in line for line in started) >= 1, "workers ran it"
+    assert sum(str(script) in line for line in started) == 1, "and so did the driver"
 
 
 def test_an_archive(cluster: Cluster, tmp_path: Path) -> None:
@@ -100,7 +117,8 @@ def test_an_archive(cluster: Cluster, tmp_path: Path) -> None:
     options = f"--no-build-isolation -Cbuild-dir={built}" if built.is_dir() else ""
     ours = f"pip wheel --quiet --no-deps {options} --wheel-dir wheels {ROOT}"
     source = write_jsonl(tmp_path / "pages.jsonl", planted(40))
-    printed = follow([ours, *rest], cluster, tmp_path, bare, source)
+    (tmp_path / "job.py").write_text(JOB.replace("SOURCE", source).replace("RUN", str(tmp_path / "run")))
+    printed = follow([ours, *rest], cluster, tmp_path, sys.executable, bare)
     result = nd.dedup(nd.read(source))
     assert printed["dropped"] == sorted(
         [result.ids[one.row], result.ids[one.keeper]] for one in result.dropped

@@ -10,6 +10,7 @@ import click
 
 from neardup.cli.options import cut_options, keep_of
 from neardup.cli.progress import progress_shown
+from neardup.printable import counted
 
 __all__ = ["apply", "show_alarms"]
 
@@ -58,7 +59,6 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         write_pairs,
     )
     from neardup.findings import apply as run
-    from neardup.findings.decisions import counted
 
     if not (out or given["pairs"] or given["clusters"]):
         raise click.UsageError("Say what to write: --out, --pairs or --clusters.")
@@ -91,7 +91,11 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         answer |= {"out": out, "written": done.written, "documents": done.documents}
     if given["pairs"]:
         answer["pairs"] = write_pairs(
-            found, given["pairs"], threshold=given["threshold"], implied=given["implied"]
+            found,
+            given["pairs"],
+            threshold=given["threshold"],
+            implied=given["implied"],
+            decisions=decisions,
         )
     if given["clusters"]:
         answer["clusters"] = write_clusters(found, cut, given["clusters"])
@@ -99,15 +103,17 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
     if out:
-        click.echo(f"{answer['written']:,} of {answer['documents']:,} documents written to {out}")
+        click.echo(f"{answer['written']:,} of {counted(answer['documents'], 'document')} written to {out}")
         for reason, count in summary.filtered.items():
-            click.echo(f"  {count:,} were left out by a filter of the scan: {reason}")
+            click.echo(f"  left out by a filter of the scan: {count:,} ({reason})")
     if len(decisions):
-        click.echo(f"applied with {counted(len(decisions))} of a review; --no-decisions leaves them out")
+        click.echo(
+            f"applied with {counted(len(decisions), 'decision')} of a review; --no-decisions leaves them out"
+        )
     if given["pairs"]:
-        click.echo(f"{answer['pairs']:,} pairs written to {given['pairs']}")
+        click.echo(f"{counted(answer['pairs'], 'pair')} written to {given['pairs']}")
     if given["clusters"]:
-        click.echo(f"{answer['clusters']:,} documents in clusters written to {given['clusters']}")
+        click.echo(f"{counted(answer['clusters'], 'document')} in clusters written to {given['clusters']}")
 
 
 def show_alarms(reasons: list[str]) -> None:

@@ -12,6 +12,7 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
+from neardup.printable import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -183,7 +184,7 @@ def _show(found: CorpusCalibration) -> None:
         if found.census
         else f"{found.pairs:,} pairs of {found.queries:,} of them compared exactly"
     )
-    console.print(f"{found.documents:,} documents, {how}", style="bold", soft_wrap=True)
+    console.print(f"{counted(found.documents, 'document')}, {how}", style="bold", soft_wrap=True)
     if found.begins is not None:
         middle, low, high = found.begins
         truth = (

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.options import cut_options, keep_of
-from neardup.printable import printable
+from neardup.printable import counted, printable
 
 __all__ = ["clusters"]
 
@@ -51,7 +51,6 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         write_clusters,
         write_pairs,
     )
-    from neardup.findings.decisions import counted
 
     found = Findings(findings)
     decisions = Decisions() if given["no_decisions"] else read_decisions(found)
@@ -72,7 +71,9 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     if given["out"]:
         written["out"] = write_clusters(found, cut, given["out"])
     if given["pairs"]:
-        written["pairs"] = write_pairs(found, given["pairs"], threshold=given["threshold"])
+        written["pairs"] = write_pairs(
+            found, given["pairs"], threshold=given["threshold"], decisions=decisions
+        )
     _, sizes = cut.clusters.sizes()
     if given["as_json"]:
         answer = {"clusters": len(sizes), "decisions": len(decisions)}
@@ -87,8 +88,9 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         for member in cluster.members:
             mark = click.style("keep", fg="green") if member.kept else click.style("drop", fg="red")
             score = "  via" if member.similarity is None else f"{member.similarity:.3f}"
-            alone = member.words is None or member.row == cluster.members[0].row
-            words = "" if alone else click.style(f"  {member.words:,} words in passages", dim=True)
+            words = ""
+            if member.words is not None and member.row != cluster.members[0].row:
+                words = click.style(f"  {counted(member.words, 'word')} in passages", dim=True)
             click.echo(f"  {mark} {score}  {printable(member.id)}{words}")
             if member.row == cluster.members[0].row and found.has_text(member.row):
                 words = " ".join(found.text(member.row)[:400].split())
@@ -98,9 +100,10 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         click.echo()
     how = ", those with most words in shared passages first" if order == "span" and id_ is None else ""
     click.echo(
-        f"{len(listed):,} of {len(sizes):,} clusters{how}. Why two are alike: neardup explain -f {findings} ID ID"
+        f"{len(listed):,} of {counted(len(sizes), 'cluster')}{how}. "
+        f"Why two are alike: neardup explain -f {findings} ID ID"
     )
     if len(decisions):
-        click.echo(f"With {counted(len(decisions))} of a review.")
+        click.echo(f"With {counted(len(decisions), 'decision')} of a review.")
     for name, count in written.items():
-        click.echo(f"{count:,} rows written to {given[name]}")
+        click.echo(f"{counted(count, 'row')} written to {given[name]}")

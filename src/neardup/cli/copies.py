@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import neardup as nd
-from neardup.printable import printable
+from neardup.printable import counted, printable
 
 __all__ = ["copies"]
 
@@ -83,9 +83,10 @@ def copies(
     if as_json:
         click.echo(json.dumps(found.to_json(top) | {"failed": failed}, ensure_ascii=False))
         return
+    share = "shares" if len(found) == 1 else "share"
     click.echo(
-        f"{found.documents:,} documents: {len(found):,} pairs share a passage of {words:,} words or more "
-        f"({found.candidates:,} candidates)"
+        f"{counted(found.documents, 'document')}: {counted(len(found), 'pair')} {share} a passage "
+        f"of {words:,} words or more ({counted(found.candidates, 'candidate')})"
     )
     for reason, count in sorted(failed.items()):
         click.echo(f"  {count:,} could not be read: {reason}")

@@ -14,6 +14,7 @@ from neardup.cli.apply import show_alarms
 from neardup.cli.options import config_of, config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
 from neardup.cli.scan import show_summary
+from neardup.printable import counted
 
 __all__ = ["dedup"]
 
@@ -25,6 +26,7 @@ __all__ = ["dedup"]
 @click.option(
     "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never touched."
 )
+@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
 @click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
 @config_options
 @reading_options
@@ -34,9 +36,19 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
 
     The same as `neardup scan` and then `neardup apply`: the inputs are never changed, what cannot be read goes to
     documents.rejects.jsonl in the findings folder, and the findings stay for `neardup clusters` and `explain`. Stopped,
-    the same command goes on where it was.
+    the same command goes on where it was. What was decided in `neardup review` of these findings is done, as long as
+    the inputs are the same.
     """
-    from neardup.findings import alarms, apply, check_output, scan, summarize
+    from neardup.findings import (
+        Decisions,
+        alarms,
+        apply,
+        check_output,
+        decided_cut,
+        read_decisions,
+        scan,
+        summarize,
+    )
 
     if out:
         check_output(out)
@@ -58,8 +70,9 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
             overwrite="finished",
             progress=progress,
         )
-        cut = found.cut()
-        summary = summarize(found, cut)
+        decisions = Decisions() if given["no_decisions"] else read_decisions(found)
+        cut = decided_cut(found, decisions=decisions)
+        summary = summarize(found, cut, decisions=decisions)
         reasons = alarms(found, cut)
         stops = bool(reasons) and not given["allow_mass_removal"]
         done = None
@@ -76,7 +89,9 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
         else:
             show_summary(summary.lines())
             if done is not None:
-                click.echo(f"\n{done.written:,} documents written to {out}; the findings are in {place}")
+                click.echo(
+                    f"\n{counted(done.written, 'document')} written to {out}; the findings are in {place}"
+                )
         if stops and out:
             show_alarms(reasons)
             sys.exit(1)

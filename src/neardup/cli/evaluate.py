@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from neardup.printable import counted
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -82,7 +84,7 @@ def _show(scored: Evaluation) -> None:
 
     console = Console(highlight=False)
     kinds = {"pairs": "labelled pairs", "clusters": "labelled clusters", "similarity": "exact similarities"}
-    console.print(f"{scored.found:,} pairs found, against {kinds[scored.truth]}", style="bold")
+    console.print(f"{counted(scored.found, 'pair')} found, against {kinds[scored.truth]}", style="bold")
     console.print()
     _table(
         console,
@@ -123,7 +125,8 @@ def _show(scored: Evaluation) -> None:
         clusters = scored.clusters
         console.print()
         console.print(
-            f"{clusters.found:,} clusters found, {clusters.true:,} true ones, {clusters.documents:,} documents labelled"
+            f"{counted(clusters.found, 'cluster')} found, "
+            f"{clusters.true:,} true ones, {clusters.documents:,} documents labelled"
         )
         _table(
             console,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import click
 
 import neardup as nd
 from neardup.cli.inputs import read_text
 from neardup.explanation import Explanation
-from neardup.printable import printable
+from neardup.printable import counted, printable
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 __all__ = ["explain"]
 
@@ -97,6 +101,7 @@ def explain(
 
 def _show(found: Explanation, left: str, right: str, measured: tuple[str, float] | None) -> None:
     from rich.console import Console
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
@@ -108,22 +113,23 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
     table.add_column(style="dim")
     table.add_column(justify="right")
     table.add_column(style="dim")
+    # Either name fits beside what is said of it, its beginning and its end.
+    short = [_shortened(name, max(16, console.width - 64)) for name in (left, right)]
+    words = [counted(many, "word") for many in found.tokens]
     shared, only_left, only_right = found.shingles
     table.add_row(
         "Jaccard",
         f"{found.jaccard:.3f}",
         f"{shared} of {shared + only_left + only_right} word {found.width}-shingles shared",
     )
-    table.add_row(
-        "contained", f"{found.containment[0]:.3f}", f"of the shingles of {left} ({found.tokens[0]} words)"
-    )
-    table.add_row("", f"{found.containment[1]:.3f}", f"of the shingles of {right} ({found.tokens[1]} words)")
+    table.add_row("contained", f"{found.containment[0]:.3f}", f"of the shingles of {short[0]} ({words[0]})")
+    table.add_row("", f"{found.containment[1]:.3f}", f"of the shingles of {short[1]} ({words[1]})")
     table.add_row("cosine", f"{found.cosine:.3f}", "of word counts")
     if found.edit is not None:
         table.add_row("edit", f"{found.edit:.3f}", "words kept by an insert/delete alignment")
     table.add_row("MinHash", f"{found.minhash:.3f}", "Jaccard as 128 values estimate it")
     table.add_row("simhash", f"{found.simhash_distance}", f"of 64 bits differ: {_bits(found.flipped_bits)}")
-    table.add_row("", "", f"weakest bits of {left}: {_bits(found.weakest_bits)}")
+    table.add_row("", "", f"weakest bits of {short[0]}: {_bits(found.weakest_bits)}")
     table.add_row("1-bit MinHash", f"{found.bit_distance}", "of 64 bits differ")
     console.print(table)
     for title, sample, style in (
@@ -139,15 +145,18 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
     uneven = max(found.tokens) >= 2 * min(found.tokens) or found.diff is None
     uneven = uneven or (measured is not None and measured[0] == "Containment")
     if found.spans and uneven and found.verdict in ("near-duplicate", "different"):
-        words = sum(span.words for span in found.spans)
-        title = f"\n{words:,} of {found.tokens[0]:,} words of {left} stand in {right}, in {len(found.spans):,} passages"
-        console.print(Text(title, style="bold"), Text("(from word, in each)", style="dim"))
+        common = sum(span.words for span in found.spans)
+        where = counted(len(found.spans), "passage")
+        title = f"\n{common:,} of {words[0]} of {short[0]} stand in {short[1]}, in {where}"
+        console.print(Text(title, style="bold"))
+        console.print(Text(f"  {'words':>7} {'left from':>10} {'right from':>11}", style="dim"))
         for span in sorted(found.spans, key=lambda span: -span.words)[:LONGEST]:
-            place = f"  {span.words:>6,} words  {span.left:>7,} {span.right:>7,}  "
-            console.print(Text(place, style="dim"), Text(_shortened(span.text), style="green"), sep="")
+            place = f"  {span.words:>7,} {span.left:>10,} {span.right:>11,}  "
+            shown = _shortened(span.text, min(60, console.width - len(place)))
+            console.print(Text(place, style="dim"), Text(shown, style="green"), sep="")
     if found.diff is not None:
-        console.print(Text("\ndifferences", style="bold"), Text(f"(-{left} +{right})", style="dim"))
-        console.print(_diff(found.diff))
+        console.print(Text("\ndifferences", style="bold"), Text(f"(-{short[0]} +{short[1]})", style="dim"))
+        console.print(Padding(_diff(found.diff), (0, 0, 0, 2)))
     elif not found.tokens[0] or not found.tokens[1]:
         pass
     else:
@@ -180,11 +189,11 @@ def _bits(bits: tuple[int, ...]) -> str:
     return shown + (" ..." if len(bits) > 12 else "") if bits else "none"
 
 
-def _diff(parts: tuple[tuple[str, str], ...], around: int = 8) -> object:
+def _diff(parts: tuple[tuple[str, str], ...], around: int = 8) -> Text:
     """The changes, each with a few words of what stays the same around it."""
     from rich.text import Text
 
-    text = Text("  ")
+    text = Text()
     for number, (kind, words) in enumerate(parts):
         if kind != "same":
             style, sign = ("red", "-") if kind == "left" else ("cyan", "+")

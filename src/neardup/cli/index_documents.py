@@ -14,8 +14,19 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
-from neardup.cli.index_options import as_json, config_of, existing, folder, making, reading, shown, threads
+from neardup.cli.index_options import (
+    accepted,
+    as_json,
+    config_of,
+    existing,
+    folder,
+    making,
+    reading,
+    shown,
+    threads,
+)
 from neardup.cli.inputs import read_text
+from neardup.printable import counted, printable
 
 __all__ = ["add", "cluster", "create", "forget", "get", "remove", "search", "seen"]
 
@@ -61,7 +72,7 @@ def _put(
     with nd.Index(path, mode="write", durability=durability, ttl=ttl, threads=threads) as target:
         before = len(target)
         for batch in stream(reader, html, done.unread, threads):
-            answers = target.seen(batch)
+            answers = target.seen(accepted(batch, done.unread))
             done.documents += len(answers)
             done.new += sum(answer.new for answer in answers)
             yield answers
@@ -81,7 +92,7 @@ class _Done:
         if self.replaced:
             click.echo(f"  {self.replaced:,} took the place of a document with the same id", err=to_error)
         for reason, many in sorted(self.unread.items()):
-            click.echo(f"  {many:,} could not be read: {reason}", err=to_error)
+            click.echo(f"  {many:,} could not be read: {printable(reason)}", err=to_error)
 
 
 def _putting(command: Callable[[Iterator[Any], _Done, bool], None]) -> click.Command:
@@ -122,7 +133,9 @@ def add(batches: Iterator[Any], done: _Done, as_json: bool) -> None:
         facts |= {"replaced": done.replaced, "rejected": done.unread}
         click.echo(json.dumps(facts | {"seconds": round(time.perf_counter() - start, 3)}))
         return
-    click.echo(f"{done.documents:,} documents added: {done.new:,} new, {duplicates:,} duplicates")
+    click.echo(
+        f"{counted(done.documents, 'document')} added: {done.new:,} new, {counted(duplicates, 'duplicate')}"
+    )
     done.tell(to_error=False)
 
 
@@ -134,10 +147,18 @@ def seen(batches: Iterator[Any], done: _Done, as_json: bool) -> None:
             if as_json:
                 click.echo(json.dumps(answer._asdict(), ensure_ascii=False))
             elif answer.new:
-                click.echo(f"new        {answer.id}")
+                click.echo(f"new        {_name(answer.id)}")
             else:
-                click.echo(f"duplicate  {answer.id}  of {answer.duplicate_of}  {_near(answer)}")
+                one, other = _name(answer.id), _name(answer.duplicate_of)
+                click.echo(f"duplicate  {one}  of {other}  {_near(answer)}")
     done.tell(to_error=True)
+
+
+def _name(id: str) -> str:
+    """An id, which may be anything that a page was called, fit for a terminal and as long as it is."""
+    from neardup.index.inputs import LONGEST_ID
+
+    return printable(id, LONGEST_ID)
 
 
 def _near(found: Any) -> str:
@@ -170,7 +191,7 @@ def search(path: str, files: tuple[str, ...], first: bool, html: Any, threads: i
                 continue
             click.echo(f"{name}: {len(hits)} near" if hits else f"{name}: nothing near")
             for hit in hits:
-                click.echo(f"  {hit.id}  {_near(hit)}")
+                click.echo(f"  {_name(hit.id)}  {_near(hit)}")
 
 
 def _query(name: str, html: Any) -> str:
@@ -198,20 +219,20 @@ def get(path: str, ids: tuple[str, ...], as_json: bool) -> None:
         for id, entry in zip(ids, found.get_all(ids), strict=True):
             if entry is None:
                 missing += 1
-                click.echo(f"neardup: {found.path}: there is no document {id}", err=True)
+                click.echo(f"neardup: {found.path}: there is no document {_name(id)}", err=True)
             elif as_json:
                 print_ = None if entry.fingerprint is None else entry.fingerprint.hex()
                 click.echo(json.dumps(entry._asdict() | {"fingerprint": print_}, ensure_ascii=False))
             else:
                 added = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(entry.added))
                 click.echo(
-                    f"{entry.id}  added {added} UTC"
-                    + ("" if entry.keeper == id else f", follows {entry.keeper}")
+                    f"{_name(entry.id)}  added {added} UTC"
+                    + ("" if entry.keeper == id else f", follows {_name(entry.keeper)}")
                 )
                 for name, value in entry.meta.items():
-                    click.echo(f"  {name}: {value}")
+                    click.echo(f"  {printable(name)}: {printable(str(value))}")
                 if entry.text is not None:
-                    click.echo(f"  {entry.text[:300]}{'...' if len(entry.text) > 300 else ''}")
+                    click.echo(f"  {printable(' '.join(entry.text[:2000].split()), 300)}")
     if missing:
         sys.exit(1)
 
@@ -232,7 +253,7 @@ def cluster(path: str, id_: str, as_json: bool) -> None:
         return
     for member in group.members:
         click.echo(
-            f"{'keeper ' if member.id == group.keeper else 'follows'}  {member.id}  {_near(member)}".rstrip()
+            f"{'keeper ' if member.id == group.keeper else 'follows'}  {_name(member.id)}  {_near(member)}".rstrip()
         )
 
 
@@ -273,4 +294,4 @@ def forget(path: str, before: str | None, expired: bool, as_json: bool) -> None:
     existing(path)
     with nd.Index(path, mode="write") as found:
         count = found.expire() if moment is None else found.forget(moment.timestamp())
-    click.echo(json.dumps({"removed": count}) if as_json else f"{count:,} documents forgotten")
+    click.echo(json.dumps({"removed": count}) if as_json else f"{counted(count, 'document')} forgotten")

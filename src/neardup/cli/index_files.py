@@ -12,6 +12,7 @@ import click
 import neardup as nd
 from neardup.cli.documents import stream
 from neardup.cli.index_options import (
+    accepted,
     as_json,
     config_of,
     existing,
@@ -188,7 +189,7 @@ def reindex(
         count, unread = 0, dict[str, int]()
         with nd.Index(target, chosen, store=store, sample=sample, threads=threads) as made:
             for batch in stream(reader, html, unread, threads):
-                count += len(made.seen(batch))
+                count += len(made.seen(accepted(batch, unread)))
         for reason, many in sorted(unread.items()):
             click.echo(f"neardup: {many:,} could not be read: {reason}", err=True)
     else:

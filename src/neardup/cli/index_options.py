@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
 import neardup as nd
 
-__all__ = ["as_json", "config_of", "existing", "folder", "making", "reading", "say", "shown", "threads"]
+__all__ = [
+    "accepted",
+    "as_json",
+    "config_of",
+    "existing",
+    "folder",
+    "making",
+    "reading",
+    "say",
+    "shown",
+    "threads",
+]
 
 METHODS = ("bits", "simhash", "minhash", "exact")
 Command = Callable[..., None]
@@ -58,7 +69,7 @@ def making(command: Command) -> Command:
             type=click.FloatRange(0, 1, min_open=True),
             help="Least similarity.  [default: 0.8]",
         ),
-        click.option("--radius", type=click.IntRange(0, 64), help="Of codes, in bits."),
+        click.option("--radius", type=click.IntRange(0, 64), help="Of codes (bits, simhash), in bits."),
         click.option(
             "--store", type=click.Choice(["text", "features", "none"]), help="What is kept.  [default: text]"
         ),
@@ -72,17 +83,41 @@ def config_of(
 ) -> Any:
     """The Config these options describe, or None if they leave it to the index."""
     if config is not None:
-        if method or threshold or radius is not None:
+        if method is not None or threshold is not None or radius is not None:
             raise click.UsageError("give either --config, or --method, --threshold and --radius")
         return nd.Config.load(config)
     if method is None and threshold is None and radius is None:
         return None
+    name: Any = method or "bits"
     chosen: dict[str, Any] = {"threshold": 0.8 if threshold is None else threshold}
-    if (method or "bits") in ("bits", "simhash"):
-        usual = (6, 10) if (method or "bits") == "bits" else (3, 8)
+    if name in ("bits", "simhash"):
+        usual = (6, 10) if name == "bits" else (3, 8)
         wide = radius if radius is not None else usual[0] if store == "none" else usual[1]
         chosen["search"] = nd.Compact(wide)
-    return nd.Config.of(method or "bits", **chosen)
+        if threshold is not None and store == "none":
+            raise click.UsageError(
+                "--threshold is for what is kept to verify hits by: with --store none it is --radius that counts"
+            )
+    elif radius is not None:
+        raise click.UsageError(f"--radius is for codes, of bits or simhash; {name} has none")
+    if name == "exact" and threshold is not None:
+        raise click.UsageError("--threshold is for near-duplicates; exact finds equal texts")
+    return nd.Config.of(name, **chosen)
+
+
+def accepted(batch: Sequence[nd.Document], unread: dict[str, int]) -> list[nd.Document]:
+    """The documents that an index takes; what is wrong with the others is counted, and stops none of these."""
+    from neardup.index.inputs import check_ids, meta_text
+
+    taken = []
+    for document in batch:
+        try:
+            check_ids([document.id])
+            meta_text(document.meta)
+            taken.append(document)
+        except nd.DataError as error:
+            unread[str(error)] = unread.get(str(error), 0) + 1
+    return taken
 
 
 def existing(path: str) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import click
 
 import neardup as nd
+from neardup.printable import counted
 
 __all__ = ["mirrors"]
 
@@ -127,7 +128,8 @@ def _facts(found: nd.Mirrors) -> dict[str, object]:
 
 def _print(found: nd.Mirrors, complete: bool) -> None:
     click.echo(
-        f"{found.urls:,} URLs, {found.pairs:,} pairs: {len(found.mirrors)} mirrors in {len(found.groups)} groups"
+        f"{counted(found.urls, 'URL')}, {counted(found.pairs, 'pair')}: "
+        f"{counted(len(found.mirrors), 'mirror')} in {counted(len(found.groups), 'group')}"
     )
     if not complete:
         click.echo("pages without a duplicate are unknown, so shares are too high; name all URLs with --urls")

@@ -149,13 +149,15 @@ def config_of(given: dict[str, Any]) -> nd.Config:
         ).search
         assert chosen is not None
         near = config.search if config.search is not None and hasattr(config.search, "radius") else None
-        radius = near.radius if near is not None else 3
-        chosen = replace(chosen, radius=radius)  # type: ignore[arg-type]
+        wide = near.radius if near is not None else 3 if radius is None else radius
+        chosen = replace(chosen, radius=wide)  # type: ignore[arg-type]
         margins: Any = "ranks" if given["search"] == "psm" else "none"
         prints = config.fingerprint
         if isinstance(prints, nd.Simhash):
             prints = replace(prints, margins=margins)
         config = replace(config, fingerprint=prints, search=chosen)
+    if radius is not None and not hasattr(config.search, "radius"):
+        raise click.UsageError("--radius is for codes, of simhash or bits; this config has none")
     config = replace(config, **_features(config, given))
     config = replace(config, verify=_verify(config, given), keep=keep_of(given, config.keep))
     for option, name in (("recall", "recall"), ("short", "short"), ("html", "html")):

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import click
 
+from neardup.printable import counted
+
 __all__ = ["report"]
 
 
@@ -40,9 +42,12 @@ def report(
         answer = summary.to_json() | {"out": out, "out_bytes": size, "findings": findings}
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
-    from neardup.findings.decisions import counted
     from neardup.sizes import size_text
 
-    click.echo(f"{out}: {size_text(size)}; {summary.gone:,} of {summary.documents:,} documents can go")
+    click.echo(
+        f"{out}: {size_text(size)}; {summary.gone:,} of {counted(summary.documents, 'document')} can go"
+    )
     if summary.decisions:
-        click.echo(f"with {counted(summary.decisions)} of a review; --no-decisions leaves them out")
+        click.echo(
+            f"with {counted(summary.decisions, 'decision')} of a review; --no-decisions leaves them out"
+        )

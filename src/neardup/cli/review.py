@@ -14,6 +14,7 @@ import click
 from neardup.cli.browser import open_browser
 from neardup.cli.options import cut_options, keep_of
 from neardup.errors import MissingExtra
+from neardup.printable import counted
 
 __all__ = ["review"]
 
@@ -68,7 +69,6 @@ def review(findings: str, port: int, no_open: bool, export: str | None, as_json:
 
 def _export(findings: Any, path: str, as_json: bool) -> None:
     from neardup.findings import read_decisions
-    from neardup.findings.decisions import counted
     from neardup.io.whole import WholeFile
 
     decisions = read_decisions(findings)
@@ -81,4 +81,4 @@ def _export(findings: Any, path: str, as_json: bool) -> None:
         file.write(lines.encode("utf-8", "surrogatepass"))
         file.commit()
     told = {"out": path, "decisions": len(decisions)}
-    click.echo(json.dumps(told) if as_json else f"{counted(len(decisions))} written to {path}")
+    click.echo(json.dumps(told) if as_json else f"{counted(len(decisions), 'decision')} written to {path}")

@@ -59,7 +59,7 @@ def serve(
     import neardup as nd
     from neardup.cli.index_options import shown
     from neardup.service.limits import Limits
-    from neardup.service.run import Address
+    from neardup.service.listening import Address
     from neardup.service.run import serve as run
     from neardup.sizes import parse_size
 

@@ -9,6 +9,7 @@ import click
 
 from neardup.cli.options import config_of, config_options, reading_options
 from neardup.cli.progress import progress_shown
+from neardup.printable import counted
 
 __all__ = ["spark"]
 
@@ -113,7 +114,7 @@ def apply(run: str, out: str, **given: Any) -> None:
         answer = {"run": run, "out": out, "written": done.written, "documents": done.documents}
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
-    click.echo(f"{done.written:,} of {done.documents:,} documents written to {out}")
+    click.echo(f"{done.written:,} of {counted(done.documents, 'document')} written to {out}")
 
 
 def _settings(given: dict[str, Any]) -> dict[str, str]:

@@ -10,7 +10,7 @@ import click
 
 import neardup as nd
 from neardup.cli.options import config_of, config_options, reading_options
-from neardup.printable import printable
+from neardup.printable import counted, printable
 
 __all__ = ["templates"]
 
@@ -80,14 +80,16 @@ def templates(
 
 def _show(learnt: nd.LearntTemplates, top: int) -> None:
     click.echo(
-        f"{learnt.documents:,} documents of {len(learnt.sources) + learnt.small:,} sources; "
+        f"{counted(learnt.documents, 'document')} of {counted(len(learnt.sources) + learnt.small, 'source')}; "
         f"{learnt.small:,} sources have fewer than {learnt.settings.least:,} and are left as they are"
     )
     for source in sorted(learnt.sources, key=lambda one: -one.documents)[:top]:
-        click.echo(f"\n{printable(source.source, 80) or '(no source)'}: {source.documents:,} documents")
+        click.echo(
+            f"\n{printable(source.source, 80) or '(no source)'}: {counted(source.documents, 'document')}"
+        )
         click.echo(
             f"  in more than {learnt.settings.often(source.documents):.0f} of them: {source.features:,} shingles, "
-            f"{source.share:.1%} of the text; {source.lines:,} lines"
+            f"{source.share:.1%} of the text; {counted(source.lines, 'line')}"
         )
         for name, shown in (("passage", source.passages), ("line", source.line_samples)):
             for text, count in shown:

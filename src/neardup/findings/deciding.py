@@ -2,8 +2,8 @@
 
 A person's word stands above the similarity, at every threshold:
 
-- a rejected pair is none, the document that was to go for it stays, and neither ever goes for the other, be it through
-  third documents or because another keep policy turns them round;
+- a rejected pair is none, the document that was to go for it stays, in a cluster of its own, and neither ever goes for
+  the other, be it through third documents or because another keep policy turns them round;
 - an accepted pair is one;
 - a chosen keeper comes before all other documents, and the one it was chosen over goes for it.
 
@@ -13,18 +13,17 @@ is no document to go for, whatever was decided about it before.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.clusters import Clusters
 from neardup.cut import Cut, cut
 from neardup.findings.decisions import Decisions, read_decisions
 from neardup.findings.folder import Findings
 from neardup.keep import Keep
 from neardup.verify import Pairs
 
-__all__ = ["decided_cut"]
+__all__ = ["decided_cut", "decided_pairs"]
 
 Rows = NDArray[np.int64]
 
@@ -44,7 +43,7 @@ def decided_cut(
     keep = keep or findings.config.keep
     at = findings.check_threshold(findings.threshold if threshold is None else threshold)
     made = cut(
-        _pairs(findings, said, at),
+        decided_pairs(findings, said, at),
         findings.first,
         _rank(findings, findings.rank(keep) if rank is None else rank, said),
         threshold=0.0,  # the pairs that count are chosen already
@@ -54,12 +53,21 @@ def decided_cut(
         method=findings.config.clusters,
         reference=findings.reference,
     )
-    kept = made.kept.copy()
-    kept[_staying(findings, said, made)] = True
-    return replace(made, kept=kept & (findings.filtered == 0))
+    staying, kept = _staying(findings, said, made), made.kept.copy()
+    kept[staying] = True
+    return Cut(_apart(made.clusters, staying), kept & (findings.filtered == 0))
 
 
-def _pairs(findings: Findings, said: Decisions, threshold: float) -> Pairs:
+def _apart(clusters: Clusters, rows: Rows) -> Clusters:
+    """The same clusters, but each of these rows that would go for another is alone."""
+    keeper, similarity, own = clusters.keeper.copy(), clusters.similarity.copy(), np.arange(len(clusters))
+    keeper[rows], similarity[rows] = rows, 1.0
+    labels = own.copy()
+    np.minimum.at(labels, keeper, own)
+    return Clusters(labels[keeper], keeper, similarity)
+
+
+def decided_pairs(findings: Findings, said: Decisions, threshold: float) -> Pairs:
     """The pairs that count: similar enough or accepted, and not rejected. Documents of the same words share a fate."""
     stored, first, rows = findings.pairs, findings.first, len(findings)
     verdicts: dict[tuple[int, int], tuple[bool, float]] = {}

@@ -26,7 +26,6 @@ __all__ = [
     "Decision",
     "DecisionLog",
     "Decisions",
-    "counted",
     "decided_labels",
     "is_log",
     "read_decisions",
@@ -80,11 +79,12 @@ class Decision:
 
 @dataclass
 class Decisions:
-    """What all decisions together say: of each pair the last one, and the chosen keepers, the last one first."""
+    """What all decisions together say: of each `pair` whether it is one, and the `choices` between two documents, both
+    by pair, the last one last."""
 
     revision: int = 0
     pairs: dict[tuple[int, int], Decision] = field(default_factory=dict)
-    chosen: dict[int, Decision] = field(default_factory=dict)
+    choices: dict[tuple[int, int], Decision] = field(default_factory=dict)
 
     def add(self, decision: Decision) -> None:
         """The last word on a pair counts. A document is a chosen keeper until another one is kept in its place."""
@@ -92,31 +92,34 @@ class Decisions:
         if decision.decision in ("accept", "reject"):
             self.pairs[decision.pair] = decision
             if decision.decision == "reject":
-                self._forget(decision)
+                self.choices.pop(decision.pair, None)
             return
-        self._forget(decision)
+        self.choices.pop(decision.pair, None)
         if decision.decision == "clear":
             self.pairs.pop(decision.pair, None)
             return
         said = self.pairs.get(decision.pair)
         if said is not None and said.decision == "reject":
             del self.pairs[decision.pair]
-        self.chosen.pop(decision.right_row, None)
-        self.chosen.pop(decision.left_row, None)
-        self.chosen[decision.left_row] = decision
+        self.choices = {p: d for p, d in self.choices.items() if d.left_row != decision.right_row}
+        self.choices[decision.pair] = decision
 
-    def _forget(self, decision: Decision) -> None:
-        for row in decision.pair:
-            if row in self.chosen and self.chosen[row].pair == decision.pair:
-                del self.chosen[row]
+    @property
+    def chosen(self) -> dict[int, Decision]:
+        """The rows that were chosen as keepers, each with its last choice; the last chosen is the last one."""
+        latest: dict[int, Decision] = {}
+        for decision in self.choices.values():
+            latest.pop(decision.left_row, None)
+            latest[decision.left_row] = decision
+        return latest
 
     def __len__(self) -> int:
         """How many are in force."""
-        return len(self.pairs) + len(self.chosen)
+        return len(self.pairs) + len(self.choices)
 
     def __iter__(self) -> Iterator[Decision]:
         """Those in force, in the order they were made."""
-        return iter(sorted((*self.pairs.values(), *self.chosen.values()), key=lambda d: d.sequence))
+        return iter(sorted((*self.pairs.values(), *self.choices.values()), key=lambda d: d.sequence))
 
     def to_jsonl(self) -> str:
         """Those in force, one JSON object a line: also labels for `neardup calibrate` and `evaluate`."""
@@ -229,13 +232,8 @@ class DecisionLog:
     def _foreign(self, line: int) -> DataError:
         return DataError(
             f"{self.path}, line {line}: was decided on other documents than these findings hold; move the file "
-            "away to begin anew, or leave it out of account with --no-decisions"
+            "away to begin anew (apply, dedup, clusters, explain and report can leave it out with --no-decisions)"
         )
-
-
-def counted(many: int) -> str:
-    """How many decisions, for people."""
-    return "1 decision" if many == 1 else f"{many:,} decisions"
 
 
 def read_decisions(findings: Findings) -> Decisions:

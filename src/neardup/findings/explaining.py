@@ -10,7 +10,7 @@ import numpy as np
 from neardup.cut import Cut
 from neardup.errors import DataError
 from neardup.findings.deciding import decided_cut
-from neardup.findings.decisions import Decisions
+from neardup.findings.decisions import Decisions, read_decisions
 from neardup.findings.folder import Findings
 from neardup.io.columns import is_html
 from neardup.io.limits import Limits
@@ -44,10 +44,14 @@ def explain_pair(
 ) -> ExplainedPair:
     """What a scan, and what was decided about it, say of two of its documents at a threshold, by default its own."""
     rows = findings.row_of(left), findings.row_of(right)
-    cut = decided_cut(findings, threshold, decisions=decisions)
+    said = read_decisions(findings) if decisions is None else decisions
+    cut = decided_cut(findings, threshold, decisions=said)
+    told = set(said.chosen).union(*(d.pair for d in said.of("reject")))
     texts = text_of(findings, rows[0]), text_of(findings, rows[1])
     similarity = measured(findings, *texts)
-    return ExplainedPair(texts, tuple(_reasons(findings, cut, rows)), findings.config.verify.name, similarity)
+    return ExplainedPair(
+        texts, tuple(_reasons(findings, cut, rows, told)), findings.config.verify.name, similarity
+    )
 
 
 def measured(findings: Findings, left: str, right: str) -> float:
@@ -59,7 +63,8 @@ def measured(findings: Findings, left: str, right: str) -> float:
     return float(pairs.similarity[0]) if len(pairs) else 0.0
 
 
-def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[str]:
+def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], told: set[int]) -> Iterator[str]:
+    """`told` are the rows that somebody spoke for."""
     clusters = cut.clusters
     names = [printable(name) for name in findings.ids(np.array(rows))]
     for row, name in zip(rows, names, strict=True):
@@ -73,6 +78,8 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int]) -> Iterator[st
             of = (
                 f" as the keeper of {size:,}: {policy_of(findings.config.keep)}"
                 if size > 1
+                else ": a person decided so"
+                if row in told
                 else ": it has no duplicate"
             )
             yield f"{name} stays{of} {where}"

@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 
 from neardup.cut import Cut
 from neardup.errors import ConfigError
+from neardup.findings.deciding import decided_pairs
+from neardup.findings.decisions import Decisions, read_decisions
 from neardup.findings.folder import Findings
 from neardup.findings.passages import shared_words
 from neardup.io.writers import open_writer
+from neardup.verify import Pairs
 
 __all__ = ["Cluster", "Member", "list_clusters", "write_clusters", "write_pairs"]
 
@@ -167,14 +170,21 @@ def write_pairs(
     *,
     threshold: float | None = None,
     implied: bool = False,
+    decisions: Decisions | None = None,
     format: str | None = None,
 ) -> int:
-    """Every verified pair from a threshold up, by default the scan's: ids and similarity. Documents of the same words
-    stand for one another; with `implied` the pairs of all of them are written too, which may be very many."""
+    """Every verified pair from a threshold up, by default the scan's, as decided, by default by what stands in the
+    findings folder: ids and similarity. Documents of the same words stand for one another; with `implied` the pairs of
+    all of them are written too, which may be very many."""
     at = findings.check_threshold(findings.threshold if threshold is None else threshold)
     findings.check_target(path)
+    said = read_decisions(findings) if decisions is None else decisions
+    near = decided_pairs(findings, said, at)
+    rejected = np.array([a * len(findings) + b for a, b in (d.pair for d in said.of("reject"))], np.int64)
     with open_writer(path, format) as writer:
-        for left, right, similarity in _all_pairs(findings, at, implied):
+        for left, right, similarity in _all_pairs(findings, near, implied):
+            stays = ~np.isin(left * len(findings) + right, rejected)
+            left, right, similarity = left[stays], right[stays], similarity[stays]
             for start in range(0, len(left), _BATCH):
                 part = slice(start, start + _BATCH)
                 ids = zip(findings.ids(left[part]), findings.ids(right[part]), strict=True)
@@ -184,9 +194,8 @@ def write_pairs(
 
 
 def _all_pairs(
-    findings: Findings, threshold: float, implied: bool
+    findings: Findings, near: Pairs, implied: bool
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
-    near = findings.pairs.at_least(threshold)
     first = findings.first
     if not implied:
         repeats = np.flatnonzero(first != np.arange(len(first)))

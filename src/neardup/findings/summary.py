@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from neardup.cut import Cut
 from neardup.filters import REASONS
 from neardup.findings.deciding import decided_cut
-from neardup.findings.decisions import Decisions, counted
+from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
-from neardup.printable import printable
+from neardup.printable import counted, printable
 from neardup.sizes import size_text
 
 __all__ = ["Alike", "Summary", "alarms", "gone_rows", "summarize", "thresholds_of"]
@@ -78,7 +78,7 @@ class Summary:
         """For people, the most important first."""
         share = self.gone / self.documents if self.documents else 0.0
         lines = [
-            f"{self.documents:,} documents: {self.kept:,} stay, {self.gone:,} can go ({share:.1%})",
+            f"{counted(self.documents, 'document')}: {self.kept:,} stay, {self.gone:,} can go ({share:.1%})",
             f"  {self.exact:,} have the same words as another, {self.near:,} are near-duplicates "
             f"({self.measure} >= {self.threshold:g})",
         ]
@@ -88,12 +88,13 @@ class Summary:
                 f"({self.bytes_saved / self.bytes:.1%}) and {self.tokens_saved:,} of {self.tokens:,} tokens"
             )
         lines.append(
-            f"  {self.clusters:,} clusters; {self.pairs:,} pairs verified of {self.candidates:,} candidates"
+            f"  {counted(self.clusters, 'cluster')}; {counted(self.pairs, 'pair')} verified of "
+            f"{counted(self.candidates, 'candidate')}"
         )
         if self.reference:
-            lines.append(f"  compared against {self.reference:,} reference documents, which stay as they are")
+            lines.append(f"  compared against {counted(self.reference, 'reference document')}, never touched")
         if self.decisions:
-            lines.append(f"  with {counted(self.decisions)} of a review")
+            lines.append(f"  with {counted(self.decisions, 'decision')} of a review")
         for reason, count in self.filtered.items():
             lines.append(f"  {count:,} left out by a filter: {reason}")
         if self.empty:
@@ -244,7 +245,7 @@ def alarms(findings: Findings, cut: Cut) -> list[str]:
             f"such as {printable(name)}, like {printable(keeper)}"
         )
     if len(heavy) > 3:
-        found.append(f"so would more than half of {len(heavy) - 3:,} other sources")
+        found.append(f"so would more than half of {counted(len(heavy) - 3, 'other source')}")
     labels, sizes = cut.clusters.sizes()
     large = np.flatnonzero((sizes >= SMALLEST_CLUSTER) & (sizes > MOST_IN_CLUSTER * documents))
     for i in large[np.argsort(-sizes[large], kind="stable")][:3].tolist():

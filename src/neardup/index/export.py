@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +20,10 @@ from neardup.index.contents import pack_text, unpack_text
 from neardup.index.index import Index
 from neardup.index.inputs import is_address
 from neardup.index.key import read_key, write_key
+from neardup.index.local import LocalIndex
 from neardup.index.recipe import Contents, Recipe
 from neardup.index.salvage import salvage
-from neardup.index.session import DATABASE, create_database
+from neardup.index.session import DATABASE, create_database, new_folder, remove_all
 from neardup.index.store import Store
 from neardup.io import Limits, Reader, open_writer, read
 from neardup.io.arrow import pyarrow
@@ -58,7 +60,7 @@ class Line(NamedTuple):
     content: bytes | None
 
 
-def export_index(index: Index, path: str | PathLike[str], key: str | PathLike[str] | None = None) -> int:
+def export_index(index: LocalIndex, path: str | PathLike[str], key: str | PathLike[str] | None = None) -> int:
     """Write all documents to a JSONL or Parquet file, by row, and the index's key to another (PATH.key); gives how many
     documents there were. Together the two make the same index again."""
     session = index._session
@@ -120,7 +122,7 @@ def reindex(
     chosen = source.settings if config is None else config
     sample = texts if chosen.idf is not None else None
     count = 0
-    with Index(path, chosen, store=store, sample=sample, threads=threads) as target:
+    with LocalIndex(path, chosen, store=store, sample=sample, threads=threads) as target:
         batch = []
         for entry in source.documents():
             batch.append(entry)
@@ -156,7 +158,7 @@ def recover_index(
     return count, None if documents is None else max(documents - count, 0)
 
 
-def _copy(target: Index, batch: list[Any]) -> int:
+def _copy(target: LocalIndex, batch: list[Any]) -> int:
     if not batch:
         return 0
     answers = target.seen([Document(entry.id, entry.text or "", entry.meta) for entry in batch])
@@ -252,20 +254,16 @@ def _fill(folder: Path, recipe: Recipe, lines: Iterable[Line]) -> int:
     """A new index with these documents, under its name when it is whole."""
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: a new index goes to a new folder")
-    folder.mkdir(parents=True, exist_ok=True)
     half = folder / f"{DATABASE}.filling"
-    try:
-        create_database(half, recipe)
-        store = Store(half, durability="normal")
+    with new_folder(folder):
         try:
-            count = _insert(store, lines)
-            store.run("PRAGMA journal_mode = DELETE")
+            create_database(half, recipe)
+            with contextlib.closing(Store(half, durability="normal")) as store:
+                count = _insert(store, lines)
+                store.run("PRAGMA journal_mode = DELETE")
+            half.rename(folder / DATABASE)
         finally:
-            store.close()
-        half.rename(folder / DATABASE)
-    finally:
-        for left in folder.glob(f"{half.name}*"):
-            left.unlink()
+            remove_all(half)
     return count
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os import PathLike
@@ -13,6 +12,7 @@ from typing import Any, Literal, Protocol, Self, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup import _core
 from neardup.config import Config
 from neardup.documents import Document
 from neardup.errors import ConfigError, DataError
@@ -20,20 +20,15 @@ from neardup.explanation import Explanation, explain
 from neardup.features.texts import Texts
 from neardup.fingerprints.base import Fingerprints
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
-from neardup.index.health import backup, verify
-from neardup.index.inputs import is_address, lasting, meta_text
+from neardup.index.inputs import is_address, meta_text
 from neardup.index.key import write_key
 from neardup.index.matching import Items, Matcher
-from neardup.index.reading import cluster_of, hits_of, stored_documents
-from neardup.index.recipe import Contents, Recipe, default_config
-from neardup.index.session import DATABASE, Session, check_new_folder
+from neardup.index.recipe import Contents, Recipe
 from neardup.index.store import Durability
-from neardup.index.turnover import Turnover
-from neardup.search.base import Hits, Mode, check_mode
+from neardup.search.base import Hits, Mode
 from neardup.seeds import Seed
-from neardup.threads import check_threads
 
-__all__ = ["Index"]
+__all__ = ["Index", "Rows", "Takes"]
 
 AT_ONCE = 1024  # documents in one transaction
 Rows = NDArray[np.int64]
@@ -65,7 +60,12 @@ class Index:
 
     A document that comes again under its id replaces the older version and never matches it. Every document follows
     the best keeper it matches, or is a keeper itself. All methods may be called from any thread.
+
+    This class is the interface, and what follows from it alone; LocalIndex and SharedIndex do the rest.
     """
+
+    path: Path | str
+    _recipe: Recipe
 
     def __init__(
         self,
@@ -80,55 +80,39 @@ class Index:
         scheme: str | None = None,
         ttl: float | None = None,
         threads: int = 1,
-    ) -> None:
-        folder = Path(path)
-        self.path: Path | str = folder
-        lasting(ttl)  # checked before anything is made
-        if mode not in ("write", "read"):
-            raise ConfigError(f'mode is "write" or "read", not {mode!r}')
-        recipe = None
-        if not (folder / DATABASE).exists():
-            if mode == "read":
-                raise FileNotFoundError(2, "there is no index here", str(self.path))
-            check_new_folder(folder)
-            contents: Contents = store or ("text" if scheme is None else "none")
-            own = None if seed is None else Seed.of(seed)
-            recipe = Recipe.make(config or default_config(contents), own, contents, scheme, sample, threads)
-        self._session = Session(
-            folder,
-            recipe=recipe,
-            writes=mode == "write",
-            durability=durability,
-            threads=check_threads(threads),
-        )
-        self._recipe = self._session.recipe
-        try:
-            self._recipe.check_given(self.path, config, store, scheme)
-            self._turnover = Turnover(self._session, ttl)
-        except BaseException:
-            self._session.close()
-            raise
+    ) -> None: ...
 
     def __new__(cls, path: str | PathLike[str], *_: Any, **__: Any) -> Self:
-        """An address such as redis://host:6379/0?name=pages is that of a shared index (neardup.shared)."""
+        """A path is that of a folder (neardup.index.local), an address such as redis://host:6379/0?name=pages that of a
+        shared index (neardup.shared)."""
         chosen: type[Any] = cls
         if cls is Index and is_address(path):
             from neardup.shared.index import SharedIndex
 
             chosen = SharedIndex
+        elif cls is Index:
+            from neardup.index.local import LocalIndex
+
+            chosen = LocalIndex
         return cast(Self, object.__new__(chosen))
 
     @property
     def _matcher(self) -> Matcher:
-        return self._session.matcher
+        """Makes items of documents and finds what they match."""
+        raise NotImplementedError
 
     @property
     def _takes(self) -> Takes:
-        return self._turnover
+        """Where documents go in and out."""
+        raise NotImplementedError
+
+    def _search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
+        """The stored documents near each item, but the one that has its own id."""
+        raise NotImplementedError
 
     def close(self) -> None:
-        """Save the cache and let go of the files; a second call does nothing."""
-        self._session.close()
+        """Let go of files or connections; a second call does nothing."""
+        raise NotImplementedError
 
     def __enter__(self) -> Self:
         return self
@@ -140,12 +124,11 @@ class Index:
 
     def __len__(self) -> int:
         """Documents in the index."""
-        with self._session.reading() as store:
-            return store.counters()["documents"]
+        raise NotImplementedError
 
     def __contains__(self, id: str) -> bool:
-        with self._session.reading() as store:
-            return bool(self._session.rows_of([id], store))
+        """Whether there is a document of this id."""
+        raise NotImplementedError
 
     @property
     def config(self) -> Config:
@@ -170,7 +153,7 @@ class Index:
     @property
     def rebuilt(self) -> tuple[str, ...]:
         """What was wrong with the cache when the index was opened; the database has taken its place."""
-        return self._session.rebuilt
+        raise NotImplementedError
 
     def fingerprint(self, texts: Sequence[str], *, threads: int = 1) -> Fingerprints:
         """Fingerprints of this index's scheme, ready for `seen_prints`, `add_prints` and `search_prints`."""
@@ -210,8 +193,9 @@ class Index:
             parts.append(self._takes.put([document.id for document in batch], items, metas, ttl))
         return Answers.joined(parts)
 
-    def prepare(self, texts: Sequence[str], *, threads: int | None = None) -> Items:
-        """The part of `seen` that depends on the texts alone, for whoever does it while others are written."""
+    def prepare(self, texts: Sequence[str] | _core.Texts, *, threads: int | None = None) -> Items:
+        """The part of `seen` that depends on the texts alone, for whoever does it while others are written. Native
+        texts are not kept: an index that stores them needs strings."""
         return self._matcher.of_texts(texts, threads, pack=True)
 
     def seen_prepared(
@@ -294,26 +278,11 @@ class Index:
 
     def search_rows(self, prints: Fingerprints, *, mode: Mode = "all", threads: int | None = None) -> Hits:
         """The bare search: rows within reach of each fingerprint, not verified, expired ones too; `ids` names them."""
-        items = self._matcher.of_prints(prints)
-        with self._session.reading():
-            near = self._session.state.tables.search(
-                items.keys, items.empty, followers=True, mode=check_mode(mode), threads=threads
-            )
-        return Hits(near.query, near.row, near.distance.astype(np.uint8))
+        raise NotImplementedError
 
     def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]:
         """The ids of rows, for those that are there."""
-        with self._session.reading() as store:
-            return store.ids(np.asarray(list(rows), np.int64))
-
-    def _search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
-        check_mode(mode)
-        with self._session.reading() as store:
-            mine = self._session.rows_of([id for id in own if id is not None], store)
-            # A document's own row, or one that has expired, must not take the one place that `first` has.
-            wide: Mode = "all" if mine or time.time() * 1000 >= self._turnover.next_expiry else mode
-            found = self._matcher.stored(items, store, followers=True, mode=wide)
-            return hits_of(found, store, [mine.get(id or "", -1) for id in own], mode, time.time())
+        raise NotImplementedError
 
     def get(self, id: str) -> Stored | None:
         """What is stored of a document, or None."""
@@ -321,30 +290,16 @@ class Index:
 
     def get_all(self, ids: Iterable[str]) -> list[Stored | None]:
         """What is stored of each of several documents, or None."""
-        wanted = list(ids)
-        with self._session.reading() as store:
-            rows = self._session.rows_of(wanted, store)
-            found = {entry.row: entry for entry in stored_documents(store, self._recipe, rows.values())}
-        return [found.get(rows.get(id, -1)) for id in wanted]
+        raise NotImplementedError
 
     def cluster(self, id: str) -> Cluster | None:
         """The cluster of a document: its keeper and all that follow it, each with its distance and similarity to the
         keeper. None if there is no such document."""
-        with self._session.reading() as store:
-            row = self._session.rows_of([id], store).get(id)
-            return None if row is None else cluster_of(store, row)
+        raise NotImplementedError
 
     def documents(self) -> Iterator[Stored]:
         """All documents by row; what is added or removed meanwhile may be missed or not."""
-        last = -1
-        while True:
-            with self._session.reading() as store:
-                lines = store.all("SELECT row FROM documents WHERE row > ? ORDER BY row LIMIT 1000", (last,))
-                found = stored_documents(store, self._recipe, [line[0] for line in lines])
-            if not lines:
-                return
-            yield from found
-            last = lines[-1][0]
+        raise NotImplementedError
 
     def explain(self, id: str, other: str) -> Explanation:
         """Why two stored documents are, or are not, duplicates; the index must keep texts."""
@@ -362,54 +317,28 @@ class Index:
 
     def stats(self) -> Stats:
         """Sizes at this moment."""
-        session = self._session
-        with session.reading() as store:
-            counts = store.counters()
-            memory, segments = session.state.tables.size()
-            return Stats(
-                documents=counts["documents"],
-                keepers=counts["documents"] - counts["followers"],
-                rows=session.state.rows,
-                watermark=session.state.watermark,
-                database_bytes=store.size(),
-                cache_bytes=session.cache.size(),
-                memory_bytes=memory,
-                segments=segments,
-                store=self._recipe.contents,
-                scheme=self.scheme,
-            )
+        raise NotImplementedError
 
     def refresh(self) -> bool:
         """For an index opened for reading: see what has been written since; says whether that was anything."""
-        changed = self._session.refresh()
-        self._turnover.look()
-        return changed
+        raise NotImplementedError
 
     def compact(self) -> None:
         """Make the tables and the cache as small and fast as they can be, without what was removed."""
-        self._session.check_writable()
-        with self._session.writer:
-            self._session.compact()
+        raise NotImplementedError
 
     def verify(self) -> Health:
         """Read everything and compare: database, cache files, tables and clusters. Takes a while; changes nothing."""
-        while True:
-            with self._session.writer, self._session.reading() as store:
-                found = verify(self._session, store)
-            # The files of a state that a reader looks at go when a writer makes newer ones: then those count.
-            if found.sound or not self._session.refresh():
-                return found
+        raise NotImplementedError
 
     def backup(self, target: str | PathLike[str]) -> None:
         """A copy of the committed state in a new folder, made while the index is in use; open it like any other."""
-        backup(self._session, Path(target))
+        raise NotImplementedError
 
     def export(self, path: str | PathLike[str]) -> int:
         """Write all documents to a JSONL or Parquet file, and the key, with which they can be made an index again, to
         PATH.key. Gives how many there were."""
-        from neardup.index.export import export_index
-
-        return export_index(self, path)
+        raise NotImplementedError
 
     def write_key(self, path: str | PathLike[str]) -> None:
         """Write the recipe and the seed to a file, for a client that is to make fingerprints for this index."""

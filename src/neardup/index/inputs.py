@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
+from neardup.threads import check_threads
 
-__all__ = ["check_ids", "distinct_until", "is_address", "lasting", "meta_text"]
+__all__ = ["LONGEST_ID", "check_ids", "check_opening", "distinct_until", "is_address", "lasting", "meta_text"]
 
 LONGEST_ID = 8192  # bytes
 LONGEST_TTL = 1e10  # seconds: added to the time, it must stay a number that SQLite can hold
@@ -19,6 +20,14 @@ SERVERS = re.compile(r"(redis|valkey)s?(\+cluster|\+unix)?://", re.IGNORECASE)
 def is_address(path: object) -> bool:
     """Whether this names a server; a path does not, whatever it is called: "redis:x" and "./redis://x" are folders."""
     return isinstance(path, str) and SERVERS.match(path) is not None
+
+
+def check_opening(mode: str, ttl: float | None, threads: int) -> None:
+    """What every index is opened with, checked before anything is made."""
+    if mode not in ("write", "read"):
+        raise ConfigError(f'mode is "write" or "read", not {mode!r}')
+    lasting(ttl)
+    check_threads(threads)
 
 
 def lasting(ttl: float | None) -> int | None:

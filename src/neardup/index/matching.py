@@ -127,11 +127,14 @@ class Matcher:
         empty = np.ascontiguousarray(prints.empty, np.bool_)
         return Items(column, self.recipe.keys(column, self.threads), empty)
 
-    def of_texts(self, texts: Sequence[str], threads: int | None = None, *, pack: bool = False) -> Items:
+    def of_texts(
+        self, texts: Sequence[str] | _core.Texts, threads: int | None = None, *, pack: bool = False
+    ) -> Items:
         """Items from texts, packed for the database if they are to be stored; of the index itself nothing is asked."""
         threads = self.threads if threads is None else threads
         made = self.of_prints(self.recipe.prints(texts, threads))
         if self.recipe.contents == "text":
+            assert not isinstance(texts, _core.Texts)
             return replace(made, contents=texts, packed=[pack_text(text) for text in texts] if pack else None)
         if self.recipe.verifies:
             features = self.recipe.compared.extract(texts, threads=threads)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup import _core
 from neardup.config import Config
 from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.features.extract import TextFeatures
@@ -163,14 +164,15 @@ class Recipe:
         """How many tables of keys there are: one for each band of a sketch."""
         return self.config.bands.bands if self.kind == "sketches" else 1
 
-    def prints(self, texts: Texts, threads: int = 1) -> Fingerprints:
+    def prints(self, texts: Texts | _core.Texts, threads: int = 1) -> Fingerprints:
         """The fingerprints of texts."""
         if self.foreign is not None:
             raise DataError("this index takes ready fingerprints only; it cannot make them of texts")
         config = self.config
         if self.kind == "exact":
             how = config.features.normalize.without_words()
-            return digest(texts, normalized=how, seed=self.seed, threads=threads)
+            # Of tokens, so native texts will do.
+            return digest(texts, normalized=how, seed=self.seed, threads=threads)  # type: ignore[arg-type]
         made = config.prints
         assert isinstance(made, MinHash | Simhash | BitMinHash)
         return fingerprint(texts, config.features, made, threads=threads)

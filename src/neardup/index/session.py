@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.index.cache import Cache
+from neardup.index.inputs import check_ids
 from neardup.index.lock import Gate, WriterLock
 from neardup.index.matching import Matcher
 from neardup.index.recipe import Recipe
@@ -22,7 +23,7 @@ from neardup.index.store import Durability, Store
 from neardup.index.tables import hash_ids
 from neardup.index.writing import Incoming, Written, write
 
-__all__ = ["CACHE", "DATABASE", "Session", "check_new_folder", "create_database"]
+__all__ = ["CACHE", "DATABASE", "Session", "check_new_folder", "create_database", "new_folder", "remove_all"]
 
 DATABASE, CACHE, LOCK = "index.sqlite", "cache", "lock"
 ROWS_BEFORE_SAVE = 1 << 18
@@ -33,24 +34,43 @@ Rows = NDArray[np.int64]
 def create_database(path: Path, recipe: Recipe) -> None:
     """An empty index's database; it has its name only when it is whole."""
     half = path.with_name(f"{path.name}.new")
-    for left in path.parent.glob(f"{half.name}*"):
-        left.unlink()
-    store = Store(half, create=True, durability="full")
+    remove_all(half)
     try:
-        with store.transaction():
-            store.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
-        store.run("PRAGMA journal_mode = DELETE")  # all of it in the one file that gets the name
-    finally:
-        store.close()
-    half.rename(path)
+        with contextlib.closing(Store(half, create=True, durability="full")) as store:
+            with store.transaction():
+                store.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
+            store.run("PRAGMA journal_mode = DELETE")  # all of it in the one file that gets the name
+        half.rename(path)
+    except BaseException:
+        remove_all(half)
+        raise
+
+
+def remove_all(database: Path) -> None:
+    """Remove a database and what SQLite keeps beside it."""
+    for left in database.parent.glob(f"{database.name}*"):
+        left.unlink()
 
 
 def check_new_folder(folder: Path) -> None:
-    """Make the folder of a new index; DataError if other things are in it."""
+    """DataError if there are things in the way of a new index."""
     ours = (LOCK, f"{DATABASE}.new")
     if folder.exists() and any(not path.name.startswith(ours) for path in folder.iterdir()):
         raise DataError(f"{folder}: not empty, and no index; name another folder")
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[None]:
+    """Make a folder to be filled. If that fails, what was made goes again as far as it is empty, and nothing else."""
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for path in made:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
 
 
 class Session:
@@ -71,6 +91,8 @@ class Session:
         database = folder / DATABASE
         with contextlib.ExitStack() as stack:
             if writes:
+                if recipe is not None:
+                    folder.mkdir(parents=True, exist_ok=True)
                 stack.callback(WriterLock(folder / LOCK).release)
                 if recipe is not None and not database.exists():
                     create_database(database, recipe)
@@ -92,17 +114,8 @@ class Session:
 
     def _load(self) -> None:
         self.state = State.load(self.store, self.cache, self.recipe, self.threads)
-        listed = self.cache.names(self.store)
-        while not self.writes and self.cache.problems:
-            # The writer may have replaced files since this snapshot was taken: look again before giving them up.
-            self.store.rollback()
-            self.store.begin(snapshot=True)
-            before, listed = listed, self.cache.names(self.store)
-            if before == listed and self.state.refresh(self.store, self.recipe, self.threads):
-                break
-            self.state = State.load(self.store, self.cache, self.recipe, self.threads)
         self.matcher = Matcher(self.recipe, self.state.tables, self.threads)
-        self.rebuilt = tuple(self.cache.problems)
+        self.rebuilt = self.state.problems
         if not self.writes:
             self.state.pending.clear()
         elif self.rebuilt:
@@ -122,7 +135,9 @@ class Session:
         """The rows of ids, for those that are there. Hashes that agree by chance are told apart by the stored id."""
         if not len(ids):
             return {}
-        hashes = hash_ids(ids, self.recipe.seed.value) if hashes is None else hashes
+        if hashes is None:
+            check_ids(ids)
+            hashes = hash_ids(ids, self.recipe.seed.value)
         place, rows = self.state.tables.find(hashes)
         if not len(rows):
             return {}

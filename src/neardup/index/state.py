@@ -8,12 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.index.cache import Cache, Columns, Flags, read_columns
+from neardup.index.cache import Cache
+from neardup.index.columns import Columns, Flags, read_columns
 from neardup.index.recipe import Recipe
 from neardup.index.store import Store
 from neardup.index.tables import Tables
 
-__all__ = ["Change", "State"]
+__all__ = ["Change", "State", "logged"]
 
 Rows = NDArray[np.int64]
 
@@ -38,28 +39,26 @@ class State:
     watermark: int
     _gone: NDArray[np.bool_]
     _follows: NDArray[np.bool_]
+    problems: tuple[str, ...] = ()  # with the cache, when it was loaded
     pending: list[Columns] = field(default_factory=list)
 
     @classmethod
     def load(cls, store: Store, cache: Cache, recipe: Recipe, threads: int) -> State:
         """From the cache as far as it goes, then from the database."""
-        columns, flags, sequence = cache.load(store, threads)
-        watermark = len(columns)
-        state = cls(
-            Tables(recipe, threads), watermark, sequence, watermark, flags.gone.copy(), flags.follows.copy()
-        )
+        loaded = cache.load(store, threads)
+        columns, watermark = loaded.columns, len(loaded.columns)
         # The files may be older than the last removals: those are in the log.
-        gone, follow, lead = state._logged(store)
-        state._gone[gone] = True
-        state._follows[follow], state._follows[lead] = True, False
-        fresh, newer = read_columns(store, recipe, watermark, store.counters()["rows"], threads)
-        state._gone = np.concatenate([state._gone, newer.gone])
-        state._follows = np.concatenate([state._follows, newer.follows])
+        flags = loaded.flags.after(*logged(store, loaded.sequence, watermark))
+        counts = store.counters()
+        fresh, newer = read_columns(store, recipe, watermark, counts["rows"], threads)
         columns = Columns.joined([columns, fresh])
-        state.tables.load(columns.ids, columns.keys, state._gone, columns.empty)
-        state.tables.hide(np.flatnonzero(state._follows & ~state._gone), True)
-        state.rows = len(columns)
-        if cache.problems:
+        gone = np.concatenate([flags.gone, newer.gone])
+        follows = np.concatenate([flags.follows, newer.follows])
+        tables = Tables(recipe, threads)
+        tables.load(columns.ids, columns.keys, gone, columns.empty)
+        tables.hide(np.flatnonzero(follows & ~gone), True)
+        state = cls(tables, len(columns), counts["sequence"], watermark, gone, follows, loaded.problems)
+        if loaded.problems:
             # What was damaged is to be written again, and so all rows count as not yet in the cache.
             state.watermark, state.pending = 0, [columns]
         elif len(fresh):
@@ -70,10 +69,11 @@ class State:
         """Take in what the database has had since; False if its log no longer reaches back to here."""
         if store.counters()["pruned"] > self.sequence:
             return False
-        gone, follow, lead = self._logged(store)
+        gone, follow, lead = logged(store, self.sequence, self.rows)
         self.apply(Change(None, gone, follow, lead))
         self.pending.clear()
-        last = store.counters()["rows"]
+        counts = store.counters()
+        self.sequence, last = counts["sequence"], counts["rows"]
         for first in range(self.rows, last, 200_000):
             columns, flags = read_columns(store, recipe, first, min(first + 200_000, last), threads)
             self.apply(
@@ -121,21 +121,20 @@ class State:
     def pending_rows(self) -> int:
         return self.rows - self.watermark
 
-    def _logged(self, store: Store) -> tuple[Rows, Rows, Rows]:
-        """What the log says of the rows known here since the change they are up to."""
-        lines = store.all(
-            "SELECT row, keeper FROM changes WHERE sequence > ? AND row < ? ORDER BY sequence",
-            (self.sequence, self.rows),
-        )
-        latest = dict(lines)
-        gone = [row for row, keeper in lines if keeper is None]
-        follow = [row for row, keeper in latest.items() if keeper is not None and keeper != row]
-        lead = [row for row, keeper in latest.items() if keeper == row]
-        self.sequence = store.counters()["sequence"]
-        return tuple(np.array(sorted(set(rows)), np.int64) for rows in (gone, follow, lead))  # type: ignore[return-value]
-
     def _grow(self, rows: int) -> None:
         if rows > len(self._gone):
             room = max(rows, len(self._gone) * 3 // 2, 1024) - len(self._gone)
             self._gone = np.concatenate([self._gone, np.zeros(room, bool)])
             self._follows = np.concatenate([self._follows, np.zeros(room, bool)])
+
+
+def logged(store: Store, sequence: int, rows: int) -> tuple[Rows, Rows, Rows]:
+    """What the log says of the first so many rows since a change: those that are gone, follow and lead."""
+    lines = store.all(
+        "SELECT row, keeper FROM changes WHERE sequence > ? AND row < ? ORDER BY sequence", (sequence, rows)
+    )
+    latest = dict(lines)
+    gone = [row for row, keeper in lines if keeper is None]
+    follow = [row for row, keeper in latest.items() if keeper is not None and keeper != row]
+    lead = [row for row, keeper in latest.items() if keeper == row]
+    return tuple(np.array(sorted(set(rows)), np.int64) for rows in (gone, follow, lead))  # type: ignore[return-value]

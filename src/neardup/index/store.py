@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError, FormatError
 
-__all__ = ["VERSION", "Durability", "Store", "integers"]
+__all__ = ["VERSION", "Durability", "Store", "integers", "size_of"]
 
 VERSION = 1
 APPLICATION = 0x6E64_6978  # "ndix"
@@ -272,4 +272,12 @@ class Store:
     def size(self) -> int:
         """Bytes of the database and its log."""
         files = (self.path, self.path.with_name(self.path.name + "-wal"))
-        return sum(file.stat().st_size for file in files if file.exists())
+        return sum(size_of(file) for file in files)
+
+
+def size_of(file: Path) -> int:
+    """Bytes of a file, 0 for one that is not there: a writer may remove it at any moment."""
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:
+        return 0

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.index.cache import Columns
 from neardup.index.clusters import Keepers, settle
+from neardup.index.columns import Columns
 from neardup.index.matching import Items, Matcher
 from neardup.index.state import Change
 from neardup.index.store import Store, integers

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from neardup.printable import counted
+
 __all__ = ["Occurrence", "Repeat", "Repeats"]
 
 
@@ -68,14 +70,15 @@ class Repeats:
         share = self.cut / self.size if self.size else 0.0
         went = "went" if self.out else "would go"
         lines = [
-            f"{self.documents:,} documents, {self.size:,} bytes: {self.distinct:,} repeated {self.unit}s of at "
+            f"{counted(self.documents, 'document')}, {self.size:,} bytes: "
+            f"{counted(self.distinct, f'repeated {self.unit}')} of at "
             f"least {self.min_length} words",
-            f"  {self.cut:,} bytes ({share:.1%}) {went} from {self.changed:,} documents",
+            f"  {self.cut:,} bytes ({share:.1%}) {went} from {counted(self.changed, 'document')}",
         ]
         if self.emptied:
             lines.append(f"  {self.emptied:,} documents have no words left")
         if self.out:
-            lines.append(f"  {self.written:,} documents written to {self.out}")
+            lines.append(f"  {counted(self.written, 'document')} written to {self.out}")
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:

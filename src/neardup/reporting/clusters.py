@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from neardup.cut import Cut
 from neardup.findings import Findings
+from neardup.printable import counted
 from neardup.reporting.differences import compared
 from neardup.reporting.markup import Html, raw, table, tag, text
 from neardup.reporting.telling import Telling, telling_clusters
@@ -55,7 +56,7 @@ def cluster_sections(found: Findings, cut: Cut, threshold: float, each: int) -> 
             head = tag("div", tag("h3", raw(title)), tag("p", raw(why), class_="soft small"))
             parts.append(tag("div", head, *cards, class_="kind stack"))
     shown = sum(part.count("<article") for part in parts)
-    told = f"{shown:,} of {len(sizes):,} clusters, the ones that tell most."
+    told = f"{shown:,} of {counted(len(sizes), 'cluster')}, the ones that tell most."
     if not parts:
         told = "No clusters are shown." if len(sizes) else "There are no clusters at this threshold."
     lead = tag("p", raw(told), class_="soft small")

@@ -20,9 +20,9 @@ from neardup.findings import (
     read_decisions,
     summarize,
 )
-from neardup.findings.decisions import counted
 from neardup.io.whole import WholeFile
 from neardup.page import page_text
+from neardup.printable import counted
 from neardup.reporting.charts import Bar, Bin, bars, curves, histogram
 from neardup.reporting.clusters import cluster_sections
 from neardup.reporting.markup import Html, label, raw, tag, text
@@ -121,7 +121,8 @@ def _lead(found: Findings, summary: Summary) -> str:
     share = summary.gone / summary.documents if summary.documents else 0.0
     when = label(str(found.manifest.get("created", ""))[:10])
     return (
-        f"{summary.documents:,} documents were compared on <time>{when}</time>. "
+        f"{counted(summary.documents, 'document')} {'was' if summary.documents == 1 else 'were'} compared on "
+        f"<time>{when}</time>. "
         f"At a threshold of {summary.threshold:g} ({label(summary.measure)}) "
         f"{summary.gone:,} of them, {share:.1%}, repeat another and can go."
     )
@@ -166,9 +167,9 @@ def _overview(found: Findings, cut: Cut, summary: Summary) -> Html:
 def _notes(summary: Summary) -> list[Html]:
     notes = []
     if summary.decisions:
-        notes.append(f"made with {counted(summary.decisions)} of a review")
+        notes.append(f"made with {counted(summary.decisions, 'decision')} of a review")
     if summary.reference:
-        notes.append(f"compared against {summary.reference:,} reference documents, which stay as they are")
+        notes.append(f"compared against {counted(summary.reference, 'reference document')}, never touched")
     notes += [
         f"{count:,} left out by a filter: {label(reason)}" for reason, count in summary.filtered.items()
     ]
@@ -179,7 +180,9 @@ def _notes(summary: Summary) -> list[Html]:
     if summary.figures:
         notes.append(f"{summary.figures:,} differ from another in figures alone, which these settings fold")
     if summary.capped:
-        notes.append(f"{summary.capped:,} buckets of alike documents were too large to compare pair by pair")
+        notes.append(
+            f"too large to compare pair by pair: {counted(summary.capped, 'bucket')} of alike documents"
+        )
     return [raw(note) for note in notes]
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from neardup.reporting.markup import Html, raw, tag, text
+from neardup.spans import UNSPACED
 
 __all__ = ["compared", "differences"]
 
@@ -15,8 +16,7 @@ TOKENS = 20_000  # of both together; beyond, the time to align them is no longer
 AROUND = 9  # words shown beside a difference
 SHOWN = 1600  # characters of one comparison
 LONGEST = 300  # characters of one difference
-_UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff"
-_WORD = re.compile(f"[{_UNSPACED}]|[^\\s{_UNSPACED}]+")
+_WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
 
 
 class Part(NamedTuple):

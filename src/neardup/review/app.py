@@ -12,12 +12,13 @@ from typing import Any, Literal
 import msgspec
 from litestar import Litestar, MediaType, Request, Response, get, post
 from litestar.datastructures import State
+from litestar.di import Provide
 from litestar.exceptions import HTTPException
 
 from neardup.errors import NeardupError
 from neardup.page.serving import SAFE, TRY, PageFiles
 from neardup.review.compare import compare
-from neardup.review.listing import cluster_of, list_clusters
+from neardup.review.listing import Wanted, cluster_of, list_clusters
 from neardup.review.session import Review
 from neardup.service.gate import Gate
 from neardup.service.limits import Limits, Refused
@@ -31,7 +32,6 @@ __all__ = ["make_app"]
 Scope = dict[str, Any]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
-MOST_SEARCH = 1000  # characters
 GATES = frozenset({b"cache-control", b"x-content-type-options"})  # headers that the gate sets on all replies
 
 
@@ -84,29 +84,13 @@ def curve(state: State) -> dict[str, Any]:
     return {"figures": [asdict(one) for one in ready], "complete": len(ready) == len(review.steps)}
 
 
-@get("/api/clusters", sync_to_thread=True)
-def clusters(
-    state: State,
-    threshold: float,
-    order: str = "risk",
-    show: str = "all",
-    source: str | None = None,
-    search: str = "",
-    offset: int = 0,
-    limit: int = 50,
-) -> dict[str, Any]:
-    review = _review(state)
-    view = review.view(threshold, table=True)
-    return list_clusters(
-        review,
-        view,
-        order=order,
-        show=show,
-        source=source,
-        search=search[:MOST_SEARCH],
-        offset=offset,
-        limit=limit,
-    )
+@get(
+    "/api/clusters",
+    sync_to_thread=True,
+    dependencies={"wanted": Provide(Wanted, sync_to_thread=False)},  # its fields are what the query may say
+)
+def clusters(state: State, threshold: float, wanted: Wanted) -> dict[str, Any]:
+    return list_clusters(_review(state).view(threshold, table=True), wanted)
 
 
 @get("/api/cluster", sync_to_thread=True)

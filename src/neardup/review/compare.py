@@ -13,7 +13,7 @@ from neardup.findings.explaining import text_of
 from neardup.findings.folder import Findings
 from neardup.review.listing import member
 from neardup.review.session import Review, View
-from neardup.spans import matched_spans
+from neardup.spans import UNSPACED, matched_spans
 
 __all__ = ["aligned", "compare"]
 
@@ -25,11 +25,8 @@ MOVED = 6  # words that stand elsewhere in the other text are moved, not changed
 SHINGLES = 12
 
 # A word, a character of a script without spaces, or a run of other signs.
-_UNSPACED = (
-    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-)
 _MARKS = "\u0300-\u036f\u0900-\u0dff"
-_WORD = re.compile(rf"[{_UNSPACED}]|(?:(?![{_UNSPACED}])[\w{_MARKS}])+|[^\w\s]+")
+_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\w{_MARKS}])+|[^\w\s]+")
 
 Piece = tuple[str, str]  # same, changed or moved; and the text
 
@@ -182,7 +179,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
     if _figures_alone(shown["rows"]):
         notes.append("They differ in figures alone, such as dates, prices or numbers of pages.")
     pair = (min(left, right), max(left, right))
-    said, chosen = view.decisions.pairs.get(pair), view.decisions.chosen
+    said = view.decisions.pairs.get(pair)
     return {
         "revision": view.decisions.revision,
         "left": member(view, left, left),
@@ -192,9 +189,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
         "together": bool(clusters.labels[left] == clusters.labels[right]),
         "keepers": clusters.keeper[[left, right]].tolist(),
         "decision": said.decision if said is not None else None,
-        "swapped": any(
-            row in chosen and chosen[row].pair == pair for row in pair
-        ),  # and not over a third one
+        "swapped": pair in view.decisions.choices,  # and not over a third one
         "verdict": found.verdict,
         "width": found.width,
         "words": found.tokens,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -15,29 +16,34 @@ from neardup.findings.folder import Findings
 from neardup.findings.risk import FLAGS
 from neardup.review.session import Review, View
 
-__all__ = ["SNIPPET", "Order", "cluster_of", "list_clusters", "member", "search_rows", "snippet"]
+__all__ = ["SNIPPET", "Order", "Wanted", "cluster_of", "list_clusters", "member", "search_rows", "snippet"]
 
 Rows = NDArray[np.int64]
 Order = Literal["risk", "size", "similarity"]
 SNIPPET = 240  # characters
 MOST_PAGE = 200
+MOST_SEARCH = 1000  # characters
 SEARCH_SECONDS = 3.0
 _SEARCH_BATCH = 512
 
 
-def list_clusters(
-    review: Review,
-    view: View,
-    *,
-    order: str = "risk",
-    show: str = "all",
-    source: str | None = None,
-    search: str = "",
-    offset: int = 0,
-    limit: int = 50,
-) -> dict[str, Any]:
-    """One page of clusters. `show` is "all", "open" (with a member nobody decided about), "decided" or one of FLAGS."""
-    table, findings = view.table, view.findings
+@dataclass(frozen=True)
+class Wanted:
+    """Which clusters to list. `show` is "all", "open" (with a member nobody decided about), "decided" or one of FLAGS;
+    `search` is looked for in ids and texts."""
+
+    order: str = "risk"
+    show: str = "all"
+    source: str | None = None
+    search: str = ""
+    offset: int = 0
+    limit: int = 50
+
+
+def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
+    """One page of clusters."""
+    table, findings, order, show = view.table, view.findings, wanted.order, wanted.show
+    source, search = wanted.source, wanted.search[:MOST_SEARCH].strip()
     if order not in get_args(Order):
         raise ConfigError(f"clusters come by {', '.join(get_args(Order))}, not {order!r}")
     if order not in view.orders:
@@ -59,17 +65,17 @@ def list_clusters(
         mine = view.cut.clusters.labels[findings.sources == findings.source_names.index(source)]
         chosen = chosen[np.isin(table.labels[chosen], mine)]
     partial = False
-    if search.strip():
-        rows, partial = search_rows(findings, search.strip())
+    if search:
+        rows, partial = search_rows(findings, search)
         chosen = chosen[np.isin(table.labels[chosen], view.cut.clusters.labels[rows])]
-    page = chosen[max(0, offset) : max(0, offset) + min(max(1, limit), MOST_PAGE)].tolist()
+    page = _page(chosen, wanted.offset, wanted.limit).tolist()
     keepers = table.keeper[page]
     return {
         "revision": view.decisions.revision,
         "total": len(chosen),
         "of": len(table),
         "partial": partial,
-        "offset": offset,
+        "offset": wanted.offset,
         "clusters": [
             {
                 "label": int(table.labels[place]),
@@ -84,6 +90,10 @@ def list_clusters(
             for place, row, id in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
         ],
     }
+
+
+def _page(rows: Rows, offset: int, limit: int) -> Rows:
+    return rows[max(0, offset) : max(0, offset) + min(max(1, limit), MOST_PAGE)]
 
 
 def _decided(view: View) -> Rows:
@@ -109,7 +119,7 @@ def cluster_of(review: Review, view: View, row: int, offset: int = 0, limit: int
     similarity = np.nan_to_num(clusters.similarity[rows], nan=-1.0)
     others = rows[np.lexsort((rows, similarity))]
     others = others[others != keeper]
-    page = others[max(0, offset) : max(0, offset) + min(max(1, limit), MOST_PAGE)]
+    page = _page(others, offset, limit)
     left = [d for d in view.decisions.of("reject") if keeper in d.pair and not _together(view, d)]
     return {
         "revision": view.decisions.revision,

@@ -274,4 +274,4 @@ def _command(findings: Findings, keep: Keep) -> str:
 
 
 def _copy(decisions: Decisions) -> Decisions:
-    return Decisions(decisions.revision, dict(decisions.pairs), dict(decisions.chosen))
+    return Decisions(decisions.revision, dict(decisions.pairs), dict(decisions.choices))

@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,18 @@ from neardup import _core
 from neardup.errors import ConfigError, FormatError
 from neardup.threads import check_threads
 
-__all__ = ["BLOCK", "MOST_SCHEME", "PAGE", "Column", "ColumnFile", "Header", "aligned", "pieces", "xxh3"]
+__all__ = [
+    "BLOCK",
+    "MOST_SCHEME",
+    "PAGE",
+    "Closing",
+    "Column",
+    "ColumnFile",
+    "Header",
+    "aligned",
+    "pieces",
+    "xxh3",
+]
 
 BLOCK = 65536
 """Bytes under one checksum in large columns: 64 KiB are checked in microseconds and cost one page-in."""
@@ -50,6 +62,19 @@ def aligned(at: int) -> int:
 def pieces(length: int, block: int) -> int:
     """How many blocks some bytes fill."""
     return -(-length // block)
+
+
+class Closing:
+    """What holds files: with `with` they are given back at the end of the block."""
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from types import TracebackType
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.base import Codes
 from neardup.search.base import Hits, check_radius, check_scheme, rows_and_words
-from neardup.search.column_file import BLOCK, ColumnFile, pieces
+from neardup.search.column_file import BLOCK, Closing, ColumnFile, pieces
 from neardup.search.column_writer import ColumnFileWriter
 from neardup.search.segment_writer import StoredCodes
 from neardup.search.segments import Chunk, sort_chunk, sorted_hits, words_of
@@ -121,7 +120,7 @@ def _leading_counts(chunks: Iterable[Chunk], bits: int) -> NDArray[np.uint64]:
     return total
 
 
-class CompressedSegment:
+class CompressedSegment(Closing):
     """A compressed segment, opened. Opening reads its directory; blocks are checked when unpacked."""
 
     MAGIC = b"\x89NDcmp\r\n"
@@ -154,14 +153,6 @@ class CompressedSegment:
 
     def __len__(self) -> int:
         return self._count
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Give the file back; arrays taken from it stay valid while they are held."""

@@ -10,8 +10,7 @@ import secrets
 import struct
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints import Digests
+from neardup.search.column_file import Closing
 from neardup.threads import check_threads
 
 __all__ = ["DigestFile", "DigestHits", "write_digests"]
@@ -82,7 +82,7 @@ def write_digests(path: str | os.PathLike[str], digests: Digests, rows: ArrayLik
         temporary.unlink(missing_ok=True)
 
 
-class DigestFile:
+class DigestFile(Closing):
     """A digest file, mapped and never loaded whole.
 
     Opening reads it once to check the data against its checksum; `check=False` opens at once and trusts the
@@ -143,14 +143,6 @@ class DigestFile:
         """Let go of the file; lookups are over."""
         nothing: Any = np.zeros((0, self._digests.shape[1]), dtype=np.uint8)
         self._digests, self._rows = nothing, np.zeros(0, dtype=np.int64)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _header(fields: tuple[int, ...], scheme: bytes, own_checksum: int) -> bytes:

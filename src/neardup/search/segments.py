@@ -17,7 +17,7 @@ from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.base import Codes
 from neardup.search.base import Hits, check_radius, check_scheme, rows_and_words, to_codes
-from neardup.search.column_file import BLOCK, ColumnFile, pieces
+from neardup.search.column_file import BLOCK, Closing, ColumnFile, pieces
 from neardup.search.column_writer import ColumnFileWriter
 from neardup.threads import check_threads
 
@@ -122,7 +122,7 @@ def write_segment(
         segment.add(chunk, threads)
 
 
-class Segment:
+class Segment(Closing):
     """A segment file, opened. Opening reads the header and the fences alone, about 1/4,000 of the file."""
 
     MAGIC = b"\x89NDseg\r\n"
@@ -152,14 +152,6 @@ class Segment:
 
     def __len__(self) -> int:
         return self._count
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Give the file back; arrays taken from it stay valid while they are held."""

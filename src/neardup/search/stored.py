@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +12,7 @@ from numpy.typing import NDArray
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints.base import Codes
 from neardup.search.base import rows_and_words, width_for
+from neardup.search.column_file import Closing
 from neardup.search.compressed import CompressedSegment
 from neardup.search.segment_writer import StoredCodes
 from neardup.search.segments import Chunk, Segment, write_segment
@@ -33,7 +32,7 @@ def open_segment(path: str | os.PathLike[str]) -> StoredCodes:
     raise FormatError(path, "a segment file", f"magic {magic!r}")
 
 
-class SegmentSet:
+class SegmentSet(Closing):
     """Segments of one scheme: a folder of `.seg` and `.segz` files in the order of their names, or a list.
 
     A folder can grow: each batch appended is one more sorted file. One process at a time may append to it.
@@ -57,14 +56,6 @@ class SegmentSet:
 
     def __len__(self) -> int:
         return sum(len(segment) for segment in self.segments)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Give all files back."""

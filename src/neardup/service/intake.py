@@ -13,22 +13,23 @@ from typing import Any, NamedTuple
 import msgspec
 import numpy as np
 
+from neardup import _core
 from neardup.documents import Document
 from neardup.errors import DataError, NeardupError
 from neardup.fingerprints.base import Fingerprints
 from neardup.index import Index
 from neardup.index.answers import Answers, Seen
 from neardup.index.inputs import check_ids, meta_text
+from neardup.index.matching import Items
 from neardup.service.batching import Batcher
 from neardup.service.limits import Limits, Refused, check_depth
+from neardup.service.lines import FEW, LinePart
 from neardup.service.prints import PrintForm
 from neardup.service.schemas import NO_META, Line, RecentHit, SeenAnswer, decode_meta
 
-__all__ = ["FEW", "Coming", "Intake", "check_one"]
-
+__all__ = ["Coming", "Intake", "check_one"]
 
 RECENT = 50  # hits that are remembered, for people who watch
-FEW = 200  # documents looked at one by one before others have their turn on the event loop
 
 
 class Coming(NamedTuple):
@@ -98,32 +99,53 @@ class Intake:
             coming = coming._replace(text=await self._extract.put(document.html))
         return await self._seen.put(coming)
 
-    async def put_lines(
-        self, documents: Sequence[Line | BaseException], before: asyncio.Future[Any] | None
-    ) -> Answers | list[Any]:
-        """`put_all`, written after what came `before`; in columns where the documents are plain and alike."""
+    async def put_lines(self, part: LinePart, before: asyncio.Future[Any] | None) -> Answers | list[Any]:
+        """`put_all` for lines, written after what came `before`; in columns where they are plain and alike."""
+        answers = None
+        if self._index.store != "text" and part.holds_texts():
+            read = await self._in(self._printer, self._read, part)
+            if read is not None:
+                answers = await self._written(before, self._index.seen_prepared, *read)
+        if answers is not None:
+            return answers
+        documents = await part.documents()
         alike = self._alike(documents)
-        items = prints = None
+        ids = [] if alike is None else [one.id for one in documents]  # type: ignore[union-attr]
         if isinstance(alike, list):
-            with contextlib.suppress(NeardupError, ValueError):
-                items = await self._in(self._printer, self._index.prepare, alike)
-        else:
-            prints = alike
+            items = await self._in(self._printer, self._prepared, alike)
+            if items is not None:
+                answers = await self._written(before, self._index.seen_prepared, ids, items)
+        elif alike is not None:
+            answers = await self._written(before, self._index.seen_prints, ids, alike)
+        if answers is not None:
+            return answers
         if before is not None:
             await asyncio.wait({before})
-        ids = [one.id for one in documents] if alike is not None else []  # type: ignore[union-attr]
-        with contextlib.suppress(
-            NeardupError, ValueError
-        ):  # then each for itself: only the guilty ones are told
-            answers: Answers
-            if items is not None:
-                answers = await self._in(self.writer, self._index.seen_prepared, ids, items)
-            elif prints is not None:
-                answers = await self._in(self.writer, self._index.seen_prints, ids, prints)
-            if items is not None or prints is not None:
-                self._watch([answers[int(at)] for at in np.flatnonzero(~answers.new)[-RECENT:]])
-                return answers
         return await self.put_all(documents)
+
+    def _read(self, part: LinePart) -> tuple[list[str], Items] | None:
+        """Ids and prepared texts of lines that hold nothing else."""
+        found = part.texts()
+        items = None if found is None else self._prepared(found[1])
+        return None if found is None or items is None else (found[0], items)
+
+    def _prepared(self, texts: Sequence[str] | _core.Texts) -> Items | None:
+        """None if something is wrong with one: then each is looked at by itself, and only the guilty ones are told."""
+        with contextlib.suppress(NeardupError, ValueError):
+            return self._index.prepare(texts)
+        return None
+
+    async def _written(
+        self, before: asyncio.Future[Any] | None, call: Callable[..., Answers], *given: Any
+    ) -> Answers | None:
+        """The answers of a call that writes documents; None if something is wrong with one, and nothing is written."""
+        if before is not None:
+            await asyncio.wait({before})
+        with contextlib.suppress(NeardupError, ValueError):
+            answers: Answers = await self._in(self.writer, call, *given)
+            self._watch([answers[int(at)] for at in np.flatnonzero(~answers.new)[-RECENT:]])
+            return answers
+        return None
 
     def _alike(self, documents: Sequence[Any]) -> list[str] | Fingerprints | None:
         """The texts of documents, or their fingerprints, if they all have just an id and the one or the other."""

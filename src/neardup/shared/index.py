@@ -15,7 +15,7 @@ from neardup.errors import ConfigError
 from neardup.features.texts import Texts
 from neardup.index.answers import Answers, Cluster, Health, Hit, Stored
 from neardup.index.index import Index, Rows, Takes
-from neardup.index.inputs import check_ids, lasting
+from neardup.index.inputs import check_ids, check_opening
 from neardup.index.matching import Items, Matcher
 from neardup.index.recipe import Contents, Recipe
 from neardup.index.store import Durability
@@ -31,7 +31,6 @@ from neardup.shared.recipes import contents_of, load_recipe, store_recipe, usual
 from neardup.shared.stats import SharedStats
 from neardup.shared.tables import SharedTables
 from neardup.shared.turnover import SharedTurnover
-from neardup.threads import check_threads
 
 __all__ = ["SharedIndex"]
 
@@ -60,15 +59,12 @@ class SharedIndex(Index):
         threads: int = 1,
     ) -> None:
         address = Address.of(str(path))
-        lasting(ttl)  # checked before anything is made
-        if mode not in ("write", "read"):
-            raise ConfigError(f'mode is "write" or "read", not {mode!r}')
+        check_opening(mode, ttl, threads)
         if durability != "normal":
             raise ConfigError(
                 "how durable a shared index is, is set in the server (appendonly, appendfsync, replicas); "
                 "log=FILE&sync=1 in the address keeps a log of what was acknowledged"
             )
-        check_threads(threads)
         self.path = address.shown
         self._connection = Connection(address)
         self._journal: Journal | None = None

@@ -64,6 +64,7 @@ _BROADCAST = 5_000_000  # ids sent to every worker, so that texts need not be sh
 
 def _kept(stages: Stages, name: str, rows: DataFrame) -> str:
     stages.folder.stage(name, lambda: rows, lambda made: {"documents": made.count()})
+    stages.folder.lease.release()
     return f"{stages.folder.path}/{name}"
 
 

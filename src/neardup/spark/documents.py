@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from neardup.config import Config
 from neardup.errors import ConfigError, DataError
+from neardup.features.weights import Frequencies
 from neardup.methods import Near, Within, method_of
 from neardup.preparing import needs_corpus
 from neardup.spark.hamming import check_search
@@ -29,7 +30,6 @@ from neardup.spark.working import (
     Again,
     Batches,
     Fingerprint,
-    Learnt,
     Texts,
     count_features,
     fingerprints,
@@ -308,7 +308,8 @@ class Documents:
         hashes = table.column("hash").to_numpy().view(np.uint64)
         order = np.argsort(hashes)
         counts = table.column("count").to_numpy().astype(np.uint64)
-        learnt = Learnt(facts["documents"], hashes[order], counts[order])
+        scheme = self.config.features.unweighted().scheme
+        learnt = Frequencies(facts["documents"], hashes[order], counts[order], scheme)
         return self.session.sparkContext.broadcast(learnt)
 
     def _sample(self) -> DataFrame:

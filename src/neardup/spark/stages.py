@@ -75,6 +75,7 @@ class Stages:
         split = folder.claim(identity, split, overwrite)
         self.session = own_session(spark, settings(chosen, split, partitions is not None))
         self.folder = Folder(self.session, run)
+        self.folder.lease = folder.lease
         self.documents = Documents(
             self.session, source, self.config, self.folder, chosen, partitions is not None
         )
@@ -131,7 +132,9 @@ class Stages:
         """The documents that go: row, place, id, the id of the keeper, similarity; those that a filter leaves out have
         no keeper."""
         self.clusters()
-        return self._told("removals", lambda: self._stage(self._removals, "removals"))
+        found = self._told("removals", lambda: self._stage(self._removals, "removals"))
+        self.folder.lease.release()  # all is written: what follows only reads
+        return found
 
     def decisions(self) -> DataFrame:
         """Every document, those of a reference left out: id, kept, and of those in clusters the ids of cluster and
@@ -172,8 +175,12 @@ class Stages:
 
     def _told(self, name: str, make: Callable[[], Made]) -> Made:
         self.progress.stage(name)
-        with errors_of_workers():
-            return make()
+        try:
+            with errors_of_workers():
+                return make()
+        except BaseException:
+            self.folder.lease.release()
+            raise
 
     def _stage(self, make: Callable[[], Facts], name: str) -> DataFrame:
         make()

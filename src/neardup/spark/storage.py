@@ -8,10 +8,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pyarrow as pa
+from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
 from neardup.errors import ConfigError, DataError
+from neardup.spark.lease import Lease
 
 __all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path"]
 
@@ -60,6 +62,12 @@ class Folder:
         self._fs, place = file_system(spark, path)
         self.path = str(self._fs.makeQualified(place).toString())
         self._facts: dict[str, Facts] = {}
+        self.lease = Lease(self)
+
+    @property
+    def local(self) -> str | None:
+        """Its path on a filesystem of this machine, or None."""
+        return str(self._at("").toUri().getPath()) if str(self._fs.getScheme()) == "file" else None
 
     def _at(self, name: str) -> Any:
         return java_path(self.spark, f"{self.path}/{name}" if name else self.path)
@@ -104,26 +112,48 @@ class Folder:
         """An empty file."""
         self._fs.create(self._at(name), True).close()
 
+    def replace(self, name: str, data: bytes) -> None:
+        """Write a small file in place of what was there."""
+        _write(self._fs.create(self._at(name), True), data)
+
+    def create(self, name: str, data: bytes) -> bool:
+        """Write a small file; False if there is one of this name."""
+        try:
+            stream = self._fs.create(self._at(name), False)
+        except Py4JJavaError as error:
+            if self.exists(name):
+                return False
+            raise DataError(f"{self.path}/{name}: {_reason(error)}") from None
+        _write(stream, data)
+        return True
+
+    def state(self, name: str) -> tuple[int, bytes] | None:
+        """When a small file was changed (ms), and what is in it, nothing while it is written; None if there is none."""
+        changed = 0
+        try:
+            changed = int(self._fs.getFileStatus(self._at(name)).getModificationTime())
+            return changed, self._bytes(name)
+        except Py4JJavaError:
+            return (changed, b"") if self.exists(name) else None
+
     def write_json(self, name: str, facts: Facts) -> None:
         """A small file, there when it is whole."""
         hidden = f".{name}.tmp"
-        stream = self._fs.create(self._at(hidden), True)
-        try:
-            stream.write(bytearray(json.dumps(facts, ensure_ascii=False, indent=1).encode()))
-        finally:
-            stream.close()
+        self.replace(hidden, json.dumps(facts, ensure_ascii=False, indent=1).encode())
         if self.exists(name):
             self.remove(name)
         self.rename(hidden, name)
 
-    def read_json(self, name: str) -> Facts:
+    def _bytes(self, name: str) -> bytes:
         stream = self._fs.open(self._at(name))
         try:
-            data = _java(self.spark).org.apache.commons.io.IOUtils.toByteArray(stream)
+            return bytes(_java(self.spark).org.apache.commons.io.IOUtils.toByteArray(stream))
         finally:
             stream.close()
+
+    def read_json(self, name: str) -> Facts:
         try:
-            facts = json.loads(bytes(data))
+            facts = json.loads(self._bytes(name))
         except ValueError as error:
             raise DataError(f"{self.path}/{name}: damaged: {error}") from None
         assert isinstance(facts, dict)
@@ -131,13 +161,22 @@ class Folder:
 
     def claim(self, identity: Facts, split: int, overwrite: bool) -> int:
         """Make it the folder of this very run: of a new one, or of one that was stopped. Gives the size of the pieces
-        that files are cut into, which must be what it was."""
+        that files are cut into, which must be what it was. From here on no other driver may write to it, until the
+        lease is released."""
         identity = json.loads(json.dumps(identity))
         if self.exists() and not self.exists(MARK):
             if not self.is_folder():
                 raise ConfigError(f"{self.path}: is a file; name a folder for the run")
             if any(not name.startswith(".") for name in self.names()):
                 raise ConfigError(f"{self.path}: holds other files; name a new folder for the run")
+        self.lease.hold()
+        try:
+            return self._claimed(identity, split, overwrite)
+        except BaseException:
+            self.lease.release()
+            raise
+
+    def _claimed(self, identity: Facts, split: int, overwrite: bool) -> int:
         if self.exists(MARK):
             there = self.read_json(MARK)
             if there.get("identity") == identity and not overwrite:
@@ -149,8 +188,11 @@ class Folder:
                     f"{self.path}: holds a run of other {' and '.join(named) or 'settings'}; "
                     "name another folder, or overwrite it"
                 )
-            self.remove()
-        self.make()
+            # A stage's mark before its rows, the run's last: whenever this is stopped, what is left is a run's folder,
+            # and nothing in it counts as whole that is not.
+            for name in sorted(self.names(), key=lambda name: (name == MARK, not name.endswith(".json"))):
+                if not name.startswith("."):
+                    self.remove(name)
         self.write_json(MARK, {"identity": identity, "split": split})
         return split
 
@@ -161,12 +203,14 @@ class Folder:
         if name not in self._facts and self.exists(mark):
             self._facts[name] = self.read_json(mark)
         if name not in self._facts:
+            self.lease.hold()
             self.remove(name)
             made = make()
             schema = made.schema.json()
             made.write.parquet(f"{self.path}/{name}")
             self._facts[name] = {"schema": schema}
             facts = {**told(self.read(name)), "schema": schema}
+            self.lease.check()
             self.write_json(mark, facts)
             self._facts[name] = facts
         return self._facts[name]
@@ -182,6 +226,13 @@ class Folder:
         # Told its schema, Spark need not look for it in the files.
         schema = T.StructType.fromJson(json.loads(self._facts[name]["schema"]))
         return self.spark.read.schema(schema).parquet(f"{self.path}/{name}")
+
+
+def _write(stream: Any, data: bytes) -> None:
+    try:
+        stream.write(bytearray(data))
+    finally:
+        stream.close()
 
 
 def as_frame(spark: SparkSession, table: pa.Table, schema: str) -> DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -17,9 +17,7 @@ from neardup.config import Config
 from neardup.corpus.shard import MemoryShard
 from neardup.features.base import Features
 from neardup.features.texts import as_texts
-from neardup.features.weights import Frequencies, Idf
 from neardup.filters import languages_of
-from neardup.fingerprints.imatch import IMatch
 from neardup.fused import read_texts
 from neardup.methods import method_of
 from neardup.preparing import Prepared, needs_corpus
@@ -33,7 +31,6 @@ __all__ = [
     "READ",
     "SETS",
     "Fingerprint",
-    "Learnt",
     "Texts",
     "count_features",
     "feature_sets",
@@ -80,34 +77,14 @@ Batches = Iterator[pa.RecordBatch]
 Texts = Iterator[tuple[NDArray[np.int64], _core.Texts, Any]]
 
 
-@dataclass(frozen=True)
-class Learnt:
-    """What was learnt from the corpus, as columns: how many documents hold each feature."""
-
-    documents: int
-    hashes: NDArray[np.uint64]
-    counts: NDArray[np.uint64]
-
-
 @lru_cache(maxsize=4)
 def config_of(plain: str) -> Config:
     return Config.from_plain(json.loads(plain))
 
 
-def prepared_with(config: Config, learnt: Learnt | None) -> Prepared:
-    """The config's features as `prepare` makes them, from what was counted already."""
-    if learnt is None:
-        return Prepared.untaught(config)
-    plain = config.features.unweighted()
-    frequencies = Frequencies(learnt.documents, learnt.hashes, learnt.counts, plain.scheme)
-    features, compared, fitted = config.features, config.compared, None
-    if config.idf is not None:
-        features = replace(features, weights=Idf(frequencies, config.idf))
-        if config.compare is None:
-            compared = features
-    if isinstance(config.fingerprint, IMatch):
-        fitted = config.fingerprint.fit(frequencies)
-    return Prepared(config, features, compared, fitted=fitted)
+def prepared_with(config: Config, learnt: Any) -> Prepared:
+    """The config's features as `prepare` makes them; `learnt` are broadcast Frequencies where it had to learn first."""
+    return Prepared.untaught(config) if learnt is None else Prepared.taught(config, learnt.value)
 
 
 @dataclass(frozen=True)
@@ -240,7 +217,7 @@ def fingerprints(config: str, learnt: Any) -> Callable[[Texts], Batches]:
 
     def work(texts: Texts) -> Batches:
         made = config_of(config)
-        prepared, method = prepared_with(made, learnt.value), method_of(made)
+        prepared, method = prepared_with(made, learnt), method_of(made)
         assert method is not None
         for places, column, _ in texts:
             reading = read_texts(column, prepared.features, prepared.printer)
@@ -280,7 +257,7 @@ def feature_sets(config: str, learnt: Any, languages: bool) -> Callable[[Texts],
 
     def work(texts: Texts) -> Batches:
         made = config_of(config)
-        prepared = prepared_with(made, None if learnt is None else learnt.value)
+        prepared = prepared_with(made, learnt)
         weighted = isinstance(made.verify, Cosine)
         for places, column, held in texts:
             found = prepared.compared.extract(column)

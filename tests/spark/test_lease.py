@@ -1,0 +1,147 @@
+"""Two drivers on one run's folder: the second is refused while the first lives, and goes on when it is gone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from spark_runs import write_jsonl
+
+import neardup as nd
+import neardup.spark as ns
+from neardup.errors import ConfigError, DataError
+from neardup.spark import lease
+from neardup.spark.storage import Folder
+
+ROWS = [{"id": n, "text": f"one of two pages of number {n // 2}"} for n in range(6)]
+EXACT = nd.Config.of("exact")
+# Another driver, as far as the folder is concerned.
+HOLDER = """
+import sys
+from types import SimpleNamespace
+from neardup.spark.lease import Lease
+
+held = Lease(SimpleNamespace(path=sys.argv[1], local=sys.argv[1], make=lambda: None))
+held.hold()
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def other_driver() -> Iterator[Callable[[Path], subprocess.Popen[str]]]:
+    """Starts a process that has the lock of a folder until it ends."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(folder: Path) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", HOLDER, str(folder)]
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        started.append(process)
+        assert process.stdout is not None and process.stdout.readline() == "held\n"
+        return process
+
+    yield start
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+def scanned(path: str, run: Any, spark: Any, **options: Any) -> Any:
+    return ns.scan(path, str(run), EXACT, spark=spark, partitions=1, **options)
+
+
+@pytest.mark.process
+def test_a_second_driver_is_refused_until_the_first_is_gone(
+    spark: Any, tmp_path: Path, other_driver: Any
+) -> None:
+    path, run = write_jsonl(tmp_path / "a.jsonl", ROWS)[0], tmp_path / "run"
+    run.mkdir()
+    first = other_driver(run)
+    for overwrite in (False, True):
+        with pytest.raises(
+            DataError, match=rf"another driver is writing there \(process {first.pid} on .*wait"
+        ):
+            scanned(path, run, spark, overwrite=overwrite)
+    assert [entry.name for entry in run.iterdir()] == [lease.LEASE], "nothing was written"
+    first.kill()
+    first.wait()
+    stages = scanned(path, run, spark)
+    assert stages.summary().kept == 3
+    # It is finished, so that another may have it though this process lives, and this one may read on.
+    second = other_driver(run)
+    assert stages.removals().count() == 3
+    with pytest.raises(DataError, match="another driver"):
+        scanned(path, run, spark)
+    second.kill()
+    second.wait()
+    with pytest.raises(ConfigError, match="run of other config"):
+        ns.scan(path, str(run), nd.Config(), spark=spark)
+    third = other_driver(run)  # a run that was refused or failed holds nothing either
+    assert third.poll() is None
+
+
+@pytest.fixture
+def afar(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A folder on a filesystem of Hadoop's own that has no locks, and a shorter patience."""
+    monkeypatch.setattr(lease, "BEAT", 0.2)
+    monkeypatch.setattr(lease, "PATIENCE", 2.0)
+    monkeypatch.setattr(lease, "SETTLE", 0.1)
+    (tmp_path / "far").mkdir()
+    name = f"far{abs(hash(str(tmp_path)))}"
+    spark._jsc.hadoopConfiguration().set(f"fs.viewfs.mounttable.{name}.link./runs", f"file://{tmp_path}/far")
+    return f"viewfs://{name}/runs/run"
+
+
+def test_a_lease_is_kept_alive(spark: Any, afar: str) -> None:
+    folder = Folder(spark, afar)
+    assert folder.local is None
+    first = lease._Beating(folder)
+    before = folder.state(lease.LEASE)
+    with pytest.raises(DataError, match=rf"another driver is writing there \(process {os.getpid()} on "):
+        lease._Beating(folder)
+    assert folder.state(lease.LEASE) != before, "it was told by a sign of life"
+    first.check()
+    first._over.set()  # as if its machine were gone: no more signs, and nobody to ask
+    time.sleep(0.3)
+    began = time.monotonic()
+    second = lease._Beating(folder)
+    assert time.monotonic() - began >= 2.0
+    with pytest.raises(DataError, match="another driver has taken it over"):
+        first.check()
+    first.release()
+    second.check()
+    assert second._mine(), "only its owner gives a lease back"
+    second.release()
+    assert folder.state(lease.LEASE) is None
+
+
+def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(spark: Any, afar: str) -> None:
+    folder = Folder(spark, afar)
+    process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    record = json.loads(lease._record(name="x", system=lease._system()))
+    record |= {"process": process.pid, "started": lease._started(process.pid)}
+    assert record["started"] and not lease._gone(json.dumps(record).encode())
+    process.communicate(b"\n")
+    folder.make()
+    assert folder.create(lease.LEASE, json.dumps(record).encode())
+    assert not folder.create(lease.LEASE, b"")
+    began = time.monotonic()
+    lease._Beating(folder).release()
+    assert time.monotonic() - began < 2.0
+
+
+def test_a_run_on_such_a_filesystem(spark: Any, afar: str, tmp_path: Path) -> None:
+    path = write_jsonl(tmp_path / "a.jsonl", ROWS)[0]
+    other = lease._Beating(Folder(spark, afar))
+    with pytest.raises(DataError, match="another driver is writing there"):
+        scanned(path, afar, spark)
+    other.release()
+    assert scanned(path, afar, spark).summary().kept == 3
+    assert Folder(spark, afar).state(lease.LEASE) is None
