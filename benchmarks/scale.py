@@ -349,6 +349,9 @@ LEFT_OUT = """\
 - Near-duplicates are taken to have the same share at every size. A real crawl has more of them the larger it is, since
   each page meets more others; candidates, pairs and clusters grow with them. Candidates by chance grow with the square
   of the documents until the cap on a bucket holds them; the figures of a million say little of that.
+- What is small is sent around instead of shuffling what it is joined with: which documents have the words of others
+  while it is below 10 MB, and which features are compared where for up to two million documents. Beyond, band keys
+  are shuffled once or twice more, and the features of `verified` twice.
 - Some things are held whole. A pass that reads texts again gives every Python worker one bit for each document: 125 MB
   for a billion, 1.25 GB for ten, in each process. Pieces of files are listed on the driver.
 - Documents are short here. The cost of fingerprints and of reading goes by bytes of text, not by documents.

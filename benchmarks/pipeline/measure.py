@@ -98,10 +98,12 @@ def kilobytes(field: str | None) -> int:
 
 
 def size(folder: Path) -> int:
+    """Bytes of all files below a folder, as far as they are there while it is looked at."""
     total = 0
-    for path in folder.rglob("*"):
-        try:
-            total += path.stat().st_size if path.is_file() else 0
-        except OSError:  # it was removed meanwhile
-            continue
+    for parent, _, names in os.walk(folder):  # which passes over a folder that was removed meanwhile
+        for name in names:
+            try:
+                total += os.stat(f"{parent}/{name}", follow_symlinks=False).st_size
+            except OSError:
+                continue
     return total

@@ -24,8 +24,8 @@ SETTINGS = {
 
 
 def command(corpus: Path, run: Path, threads: int) -> list[str]:
-    """What a user types."""
-    options = f"--threshold 0.8 --master local[{threads}] --quiet --json".split()
+    """What a user types; threshold and floor are those of the local command it is compared with."""
+    options = f"--threshold 0.8 --floor 0.8 --master local[{threads}] --quiet --json".split()
     return [sys.executable, "-m", "neardup", "spark", "scan", str(corpus), "--out", str(run), *options]
 
 

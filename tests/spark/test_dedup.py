@@ -104,7 +104,6 @@ def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):
     path = write_jsonl(tmp_path / "a.jsonl", [{"id": 1, "text": "a"}])[0]
     for config, what in [
         (nd.Config(templates=nd.Templates()), "templates"),
-        (nd.Config.of("supers"), "Agree"),
         (nd.Config(verify=nd.Containment(0.8)), "Inverted"),
         (nd.Config(fingerprint=nd.Simhash(margins="ranks"), search=nd.PSM(3)), "PSM"),
     ]:

@@ -49,6 +49,7 @@ def spark() -> None:
     show_default=True,
     help="Pairs that the driver may end the clustering of.",
 )
+@click.option("--against", multiple=True, help="A corpus to compare with; it is never touched. Repeatable.")
 @click.option("--overwrite", is_flag=True, help="Drop what is in the run's folder.")
 @reading_options
 @config_options
@@ -68,6 +69,7 @@ def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:
         text=given["text"],
         id=given["id_"],
         format=given["format_"],
+        against=given["against"],
         partitions=given["partitions"],
         finish=given["finish"],
         overwrite=given["overwrite"],

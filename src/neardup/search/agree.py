@@ -24,7 +24,7 @@ from neardup.search.joined import Joined
 from neardup.search.runs import PairRuns, unpack_pairs
 from neardup.threads import check_threads
 
-__all__ = ["Agree"]
+__all__ = ["Agree", "folded"]
 
 Places = NDArray[Any]
 
@@ -99,10 +99,10 @@ class Agree:
         for number, part in enumerate(parts):
             places = values[chosen, part]
             whole = (places != 0).all(axis=1) if values.dtype == np.uint64 else np.ones(len(chosen), np.bool_)
-            rows, keys = chosen[whole], _folded(places[whole])
+            rows, keys = chosen[whole], folded(places[whole])
             ranks = None if order is None else np.ascontiguousarray(order[whole])
             # In a bucket beyond the cap neighbours are told by the places of the next part.
-            then = _folded(values[rows, parts[(number + 1) % len(parts)]])
+            then = folded(values[rows, parts[(number + 1) % len(parts)]])
             found, capped, skipped = _core.key_pairs(keys, then, ranks, self.cap, threads)
             joined.capped += capped
             joined.skipped += skipped
@@ -116,7 +116,7 @@ class Agree:
         return joined
 
 
-def _folded(places: Places) -> NDArray[np.uint64]:
+def folded(places: Places) -> NDArray[np.uint64]:
     """One key for the places of each row, equal for equal ones."""
     keys = np.zeros(len(places), np.uint64)
     for column in range(places.shape[1]):

@@ -15,11 +15,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from neardup.features.base import Features
-from neardup.methods import Bands, Near, method_of
+from neardup.methods import Agreement, Bands, Near, method_of
 from neardup.search.short import ShortJoin
+from neardup.spark.agreeing import crowds_agreeing, meet_agreeing
+from neardup.spark.bundles import flat
 from neardup.spark.documents import Documents
 from neardup.spark.hamming import near_codes
-from neardup.spark.meeting import Fit, crowded, meet
+from neardup.spark.meeting import Fit, Meet, crowded, meet
+from neardup.spark.neighbours import BUNDLES, Sieve, bundled, neighbours, pairs_of
+from neardup.spark.scattering import BandEntries, SizedEntries
 from neardup.spark.storage import Facts
 from neardup.spark.working import SETS, feature_sets
 from neardup.verify import Jaccard
@@ -37,8 +41,17 @@ class Candidates:
 
     def __init__(self, documents: Documents) -> None:
         self.documents, self.config, self.folder = documents, documents.config, documents.folder
-        self.partitions, self.plain = documents.partitions, documents.plain
-        self.method = method_of(self.config)
+        self.plain, self.method = documents.plain, method_of(self.config)
+
+    @property
+    def partitions(self) -> int:
+        """How many parts a shuffle makes."""
+        return self.documents.partitions
+
+    @property
+    def parts(self) -> int:
+        """How many bundles pairs travel in."""
+        return 4 * self.partitions
 
     # Equal words.
 
@@ -71,7 +84,10 @@ class Candidates:
     # Equal fingerprints.
 
     def alike(self) -> Facts:
-        """Documents with the fingerprints of others: row, head (the best of them), how many there are."""
+        """Documents with the fingerprints of others: row, head (the best of them), how many there are. Places that
+        agree are counted pair by pair, so there nobody stands for others."""
+        if isinstance(self.method, Agreement):
+            return {"documents": 0}
 
         def make() -> DataFrame:
             units = self.units.select("row", "rank", "alike")
@@ -81,7 +97,11 @@ class Candidates:
             joined = units.join(groups.where("many > 1"), "alike")
             return joined.select("row", F.col("best.row").alias("head"), "many")
 
-        return self.folder.stage("alike", make, lambda rows: {"documents": rows.count()})
+        def told(rows: DataFrame) -> Facts:
+            found = rows.agg(F.count("*"), F.max("many")).collect()[0]
+            return {"documents": int(found[0]), "largest": int(found[1] or 0)}
+
+        return self.folder.stage("alike", make, told)
 
     @cached_property
     def heads(self) -> DataFrame:
@@ -94,54 +114,71 @@ class Candidates:
     # Meeting.
 
     def met(self) -> Facts:
-        """Pairs of heads as they meet, with repeats, and buckets beyond the cap."""
-        method = self.method
+        """Pairs of heads as they meet, with repeats, and buckets beyond the cap. Facts: how many these are, and how
+        many parts of keys were split between tasks."""
+        method, split = self.method, 0
 
         def make() -> DataFrame:
+            nonlocal split
             if isinstance(method, Bands):
-                entries = self.heads.select("row", F.posexplode("keys").alias("table", "key"))
-                return meet(entries, self.partitions, method.lsh.cap)
+                keys, made = self.heads.select("row", "keys"), Meet(method.lsh.cap, self.parts)
+                return meet(keys, BandEntries(), method.lsh.bands, self.partitions, made)
+            if isinstance(method, Agreement):
+                return meet_agreeing(self.heads, method, self.partitions, self.parts)
             assert isinstance(method, Near)
             count = self.documents.facts["documents"]
-            pairs = near_codes(self.heads, method.search, method.bits, count, self.partitions)
-            none = F.lit(None).cast("bigint")
-            return pairs.select(
-                "left", "right", none.cast("int").alias("table"), none.alias("key"), none.alias("many")
+            pairs, split = near_codes(
+                self.heads, method.search, method.bits, count, self.partitions, self.parts
             )
+            none = F.lit(None).cast("bigint")
+            return pairs.select("*", none.cast("int").alias("table"), none.alias("key"), none.alias("many"))
 
-        return self.folder.stage("met", make, _crowds)
+        return self.folder.stage("met", make, lambda rows: {**_crowds(rows), "split": split})
 
     def _head_pairs(self) -> tuple[DataFrame, int]:
-        """Pairs of heads, each once, and how many of crowded buckets are not among them."""
+        """Pairs of heads in bundles, and how many of crowded buckets are not among them."""
         facts, met = self.met(), self.folder.read("met")
-        pairs, skipped = met.where("left is not null").select("left", "right"), 0
+        bundles, skipped = met.where("many is null").select("part", "rights", "counts", "lefts"), 0
         if facts["capped"]:
-            assert isinstance(self.method, Bands)
-            following = F.element_at("keys", (F.col("table") + 1) % self.method.lsh.bands + 1)
-            entries = self.heads.select("row", "rank", "keys", F.posexplode("keys").alias("table", "key"))
-            entries = entries.withColumn("then", following).drop("keys")
-            more, left_out = crowded(entries, met.where("many is not null"))
-            pairs = pairs.unionByName(more)
+            more, left_out = self._crowded(met.where("many is not null"))
+            bundles = bundles.unionByName(bundled(more, self.parts))
             skipped = _total(left_out, "skipped")
-        return pairs.distinct(), skipped
+        return bundles, skipped
+
+    def _crowded(self, buckets: DataFrame) -> tuple[DataFrame, DataFrame]:
+        if isinstance(self.method, Agreement):
+            return crowds_agreeing(self.heads, self.method, buckets)
+        assert isinstance(self.method, Bands)
+        following = F.element_at("keys", (F.col("table") + 1) % self.method.lsh.bands + 1)
+        entries = self.heads.select("row", "rank", "keys", F.posexplode("keys").alias("table", "key"))
+        return crowded(entries.withColumn("then", following).drop("keys"), buckets)
 
     def candidates(self) -> Facts:
-        """Pairs worth a comparison (left, right), each once; the groups behind heads spelled out where they are small.
+        """Pairs worth a comparison, each once, as NEIGHBOURS; the groups behind heads spelled out where they are small.
         Facts: how many, and what was left implied, capped and skipped."""
         implied = skipped = 0
 
         def make() -> DataFrame:
             nonlocal implied, skipped
-            pairs, skipped = self._head_pairs()
+            bundles, skipped = self._head_pairs()
             if self.alike()["documents"]:
-                pairs, implied = self._spelled(pairs)
-            return pairs
+                heads = self._alike_heads()
+                alone, with_others = (
+                    bundles.mapInArrow(Sieve(heads, side), BUNDLES) for side in (False, True)
+                )
+                spelled, implied = self._spelled(pairs_of(neighbours(with_others, self.partitions)))
+                bundles = alone.unionByName(bundled(spelled, self.parts))
+            return neighbours(bundles, self.partitions, self.documents.reference)
 
         def told(rows: DataFrame) -> Facts:
-            capped = self.met()["capped"]
-            return {"pairs": rows.count(), "implied": implied, "capped": capped, "skipped": skipped}
+            return {**counts_of(rows), "implied": implied, "capped": self.met()["capped"], "skipped": skipped}
 
         return self.folder.stage("candidates", make, told)
+
+    def _alike_heads(self) -> Any:
+        """The heads that stand for others, broadcast."""
+        heads = self.folder.read("alike").where("row = head").select("row").toArrow().column(0).to_numpy()
+        return self.documents.session.sparkContext.broadcast(np.sort(heads))
 
     def _spelled(self, pairs: DataFrame) -> tuple[DataFrame, int]:
         """Pairs of heads with what stands behind them; and how many pairs were left implied."""
@@ -160,7 +197,6 @@ class Candidates:
         behind = F.col("left_many") * F.col("right_many")
         sided = sided.withColumn("behind", behind)
         small = (F.col("behind") > 1) & (F.col("behind") <= _SPREAD)
-        implied = _total(sided.where(~small).select((F.col("behind") - 1).alias("more")), "more")
         spelled = (
             sided.where(small)
             .withColumn("a", F.explode(F.coalesce("left_members", F.array("left"))))
@@ -172,10 +208,16 @@ class Candidates:
         inside = few.select("a", F.explode("members").alias("b")).where("a < b")
         stars = alike.join(groups.where(inner > _SPREAD).select("head"), "head").where("row <> head")
         apart = stars.select(F.least("row", "head").alias("left"), F.greatest("row", "head").alias("right"))
-        unsaid = groups.where(inner > _SPREAD).select((inner - F.col("many") + 1).cast("long").alias("more"))
+        implied = 0
+        if self.alike()["largest"] ** 2 > _SPREAD:
+            unsaid = groups.where(inner > _SPREAD).select(
+                (inner - F.col("many") + 1).cast("long").alias("more")
+            )
+            beyond = sided.where(~small).select((F.col("behind") - 1).alias("more"))
+            implied = _total(unsaid, "more") + _total(beyond, "more")
         whole = sided.where(~small).select("left", "right").unionByName(spelled)
         whole = whole.unionByName(inside.toDF("left", "right")).unionByName(apart)
-        return whole.distinct(), implied + _total(unsaid, "more")
+        return whole, implied
 
     # Short documents.
 
@@ -234,7 +276,8 @@ class Candidates:
         entries = self._short_entries(join)
 
         def make_met() -> DataFrame:
-            return meet(entries, self.partitions, join.cap, fit)
+            made = Meet(join.cap, self.parts, 1, fit)
+            return meet(entries, SizedEntries(), 1, self.partitions, made)
 
         crowds = self.folder.stage("short-met", make_met, _crowds)
         skipped = 0
@@ -242,17 +285,17 @@ class Candidates:
         def make() -> DataFrame:
             nonlocal skipped
             met = self.folder.read("short-met")
-            pairs = met.where("left is not null").select("left", "right")
+            bundles = met.where("many is null").select("part", "rights", "counts", "lefts")
             if crowds["capped"]:
                 ranked = entries.join(self.units.select("row", "rank"), "row")
                 ranked = ranked.withColumn("then", F.lit(0).cast("long"))
                 more, left_out = crowded(ranked, met.where("many is not null"), fit)
-                pairs = pairs.unionByName(more)
+                bundles = bundles.unionByName(bundled(more, self.parts))
                 skipped = _total(left_out, "skipped")
-            return pairs.distinct()
+            return neighbours(bundles, self.partitions, self.documents.reference)
 
         def told(rows: DataFrame) -> Facts:
-            return {"pairs": rows.count(), "capped": crowds["capped"], "skipped": skipped}
+            return {**counts_of(rows), "capped": crowds["capped"], "skipped": skipped}
 
         return self.folder.stage("short", make, told)
 
@@ -274,15 +317,16 @@ def _total(rows: DataFrame, name: str) -> int:
     return int(rows.agg(F.sum(name)).collect()[0][0] or 0)
 
 
+def counts_of(rows: DataFrame) -> Facts:
+    """How many pairs NEIGHBOURS hold."""
+    return {"pairs": _total(rows.select((F.octet_length("lefts") / 8).cast("long").alias("many")), "many")}
+
+
 def features_of(batch: pa.RecordBatch) -> Features:
     """Feature sets out of their column of bytes, without weights."""
-    column = batch.column("hashes").cast(pa.large_binary())
-    _, ends, data = column.buffers()
-    offsets = np.frombuffer(ends, np.int64)[column.offset : column.offset + len(column) + 1]
-    flat = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-    hashes = np.ascontiguousarray(flat[offsets[0] : offsets[-1]]).view(np.uint64)
+    hashes, offsets = flat(batch.column("hashes"), np.uint64)
     weights: Any = np.broadcast_to(np.float32(1), len(hashes))
-    return Features(hashes, weights, (offsets - offsets[0]) // 8, "features of one run")
+    return Features(hashes, weights, offsets, "features of one run")
 
 
 def _binned(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

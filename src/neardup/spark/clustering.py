@@ -32,12 +32,13 @@ Save = Callable[[str, DataFrame], DataFrame]
 
 
 def decided_here(
-    documents: DataFrame, pairs: DataFrame, config: Config, threshold: float
+    documents: DataFrame, pairs: DataFrame, config: Config, threshold: float, reference: int = 0
 ) -> tuple[pa.Table, Facts]:
     """The decision on every document that has a pair or the words of another, by the local `cut` on the driver; and
     what it amounts to.
 
-    `documents` are those: row, first, pref, by, source; `pairs` (left, right, similarity) are between first rows.
+    `documents` are those: row, first, pref, by, source; `pairs` (left, right, similarity) are between first rows. Rows
+    below `reference` stay.
     """
     columns = documents.toArrow().combine_chunks()
     ties = pairs.toArrow().combine_chunks()
@@ -64,6 +65,7 @@ def decided_here(
         among=config.keep.among,
         sources=sources,
         method=config.clusters,
+        reference=int(np.searchsorted(row, reference)),
     )
     sizes = made.clusters.sizes()[1]
     facts = {

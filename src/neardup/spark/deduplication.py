@@ -99,19 +99,22 @@ def scan(
     text: str | None = None,
     id: str | None = None,
     format: str | None = None,
+    against: str | Sequence[str] = (),
     progress: Progress | None = None,
     **options: Any,
 ) -> Stages:
     """Find the duplicates in files (JSONL, Parquet, WARC and what else the local readers take) on any Hadoop
-    filesystem. All stages are written to the folder `run`; nothing else is changed. A run that was stopped goes on when
-    it is called again with the same inputs and config. `options` are those of Stages."""
+    filesystem: among themselves, and of the corpora in `against`, which stay as they are. All stages are written to the
+    folder `run`; nothing else is changed. A run that was stopped goes on when it is called again with the same inputs
+    and config. `options` are those of Stages."""
     spark = spark or start()
     config = config or Config()
     named = [inputs] if isinstance(inputs, str) else list(inputs)
     told = progress or Progress()
     told.stage("list")
     with errors_of_workers():
-        source = Files.find(spark, named, config, text=text, id=id, format=format)
+        others = [against] if isinstance(against, str) else list(against)
+        source = Files.find(spark, named, config, text=text, id=id, format=format, against=others)
         stages = Stages(spark, source, config, run, progress=told, **options)
     stages.removals()
     return stages

@@ -4,6 +4,7 @@ the texts of some of them."""
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import Any
@@ -34,8 +35,9 @@ from neardup.spark.working import (
     fingerprints,
 )
 
-__all__ = ["Documents", "check_config"]
+__all__ = ["Documents", "check_config", "partitions_for"]
 
+_PART = 64 << 20  # bytes of text whose fingerprints and features are in one part of a shuffle
 _BITS = 16  # places to a block of a bitmap: 8 KB of bits
 _SAMPLE = 1_000_000  # documents that weights are learnt from, as in `prepare`
 _ORDER = "part int, inside bigint, place bigint"
@@ -48,30 +50,47 @@ def check_config(config: Config) -> None:
             "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
         )
     method = method_of(config)
-    if isinstance(method, Within) or config.agree is not None:
-        kind = "Inverted (containment)" if isinstance(method, Within) else "Agree"
+    if isinstance(method, Within):
         raise ConfigError(
-            f"{kind} is searched by the local pipeline alone: on Spark use MinHash with LSH or codes with Join"
+            "Inverted (containment) is searched by the local pipeline alone: on Spark use MinHash with LSH, codes with "
+            "Join, or Agree"
         )
     if isinstance(method, Near):
         check_search(method.search)
 
 
+def partitions_for(size: int) -> int:
+    """How many parts so many bytes of text are cut into by a shuffle."""
+    return min(20_000, math.ceil(size / _PART))
+
+
 class Documents:
-    """The documents of a run. `partitions` is how many parts shuffles make of them."""
+    """The documents of a run. `partitions` is how many parts shuffles make of them; unless that was `chosen`, they
+    become more when it is known how much text there is, which compressed files and DataFrames do not tell before."""
 
     def __init__(
-        self, session: SparkSession, source: Input, config: Config, folder: Folder, partitions: int
+        self,
+        session: SparkSession,
+        source: Input,
+        config: Config,
+        folder: Folder,
+        partitions: int,
+        chosen: bool = False,
     ) -> None:
         self.session, self.source, self.config = session, source, config
-        self.folder, self.partitions = folder, partitions
+        self.folder, self.partitions, self.chosen = folder, partitions, chosen
         self.plain = json.dumps(config.to_plain())
         self._held: list[Any] = []
 
     @cached_property
     def facts(self) -> Facts:
         """Counts of what was read, and the pieces [file, start, lines] it was read in."""
-        return self.folder.stage("read", self._read, self._told)
+        facts = self.folder.stage("read", self._read, self._told)
+        wanted = partitions_for(facts["bytes"])
+        if wanted > self.partitions and not self.chosen:
+            self.partitions = wanted
+            self.session.conf.set("spark.sql.shuffle.partitions", str(wanted))
+        return facts
 
     def _read(self) -> DataFrame:
         parts = []
@@ -86,7 +105,8 @@ class Documents:
     def _told(self, rows: DataFrame) -> Facts:
         pieces = rows.where("kind = 2").select("file", "start", "line").toArrow().to_pylist()
         taking = ~F.col("empty") & (F.col("filtered") == 0)
-        kinds = rows.where("kind < 2").groupBy("kind", "reason").agg(
+        own = F.col("file") >= self._reference_files
+        kinds = rows.where("kind < 2").groupBy("kind", "reason", own.alias("own")).agg(
             F.count("*").alias("documents"),
             F.sum(F.col("empty").cast("long")).alias("empty"),
             F.sum((F.col("filtered") != 0).cast("long")).alias("filtered"),
@@ -96,11 +116,16 @@ class Documents:
             F.min(F.when(taking, F.col("tokens"))).alias("shortest"),
         )  # fmt: skip
         found = kinds.toArrow().to_pylist()
-        counts: dict[str, Any] = next((row for row in found if row["kind"] == 0), {})
-        names = ("documents", "empty", "filtered", "out", "tokens", "bytes", "shortest")
+        documents = [row for row in found if row["kind"] == 0]
+        theirs = [row for row in documents if not row["own"]]
+        names = ("documents", "empty", "filtered", "out", "tokens", "bytes")
+        shortest = [row["shortest"] for row in documents if row["shortest"] is not None]
+        rejected = [row for row in sorted(found, key=str) if row["kind"] == 1 and row["own"]]
         return {
-            **{name: int(counts.get(name) or 0) for name in names},
-            "rejected": {r["reason"]: r["documents"] for r in sorted(found, key=str) if r["kind"] == 1},
+            **{name: sum(row[name] or 0 for row in documents) for name in names},
+            "shortest": min(shortest, default=0),
+            "reference": {name: sum(row[name] or 0 for row in theirs) for name in names[:3]},
+            "rejected": {row["reason"]: row["documents"] for row in rejected},
             "pieces": sorted([piece["file"], piece["start"], piece["line"]] for piece in pieces),
         }
 
@@ -115,6 +140,15 @@ class Documents:
     def places(self) -> int:
         """How many places there are, those of rejects among them."""
         return sum(lines for _, _, lines in self.facts["pieces"])
+
+    @property
+    def _reference_files(self) -> int:
+        return self.source.reference if isinstance(self.source, Files) else 0
+
+    @cached_property
+    def reference(self) -> int:
+        """Rows below this are of corpora that are compared against: they stay, and take no part among themselves."""
+        return sum(lines for file, _, lines in self.facts["pieces"] if file < self._reference_files)
 
     @property
     def rows_are_places(self) -> bool:
@@ -178,7 +212,11 @@ class Documents:
         for place, name in enumerate(prefer):
             here = F.col("source") == name
             chosen = F.when(here, place) if chosen is None else chosen.when(here, place)
-        return F.lit(0) if chosen is None else chosen.otherwise(len(prefer))
+        whole = F.lit(0) if chosen is None else chosen.otherwise(len(prefer))
+        if not self.reference:
+            return whole
+        # Documents of a reference come before all others, in their own order.
+        return F.when(F.col("row") < self.reference, whole - len(prefer) - 1).otherwise(whole)
 
     def check_preferred(self) -> None:
         """ConfigError for a preferred source that no document is of."""
@@ -300,7 +338,8 @@ class Documents:
 
     def rejects(self) -> DataFrame:
         """What could not be read: file, row, reason, detail, sample."""
-        return self._placed().where("kind = 1").select(
+        rejected = self._placed().where((F.col("kind") == 1) & (F.col("file") >= self._reference_files))
+        return rejected.select(
             F.col("name").alias("file"), F.col("line").alias("row"), "reason", "detail", "sample"
         )  # fmt: skip
 

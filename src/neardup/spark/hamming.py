@@ -1,11 +1,13 @@
-"""Codes within a radius: they meet on the keys of a covering design, and each partition is joined natively.
+"""Codes within a radius: they meet on the keys of a covering design, and each part of the keys is joined natively.
 
-Any two codes within the radius share the key of one table at least, so they meet in the partition of that key. There
-the native join finds all pairs of what came together, never trying all of them. Every exact method finds these pairs.
+Any two codes within the radius share the key of one table at least, so they meet in the part of that key. There the
+native join finds all pairs of what came together, never trying all of them. Every exact method finds these pairs. A
+part with very many codes is spread over a grid, so that no task holds more than twice the most there may be.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from neardup.config import Hamming
 from neardup.errors import ConfigError
@@ -22,11 +25,14 @@ from neardup.search.designs import Design
 from neardup.search.hamming import extract_bits
 from neardup.search.join import Join, join_design
 from neardup.search.psm import PSM
+from neardup.spark.bundles import part_of, runs
+from neardup.spark.neighbours import BUNDLES, PairBundles
+from neardup.spark.scattering import Entries, Entry, Scatter, columns_of, parts_of, scattered
 
-__all__ = ["check_search", "near_codes"]
+__all__ = ["MOST", "check_search", "near_codes"]
 
-_ENTRY = "table int, key bigint, row bigint, alike array<bigint>"
-_FOUND = "left bigint, right bigint"
+MOST = 1 << 21  # codes of one part that are joined together; about 60 bytes each
+_COUNTS = "table int, part int, many bigint"
 
 
 def check_search(search: Hamming) -> None:
@@ -40,57 +46,88 @@ def check_search(search: Hamming) -> None:
 
 @dataclass(frozen=True)
 class _Keys:
-    """Codes to their key in every table of a design."""
+    """Codes (row, alike: the code's words) to their key in every table of a design."""
 
-    bits: int
     masks: tuple[int, ...]
+
+    def __call__(self, batch: pa.RecordBatch) -> Iterator[Entry]:
+        rows = batch.column("row").to_numpy(zero_copy_only=False)
+        flat = batch.column("alike").flatten().to_numpy(zero_copy_only=False)
+        words = flat.reshape(len(rows), -1)
+        for table, mask in enumerate(self.masks):
+            yield table, extract_bits(words.view(np.uint64), mask).view(np.int64), rows, words
+
+
+@dataclass(frozen=True)
+class _Count:
+    """How many entries there are of each table and part."""
+
+    entries: Entries
+    parts: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            words = _words(batch.column("alike"))
-            rows, alike = batch.column("row"), batch.column("alike")
-            for table, mask in enumerate(self.masks):
-                key = extract_bits(words, mask).view(np.int64)
-                tables = pa.array(np.full(len(words), table, np.int32))
-                yield pa.record_batch([tables, pa.array(key), rows, alike], ["table", "key", "row", "alike"])
+            if not batch.num_rows:
+                continue
+            for table, key, _, _ in self.entries(batch):
+                many = np.bincount(part_of(key, self.parts), minlength=self.parts)
+                part = np.flatnonzero(many)
+                tables = pa.array(np.full(len(part), table, np.int32))
+                yield pa.record_batch(
+                    [tables, pa.array(part.astype(np.int32)), pa.array(many[part])], ["table", "part", "many"]
+                )
 
 
 @dataclass(frozen=True)
 class _Join:
-    """All pairs within the radius of what came to one partition."""
+    """All pairs within the radius of what came to one table, part and cell."""
 
     bits: int
     radius: int
+    parts: int
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        rows: list[NDArray[np.int64]] = [np.empty(0, np.int64)]
-        words: list[NDArray[np.uint64]] = [np.empty((0, (self.bits + 63) // 64), np.uint64)]
-        for batch in batches:
-            if batch.num_rows:
-                rows.append(batch.column("row").to_numpy(zero_copy_only=False))
-                words.append(_words(batch.column("alike")))
-        row, first = np.unique(np.concatenate(rows), return_index=True)
-        code = np.ascontiguousarray(np.concatenate(words)[first])
+        made = PairBundles(self.parts)
+        held: list[tuple[NDArray[np.int64], ...]] = []
+        now: tuple[int, ...] = ()
+        for here, batch in runs(batches, "table", "part", "cell"):
+            if held and here != now:
+                yield from self._joined(held, made)
+                held = []
+            now = here
+            held.append(columns_of(batch, (self.bits + 63) // 64))
+        if held:
+            yield from self._joined(held, made)
+        yield from made.end()
+
+    def _joined(
+        self, held: list[tuple[NDArray[np.int64], ...]], made: PairBundles
+    ) -> Iterator[pa.RecordBatch]:
+        _, row, words = (np.concatenate(one) for one in zip(*held, strict=True))
         if len(row) < 2:
             return
+        code = np.ascontiguousarray(words.view(np.uint64))
         codes = Codes("codes of one run", np.zeros(len(row), np.bool_), self.bits, code)
         for left, right, _ in Join(self.radius).within(codes, batch=1 << 18):
-            a, b = row[left], row[right]
-            yield pa.record_batch([pa.array(np.minimum(a, b)), pa.array(np.maximum(a, b))], ["left", "right"])
+            yield from made.add(row[left], row[right])
 
 
-def _words(column: pa.Array) -> NDArray[np.uint64]:
-    flat = column.flatten().to_numpy(zero_copy_only=False).view(np.uint64)
-    return np.asarray(flat.reshape(len(column), -1) if len(column) else flat.reshape(0, 1))
-
-
-def near_codes(codes: DataFrame, search: Hamming, bits: int, rows: int, partitions: int) -> DataFrame:
-    """Pairs (left, right) of the rows of `codes` (row, alike: the code's words) within the search's radius, maybe more
-    than once; codes are distinct."""
+def near_codes(
+    codes: DataFrame, search: Hamming, bits: int, rows: int, partitions: int, parts: int
+) -> tuple[DataFrame, int]:
+    """Pairs of the rows of `codes` (row, alike: the code's words) within the search's radius, as BUNDLES of so many
+    parts, maybe more than once; and how many parts of keys were too full for one task. Codes are distinct."""
     check_search(search)
     design: Design | None = getattr(search, "design", None) if isinstance(search, Join) else None
     design = design or join_design(bits, search.radius, max(rows, 2))
-    keys = _Keys(bits, tuple(table.mask for table in design.tables))
-    entries = codes.select("row", "alike").mapInArrow(keys, _ENTRY)
-    together = entries.repartition(partitions, "table", "key").select("row", "alike")
-    return together.mapInArrow(_Join(bits, search.radius), _FOUND)
+    entries = _Keys(tuple(table.mask for table in design.tables))
+    cut = parts_of(partitions, len(design.tables))
+    codes = codes.select("row", "alike")
+    crowded: dict[tuple[int, int], int] = {}
+    if rows > MOST:
+        counts = codes.mapInArrow(_Count(entries, cut), _COUNTS).groupBy("table", "part")
+        full = counts.agg(F.sum("many").alias("many")).where(F.col("many") > MOST)
+        for one in full.toArrow().to_pylist():
+            crowded[one["table"], one["part"]] = math.ceil(one["many"] / MOST)
+    bundles = scattered(codes, Scatter(entries, cut, crowded), partitions)
+    return bundles.mapInArrow(_Join(bits, search.radius, parts), BUNDLES), len(crowded)

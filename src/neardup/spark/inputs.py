@@ -21,7 +21,7 @@ from neardup.io.limits import Limits
 from neardup.io.opened import Terms
 from neardup.io.rejects import Rejects
 from neardup.io.sources import format_of
-from neardup.spark.pieces import PATH, START, Recipe
+from neardup.spark.pieces import PATH, START, Recipe, plain_path
 from neardup.spark.storage import Listed, file_system, java_path
 
 __all__ = ["File", "Files", "Frame", "Input"]
@@ -69,13 +69,15 @@ class Input(Protocol):
 
 @dataclass(frozen=True)
 class Files:
-    """Files of JSONL, Parquet, WARC or whatever the local readers take, sorted by name."""
+    """Files of JSONL, Parquet, WARC or whatever the local readers take, sorted by name; the first `reference` of them
+    are those of corpora to compare against, which stay as they are."""
 
     files: tuple[File, ...]
     layouts: dict[str, Layout] = field(hash=False)
     fields: tuple[str, ...]
     html: str
     limits: Limits = field(default_factory=Limits)
+    reference: int = 0
 
     @classmethod
     def find(
@@ -87,31 +89,24 @@ class Files:
         text: str | None = None,
         id: str | None = None,
         format: str | None = None,
+        against: Sequence[str] = (),
     ) -> Files:
-        """The files that were named, as paths, folders or globs."""
-        found: dict[str, tuple[Listed, str, bool]] = {}
-        for place in named:
-            for listed, name, below in _listed(spark, place):
-                found.setdefault(listed.path, (listed, name, below))
-        twice = {n for n, c in Counter(name for _, name, _ in found.values()).items() if c > 1}
-        files = []
-        for listed, name, below in found.values():
-            kind = format or format_of(listed.path)
-            if kind is None:
-                if below:
-                    continue
-                raise ConfigError(
-                    f"{listed.path}: its name tells no format; name one with --format (in Python format=)"
-                )
-            name = listed.path if name in twice else name
-            files.append(File(listed.path, name, kind, listed.size, listed.changed))
-        if not files:
-            raise ConfigError(f"no files to read in: {', '.join(named) or 'an empty list'}")
-        files.sort(key=lambda file: (file.name, file.path))
+        """The files that were named, as paths, folders or globs; and those of corpora to compare against."""
+        theirs: list[File] = []
+        for place in against:
+            below = place.rstrip("/").rpartition("/")[2]
+            theirs += [replace(file, name=f"{below}/{file.name}") for file in _named(spark, [place], format)]
+        files = _named(spark, named, format)
+        both = {file.path for file in theirs} & {file.path for file in files}
+        if both or len({file.path for file in theirs}) < len(theirs):
+            path = min(both) if both else theirs[0].path
+            raise ConfigError(
+                f"{path}: is named twice; a file is an input or one of a corpus to compare against"
+            )
         keep = config.keep
         fields = tuple(dict.fromkeys(name for name in (keep.field, keep.score) if name))
-        made = cls(tuple(files), {}, fields, config.html)
-        for kind in sorted({file.format for file in files}):
+        made = cls((*theirs, *files), {}, fields, config.html, reference=len(theirs))
+        for kind in sorted({file.format for file in made.files}):
             made.layouts[kind] = made._layout(spark, kind, text, id)
         return made
 
@@ -121,7 +116,7 @@ class Files:
         config = Config.from_plain(identity["config"])
         files = tuple(File(*entry) for entry in identity["inputs"])
         layouts = {kind: Layout(text, id, (text,)) for kind, (text, id) in identity["columns"].items()}
-        return cls(files, layouts, (), config.html)
+        return cls(files, layouts, (), config.html, reference=identity.get("reference", 0))
 
     @property
     def size(self) -> int:
@@ -137,7 +132,7 @@ class Files:
         made = []
         for kind, layout in self.layouts.items():
             page = is_html(layout) or kind in ("html", "warc")
-            numbers = {_plain(file.path): i for i, file in enumerate(self.files) if file.format == kind}
+            numbers = {plain_path(file.path): i for i, file in enumerate(self.files) if file.format == kind}
             read_as = {"jsonl": "lines", "parquet": "columns"}.get(kind, "files")
             html = page and self.html != "none"
             made.append(
@@ -149,12 +144,13 @@ class Files:
         return {
             "inputs": [[f.path, f.name, f.format, f.size, f.changed] for f in self.files],
             "columns": {kind: [layout.text, layout.id] for kind, layout in self.layouts.items()},
+            "reference": self.reference,
         }
 
     def rows(self, recipe: Recipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
         """With `whole`, all columns of a table as they are."""
-        paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if _plain(f.path) in recipe.files]
-        where = [_path().alias(PATH), F.col("_metadata.file_block_start").alias(START)]
+        paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if plain_path(f.path) in recipe.files]
+        where = [F.col("_metadata.file_path").alias(PATH), F.col("_metadata.file_block_start").alias(START)]
         if recipe.kind == "lines":
             value = F.col("value").cast("binary").alias("value")
             return session.read.option("lineSep", "\n").text(paths).select(*where, value)
@@ -186,19 +182,6 @@ class Files:
         return Layout(text or "text", id, (text or "text",))
 
 
-def _path() -> Any:
-    """A file's path without the escapes of a URI, as File has it. Workers are told by it which file a row is of."""
-    return F.regexp_replace(
-        F.url_decode(F.replace(F.col("_metadata.file_path"), F.lit("+"), F.lit("%2B"))),
-        "^([a-z0-9]+):/+",
-        "$1:/",
-    )
-
-
-def _plain(path: str) -> str:
-    return re.sub("^([a-z0-9]+):/+", r"\1:/", path)
-
-
 def _columns(frame: DataFrame, recipe: Recipe) -> list[Any]:
     """Text, id and fields of a table, under names of our own."""
     kinds = {column.name: column.dataType for column in frame.schema.fields}
@@ -213,6 +196,30 @@ def _columns(frame: DataFrame, recipe: Recipe) -> list[Any]:
             raise ConfigError(f"the column {recipe.id!r} is {kinds[recipe.id].simpleString()}, not an id")
         chosen.append(F.col(f"`{recipe.id}`").cast("string").alias("id"))
     return chosen + [F.col(f"`{name}`") for name in recipe.fields if name not in ("text", "id")]
+
+
+def _named(spark: SparkSession, named: Sequence[str], format: str | None) -> list[File]:
+    """The files of some names, in the order of their own."""
+    found: dict[str, tuple[Listed, str, bool]] = {}
+    for place in named:
+        for listed, name, below in _listed(spark, place):
+            found.setdefault(listed.path, (listed, name, below))
+    twice = {n for n, c in Counter(name for _, name, _ in found.values()).items() if c > 1}
+    files = []
+    for listed, name, below in found.values():
+        kind = format or format_of(listed.path)
+        if kind is None:
+            if below:
+                continue
+            raise ConfigError(
+                f"{listed.path}: its name tells no format; name one with --format (in Python format=)"
+            )
+        name = listed.path if name in twice else name
+        files.append(File(listed.path, name, kind, listed.size, listed.changed))
+    if not files:
+        raise ConfigError(f"no files to read in: {', '.join(named) or 'an empty list'}")
+    files.sort(key=lambda file: (file.name, file.path))
+    return files
 
 
 def _listed(spark: SparkSession, place: str) -> Iterator[tuple[Listed, str, bool]]:

@@ -1,14 +1,16 @@
 """Candidates as a shuffle: rows that share a (table, key) meet in one partition, sorted, and are paired natively.
 
-A bucket of up to the cap is paired whole. A larger one is only counted, whatever its size, and then gets the pairs that
-the local join gives it: each row with the bucket's four best, and with its eight neighbours by the next table's key.
+Entries travel in bundles, one for each table and part of the keys. A bucket of up to the cap is paired whole. A larger
+one is only counted, whatever its size, and then gets the pairs that the local join gives it: each row with the bucket's
+four best, and with its eight neighbours by the next table's key.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
+from typing import Protocol
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +20,16 @@ from pyspark.sql import functions as F
 
 from neardup import _core
 from neardup.search.runs import unpack_pairs
+from neardup.spark.bundles import runs
+from neardup.spark.neighbours import PairBundles
+from neardup.spark.scattering import Entries, Scatter, columns_of, parts_of, scattered
 
-__all__ = ["MET", "Fit", "Meet", "crowded", "meet"]
+__all__ = ["MET", "Fit", "Meet", "Rule", "crowded", "meet"]
 
-MET = "left bigint, right bigint, table int, key bigint, many bigint"
+MET = "part int, rights binary, counts binary, lefts binary, table int, key bigint, many bigint"
 _STARS, _NEIGHBOURS = 4, 8  # as in core/lsh.hpp
 _PAIRS = 1 << 22  # pairs spelled out at a time
+_HELD = 1 << 22  # entries of one part held before those of crowded buckets are let go
 Longs = NDArray[np.int64]
 
 
@@ -34,7 +40,8 @@ class Fit:
     least: float
     most: int
 
-    def of(self, left: Longs, right: Longs) -> NDArray[np.bool_]:
+    def meets(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
+        left, right = extra[left, 0], extra[right, 0]
         small, large = np.minimum(left, right), np.maximum(left, right)
         return np.asarray((small <= self.most) & (small >= self.least * large * (1 - 1e-9)))
 
@@ -43,52 +50,86 @@ class Fit:
         return (small <= self.most) & (small >= F.lit(self.least) * large * F.lit(1 - 1e-9))
 
 
+class Rule(Protocol):
+    """Which of the pairs that met count."""
+
+    def meets(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
+        """Given what went with each entry, and the places of the pairs among them."""
+        ...
+
+
+@dataclass
+class _Part:
+    """The entries of one table and part as they come. Of a bucket beyond the cap one row more than it is held, and the
+    others are counted, so memory is that of small buckets whatever the large ones are."""
+
+    table: int
+    cap: int
+    columns: list[tuple[Longs, ...]] = field(default_factory=list)
+    count: int = 0
+    stays: int = 0
+    beyond: dict[int, int] = field(default_factory=dict)
+
+    def add(self, columns: tuple[Longs, ...]) -> None:
+        self.columns.append(columns)
+        self.count += len(columns[0])
+        if self.count > 2 * self.stays + _HELD:
+            self.sorted()
+
+    def sorted(self) -> tuple[Longs, ...]:
+        """Key, row and size by key, with crowds cut off."""
+        key, *others = (np.concatenate(one) for one in zip(*self.columns, strict=True))
+        order = np.argsort(key, kind="stable")
+        columns = (key[order], *(other[order] for other in others))
+        begins = _begins(columns[0])
+        sizes = np.diff(np.append(begins, len(key)))
+        over = np.flatnonzero(sizes > self.cap + 1)
+        if len(over):
+            for at, more in zip(begins[over].tolist(), (sizes[over] - self.cap - 1).tolist(), strict=True):
+                name = int(columns[0][at])
+                self.beyond[name] = self.beyond.get(name, 0) + more
+            inside = np.arange(len(key)) - np.repeat(begins, sizes)
+            columns = tuple(column[inside <= self.cap] for column in columns)
+        self.columns = [columns]
+        self.count = self.stays = len(columns[0])
+        return columns
+
+
 @dataclass(frozen=True)
 class Meet:
-    """The pairs of rows of each bucket up to the cap, and how many rows are in those beyond. Rows come sorted by
-    (table, key, row); memory is that of some batches, whatever the buckets."""
+    """The pairs of rows of each bucket up to the cap, in bundles of so many parts, and how many rows are in those
+    beyond. Bundles of entries come sorted by (table, part)."""
 
     cap: int
-    fit: Fit | None = None
+    parts: int
+    words: int = 0
+    rule: Rule | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        open_: tuple[Longs, ...] | None = None
-        beyond = 0  # rows of the open bucket that were counted and let go
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            names = ("table", "key", "row", *(("size",) if self.fit is not None else ()))
-            columns = tuple(batch.column(n).to_numpy(zero_copy_only=False).astype(np.int64) for n in names)
-            if open_ is not None:
-                columns = tuple(np.concatenate(both) for both in zip(open_, columns, strict=True))
-            begins = _begins(columns[0], columns[1])
-            last = int(begins[-1])
-            if last:
-                yield from self._paired(tuple(c[:last] for c in columns), begins[:-1], beyond)
-                beyond = 0
-            rest = len(columns[0]) - last
-            keep = min(rest, self.cap + 1)
-            beyond += rest - keep
-            open_ = tuple(c[last : last + keep].copy() for c in columns)
-        if open_ is not None:
-            yield from self._paired(open_, np.zeros(1, np.int64), beyond)
+        made = PairBundles(self.parts)
+        part: _Part | None = None
+        now: tuple[int, ...] = ()
+        for here, batch in runs(batches, "table", "part"):
+            if part is None or here != now:
+                if part is not None:
+                    yield from self._paired(part, made)
+                part, now = _Part(here[0], self.cap), here
+            part.add(columns_of(batch, self.words))
+        if part is not None:
+            yield from self._paired(part, made)
+        for batch in made.end():
+            yield _met(batch)
 
-    def _paired(self, columns: tuple[Longs, ...], begins: Longs, beyond: int) -> Iterator[pa.RecordBatch]:
-        """Whole buckets; of the first one `beyond` rows more were seen."""
-        table, key, row = columns[:3]
+    def _paired(self, part: _Part, made: PairBundles) -> Iterator[pa.RecordBatch]:
+        columns = part.sorted()
+        key, row = columns[:2]
+        begins = _begins(key)
         sizes = np.diff(np.append(begins, len(row)))
-        many = sizes.copy()
-        many[0] += beyond
-        over = np.flatnonzero(many > self.cap)
+        over = begins[sizes > self.cap]
         if len(over):
-            at = begins[over]
-            none = pa.nulls(len(over), pa.int64())
-            tables = pa.array(table[at].astype(np.int32))
-            yield pa.record_batch(
-                [none, none, tables, pa.array(key[at]), pa.array(many[over])],
-                ["left", "right", "table", "key", "many"],
-            )
-        shared = np.flatnonzero((sizes > 1) & (many <= self.cap))
+            many = [self.cap + 1 + part.beyond.get(name, 0) for name in key[over].tolist()]
+            yield _crowds(part.table, key[over], np.array(many, np.int64))
+        shared = np.flatnonzero((sizes > 1) & (sizes <= self.cap))
         work = np.cumsum(sizes[shared] * (sizes[shared] - 1) // 2)
         for some in np.split(shared, np.flatnonzero(np.diff(work // _PAIRS)) + 1):
             if not len(some):
@@ -98,37 +139,40 @@ class Meet:
             place = np.repeat(begins[some], sizes[some]) + inside
             packed, _, _ = _core.key_pairs(bucket, None, None, self.cap, 1)
             left, right = (place[side] for side in unpack_pairs(packed))
-            if self.fit is not None:
-                fits = self.fit.of(columns[3][left], columns[3][right])
-                left, right = left[fits], right[fits]
-            yield _pairs(row[left], row[right])
+            if self.rule is not None:
+                counts = self.rule.meets(columns[2], left, right)
+                left, right = left[counts], right[counts]
+            for batch in made.add(row[left], row[right]):
+                yield _met(batch)
 
 
-def _begins(table: Longs, key: Longs) -> Longs:
+def _begins(key: Longs) -> Longs:
     fresh = np.ones(len(key), np.bool_)
-    fresh[1:] = (key[1:] != key[:-1]) | (table[1:] != table[:-1])
+    fresh[1:] = key[1:] != key[:-1]
     return np.flatnonzero(fresh)
 
 
-def _pairs(left: Longs, right: Longs) -> pa.RecordBatch:
-    count = len(left)
+def _met(bundles: pa.RecordBatch) -> pa.RecordBatch:
+    none = pa.nulls(bundles.num_rows, pa.int64())
     return pa.record_batch(
-        [
-            pa.array(np.minimum(left, right)),
-            pa.array(np.maximum(left, right)),
-            pa.nulls(count, pa.int32()),
-            pa.nulls(count, pa.int64()),
-            pa.nulls(count, pa.int64()),
-        ],
-        ["left", "right", "table", "key", "many"],
+        [*bundles.columns, none.cast(pa.int32()), none, none], [*bundles.schema.names, "table", "key", "many"]
     )
 
 
-def meet(entries: DataFrame, partitions: int, cap: int, fit: Fit | None = None) -> DataFrame:
-    """Entries (table, key, row, and size where sizes must fit) to the pairs of MET, a pair once for each bucket it
-    shares, and a row for each bucket beyond the cap."""
-    shuffled = entries.repartition(partitions, "table", "key").sortWithinPartitions("table", "key", "row")
-    return shuffled.mapInArrow(Meet(cap, fit), MET)
+def _crowds(table: int, key: Longs, many: Longs) -> pa.RecordBatch:
+    none = pa.nulls(len(key), pa.binary())
+    tables = pa.array(np.full(len(key), table, np.int32))
+    return pa.record_batch(
+        [pa.nulls(len(key), pa.int32()), none, none, none, tables, pa.array(key), pa.array(many)],
+        ["part", "rights", "counts", "lefts", "table", "key", "many"],
+    )
+
+
+def meet(rows: DataFrame, entries: Entries, tables: int, partitions: int, made: Meet) -> DataFrame:
+    """Rows as `entries` takes them, of so many tables, to MET: bundles of pairs, a pair once for each bucket it shares,
+    and a row for each bucket beyond the cap."""
+    scatter = Scatter(entries, parts_of(partitions, tables))
+    return scattered(rows, scatter, partitions).mapInArrow(made, MET)
 
 
 def crowded(entries: DataFrame, buckets: DataFrame, fit: Fit | None = None) -> tuple[DataFrame, DataFrame]:

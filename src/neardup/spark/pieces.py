@@ -7,9 +7,11 @@ the lines of all of them are counted, a place is a number. This is the only code
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import unquote
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +30,7 @@ from neardup.io.rejects import SAMPLE, Rejects
 from neardup.io.sources import Source
 from neardup.sharding import Incoming
 
-__all__ = ["MADE", "PATH", "START", "Pieces", "Recipe", "Wanted", "split_of"]
+__all__ = ["MADE", "PATH", "START", "Pieces", "Recipe", "Wanted", "plain_path", "split_of"]
 
 Rows = NDArray[np.int64]
 # Begins the name of a piece, and so the ids that are made of it: they wait for the line's number in the file.
@@ -100,6 +102,11 @@ class _Piece:
         return f"{MADE}{self.file}:{self.start}"
 
 
+def plain_path(path: str) -> str:
+    """A path as workers know it: Spark and Hadoop differ in how many slashes follow the scheme."""
+    return re.sub("^([a-z0-9]+):/+", r"\1:/", path)
+
+
 def split_of(name: str) -> tuple[int, int]:
     """The file and first byte that a piece's name tells."""
     file, start = name.removeprefix(MADE).split(":")
@@ -167,7 +174,7 @@ class Pieces:
             starts = batch.column(START).to_numpy(zero_copy_only=False)
             change = np.flatnonzero((np.diff(codes) != 0) | (np.diff(starts) != 0)) + 1
             for a, b in zip([0, *change.tolist()], [*change.tolist(), batch.num_rows], strict=True):
-                path, start = paths.dictionary[int(codes[a])].as_py(), int(starts[a])
+                path, start = plain_path(unquote(paths.dictionary[int(codes[a])].as_py())), int(starts[a])
                 file = self.recipe.files.get(path)
                 if file is None:
                     file = int(path) if path.isdecimal() else -1

@@ -91,7 +91,7 @@ class _Output:
         if not allow_mass_removal and self.write == "kept" and (reasons := self._alarms()):
             raise DataError("this looks like an accident, so nothing was written:\n  " + "\n  ".join(reasons))
         gone = self.folder.read("removals").select("place")
-        every = self.documents.frame.select("place")
+        every = self.documents.frame.select("place").where(F.col("place") >= self.documents.reference)
         places = gone if self.write == "dropped" else every.join(gone, "place", "left_anti")
         wanted = Wanted(self.documents.begins, self.documents.bits(places))
         return self._written(wanted)
@@ -116,13 +116,21 @@ class _Output:
                 hidden.remove()
         bits = wanted.bits
         assert bits is not None
-        return Applied(int(np.unpackbits(bits).sum()), self.documents.facts["documents"], self.out)
+        return Applied(int(np.unpackbits(bits).sum()), self._own, self.out)
+
+    @property
+    def _own(self) -> int:
+        """How many documents there are, those of a reference not counted."""
+        facts = self.documents.facts
+        return int(facts["documents"] - facts["reference"]["documents"])
 
     def _jobs(self) -> Iterator[tuple[Recipe, str]]:
         """Inputs of one format and compression at a time."""
         for recipe in self.source.recipes:
             codecs: dict[str, dict[str, int]] = {}
             for path, file in recipe.files.items():
+                if file < self.source.reference:
+                    continue
                 codec = _CODECS.get(os.path.splitext(path)[1], "none") if recipe.kind == "lines" else "none"
                 codecs.setdefault(codec, {})[path] = file
             for codec, files in sorted(codecs.items()):
@@ -168,7 +176,7 @@ class _Output:
             raise ConfigError(f"{self.out}: is not empty; name a new folder, so that nothing there is lost")
 
     def _unchanged(self) -> None:
-        for file in self.source.files:
+        for file in self.source.files[self.source.reference :]:
             system, path = file_system(self.session, file.path)
             if not system.exists(path):
                 raise DataError(f"{file.path}: was scanned, but is no longer there; nothing was written")
@@ -180,10 +188,11 @@ class _Output:
 
     def _alarms(self) -> list[str]:
         """Why this looks like an accident; empty if it does not."""
-        clusters, documents = self.folder.read_json("clusters.json"), self.documents.facts["documents"]
+        clusters, documents = self.folder.read_json("clusters.json"), self._own
         found = []
         gone = self.folder.read("removals").where("keeper is not null").select("row", F.lit(1).alias("gone"))
-        sources = self.documents.frame.select("row", "source").join(gone, "row", "left").groupBy("source")
+        every = self.documents.frame.select("row", "source").where(F.col("row") >= self.documents.reference)
+        sources = every.join(gone, "row", "left").groupBy("source")
         lost = sources.agg(F.count("*").alias("have"), F.sum("gone").alias("lost"))
         heavy = lost.where((F.col("have") >= SMALLEST_SOURCE) & (F.col("lost") > MOST_GONE * F.col("have")))
         for row in heavy.orderBy("source").limit(3).toArrow().to_pylist():

@@ -22,19 +22,20 @@ from neardup.spark.clustering import (
     native_keepers,
     native_labels,
 )
-from neardup.spark.documents import Documents, check_config
+from neardup.spark.documents import Documents, check_config, partitions_for
 from neardup.spark.inputs import Files, Input
+from neardup.spark.neighbours import bundled, neighbours, pairs_of
 from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.summary import Summary
-from neardup.spark.verifying import Check, verified
+from neardup.spark.verifying import Check, cells_for, ends_of, verified
 from neardup.version import __version__
 
 __all__ = ["Stages"]
 
-_CELL = 64 << 20  # bytes of features in one cell of the grid that pairs are verified in
-_PART, _LARGEST_PART, _SMALLEST_PART = 64 << 20, 128 << 20, 64 << 10
+_BROADCAST = 2_000_000  # rows sent to every worker rather than shuffled, at about 40 bytes
+_LARGEST_PART, _SMALLEST_PART = 128 << 20, 64 << 10
 Made = TypeVar("Made")
 
 
@@ -67,7 +68,7 @@ class Stages:
             raise ConfigError("finish is 0 or more, rounds 1 or more")
         self.finish, self.rounds, self.progress = finish, rounds, progress or Progress()
         cores = spark.sparkContext.defaultParallelism
-        chosen = partitions or min(20_000, max(cores, math.ceil(source.size / _PART)))
+        chosen = partitions or max(cores, partitions_for(source.size))
         split = min(_LARGEST_PART, max(_SMALLEST_PART, math.ceil(source.size / chosen)))
         folder = Folder(spark, run)
         identity = {**source.identity(), "config": self.config.to_plain(), "version": __version__}
@@ -75,7 +76,9 @@ class Stages:
         self.session = own_session(spark, settings(chosen, split, partitions is not None))
         self.folder = Folder(self.session, run)
         self.folder.lease = folder.lease
-        self.documents = Documents(self.session, source, self.config, self.folder, chosen)
+        self.documents = Documents(
+            self.session, source, self.config, self.folder, chosen, partitions is not None
+        )
         self._candidates = Candidates(self.documents)
 
     def fingerprints(self) -> DataFrame:
@@ -102,9 +105,9 @@ class Stages:
             return self.session.createDataFrame([], schema)
         found = self._told("candidates", lambda: self._stage(self._candidates.candidates, "candidates"))
         if self._candidates.short is None:
-            return found
+            return pairs_of(found)
         short = self._told("short", lambda: self._stage(self._candidates.short_pairs, "short"))
-        return found.unionByName(short).distinct()
+        return pairs_of(found).unionByName(pairs_of(short)).distinct()
 
     def pairs(self) -> DataFrame:
         """Verified pairs between documents of different words: left, right, similarity."""
@@ -134,10 +137,12 @@ class Stages:
         return found
 
     def decisions(self) -> DataFrame:
-        """Every document: id, kept, and of those in clusters the ids of cluster and keeper and the similarity to it."""
+        """Every document, those of a reference left out: id, kept, and of those in clusters the ids of cluster and
+        keeper and the similarity to it."""
         self.removals()
         every = self.documents.frame.select("row", "id", "filtered")
         names = every.select("row", "id")
+        every = every.where(F.col("row") >= self.documents.reference)
         found = (
             self.folder.read("clusters")
             .select("row", "kept", "cluster", "keeper", "similarity")
@@ -187,38 +192,37 @@ class Stages:
             rows = self.documents.rejects().coalesce(1).sortWithinPartitions("file", "row")
             rows.write.mode("overwrite").json(f"{self.folder.path}/rejects")
 
-    def _check(self, pairs: DataFrame, sets: DataFrame, share: float, exactly: bool = False) -> DataFrame:
-        """Candidates to verified pairs; `share` of all documents have features here."""
+    def _check(
+        self, name: str, pairs: DataFrame, sets: DataFrame | None = None, *, exactly: bool = False
+    ) -> DataFrame:
+        """Candidates (NEIGHBOURS) to verified pairs; the features of all documents in them are made here, unless there
+        are `sets`."""
         short = self._candidates.short or (0, 0)
-        size = 8 * self.documents.facts["tokens"] * share
-        partitions = self.documents.partitions
-        side = max(math.ceil(math.sqrt(2 * partitions)), math.ceil(2 * size / _CELL))
-        tokens = None
+        cells = cells_for(pairs, self.documents.facts, self.documents.partitions)
+        ends = ends_of(pairs, cells)
         if (short[0] and not exactly) or self.config.filters.length:
-            tokens = self._candidates.units.select("row", "tokens")
-        check = Check(self.documents.plain, short, exactly)
-        return verified(pairs, sets, check, side=side, partitions=partitions, tokens=tokens)
-
-    def _met(self, pairs: DataFrame, most: int) -> tuple[DataFrame, float]:
-        """The features of all documents in at most so many pairs, and at most what share of all documents they are."""
-        rows = pairs.select(F.explode(F.array("left", "right")).alias("row")).distinct()
-        if self.documents.rows_are_places:
-            rows = rows.withColumn("place", F.col("row"))
+            ends = ends.join(self._candidates.units.select("row", "tokens"), "row")
         else:
-            rows = rows.join(self._candidates.units.select("row", "place"), "row")
-        count = self.documents.facts["documents"]
-        share = min(1.0, 2 * most / count) if count else 0.0
-        return self._candidates.sets(rows), share
+            ends = ends.withColumn("tokens", F.lit(0).cast("long"))
+        ends = self._saved(f"{name}-ends", ends)
+        if sets is None:
+            rows = ends.select("row")
+            if self.documents.rows_are_places:
+                rows = rows.withColumn("place", F.col("row"))
+            else:
+                rows = rows.join(self._candidates.units.select("row", "place"), "row")
+            sets = self._candidates.sets(rows)
+        # Features are many times larger than what tells where they go, so that is sent around while it fits.
+        ends = F.broadcast(ends) if ends.count() <= _BROADCAST else ends
+        check = Check(self.documents.plain, short, exactly)
+        return verified(pairs, sets, ends, cells, check, self.documents.partitions)
 
     def _verified(self) -> Facts:
         def make() -> DataFrame:
-            pairs = self.folder.read("candidates")
-            count = self._candidates.candidates()["pairs"]
-            found = self._check(pairs, *self._met(pairs, count))
+            found = self._check("verified", self.folder.read("candidates"))
             if self._candidates.short is not None:
                 sets = self.folder.read("short-sets")
-                share = self._candidates.short_sets()["documents"] / max(1, self.documents.facts["documents"])
-                exact = self._check(self.folder.read("short"), sets, share, exactly=True)
+                exact = self._check("short", self.folder.read("short"), sets, exactly=True)
                 found = found.unionByName(exact)
             return found
 
@@ -238,8 +242,8 @@ class Stages:
             pairs = pairs.select(
                 F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
             )
-            pairs = pairs.distinct()
-            return self._check(pairs, *self._met(pairs, self._candidates.alike()["documents"]))
+            documents, bundles = self.documents, bundled(pairs, self._candidates.parts)
+            return self._check("behind", neighbours(bundles, documents.partitions, documents.reference))
 
         return self.folder.stage("behind", make, _looked)
 
@@ -306,12 +310,19 @@ class Stages:
         if count > self.finish:
             count = exact + 2 * near.count()
         if count <= self.finish:
-            table, facts = decided_here(self._involved(near), near, config, config.verify.threshold)
+            reference = self.documents.reference
+            table, facts = decided_here(
+                self._involved(near), near, config, config.verify.threshold, reference
+            )
             return as_frame(self.session, table, DECIDED), facts
-        if config.keep.among != "all":
+        if config.keep.among != "all" or self.documents.reference:
+            what = (
+                "against another corpus"
+                if self.documents.reference
+                else f'among "{config.keep.among}" sources'
+            )
             raise ConfigError(
-                f'duplicates among "{config.keep.among}" sources are told on the driver: raise finish= to {count:,} '
-                "(about 100 bytes each), or keep among all"
+                f"duplicates {what} are told on the driver: raise finish= to {count:,} (about 100 bytes each)"
             )
         return self._in_rounds(near, config), None
 
@@ -360,7 +371,9 @@ class Stages:
             names = frame.select(F.col("row").alias("keeper"), F.col("id").alias("keeper_id"))
             gone = gone.join(names, "keeper").drop("keeper").withColumnRenamed("keeper_id", "keeper")
             rows = frame.select("row", "place", "id", "file", "line", "filtered").join(gone, "row", "left")
-            rows = rows.where("keeper is not null or filtered <> 0")
+            rows = rows.where("keeper is not null or filtered <> 0").where(
+                F.col("row") >= self.documents.reference
+            )
             return rows.select("row", "place", "file", "line", "id", "keeper", "similarity", "filtered")
 
         return self.folder.stage("removals", make, lambda rows: {"documents": rows.count()})

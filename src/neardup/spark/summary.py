@@ -14,7 +14,8 @@ __all__ = ["Summary"]
 class Summary:
     """Counts of a run. `gone` are documents that can go as duplicates: `exact` of them have the same words as another,
     `near` are near-duplicates. `capped` buckets of alike documents were too large to pair whole and `skipped` pairs not
-    looked at there (an upper bound); `implied` pairs are between documents of equal fingerprints."""
+    looked at there (an upper bound); `implied` pairs are between documents of equal fingerprints. The `reference`
+    documents that these were compared against are not among them."""
 
     documents: int
     kept: int
@@ -33,6 +34,7 @@ class Summary:
     implied: int
     threshold: float
     measure: str
+    reference: int = 0
     seconds: dict[str, float] = field(default_factory=dict)
 
     @classmethod
@@ -47,9 +49,11 @@ class Summary:
         seconds: dict[str, float],
     ) -> Summary:
         gone, exact = clusters["gone"], clusters["exact"]
+        theirs = read["reference"]
+        own = {name: read[name] - theirs[name] for name in theirs}
         return cls(
-            documents=read["documents"],
-            kept=read["documents"] - gone - read["filtered"],
+            documents=own["documents"],
+            kept=own["documents"] - gone - own["filtered"],
             gone=gone,
             exact=exact,
             near=gone - exact,
@@ -57,14 +61,15 @@ class Summary:
             largest=clusters["largest"],
             pairs=clusters["pairs"],
             candidates=sum(stage["candidates"] for stage in verified),
-            empty=read["empty"],
-            filtered=read["filtered"],
+            empty=own["empty"],
+            filtered=own["filtered"],
             rejected=read["rejected"],
             capped=candidates.get("capped", 0) + short.get("capped", 0),
             skipped=candidates.get("skipped", 0) + short.get("skipped", 0),
             implied=candidates.get("implied", 0),
             threshold=config.verify.threshold,
             measure=config.verify.name,
+            reference=theirs["documents"],
             seconds={name: round(value, 3) for name, value in seconds.items()},
         )
 
@@ -81,6 +86,8 @@ class Summary:
             f"({self.measure} >= {self.threshold:g})",
             f"  {self.clusters:,} clusters{largest}; {self.pairs:,} pairs verified of {self.candidates:,} candidates",
         ]
+        if self.reference:
+            lines.append(f"  compared against {self.reference:,} reference documents, which stay as they are")
         if self.filtered:
             lines.append(f"  {self.filtered:,} did not pass the filters and are left out")
         if self.rejected:

@@ -148,6 +148,9 @@ def _prints(kept: Any) -> dict[str, Any]:
     columns = {}
     if "keys" in kept:
         columns["keys"] = _lists(kept["keys"].T)
+    for name in ("places", "values"):
+        if name in kept:
+            columns["keys"] = _lists(kept[name].astype(np.uint64))
     for name in ("alike", "codes"):
         if name in kept:
             columns["alike"] = _lists(kept[name])
