@@ -184,16 +184,20 @@ def halfway(index: SharedIndex, id: str, word: int, when: str) -> None:
         raise Dead
 
     places = {
-        "written": (index._documents, "claim"),
+        "written": (index._documents, "claimed"),
         "claimed": (settling, "settle"),
         "read": (settling, "_commit"),
         "committed": (index._shared, "_count"),
     }
     target, method = places[when]
     setattr(target, method, dies)
+    if when == "written":
+        index._documents.claiming = lambda *_: []
     with pytest.raises(Dead):
         index.seen_prints([id], codes(word))
     delattr(target, method)
+    if when == "written":
+        del index._documents.claiming
 
 
 @pytest.mark.parametrize("when", ["written", "claimed", "read"])
