@@ -66,6 +66,53 @@ void bind_shared(nb::module_& module) {
         "name"_a, "kind"_a, "homes"_a.noconvert(), "rows"_a.noconvert(), "script"_a, "last"_a,
         "EVAL commands that take rows out of their buckets, and how many they are.");
     module.def(
+        "id_claims",
+        [](const nb::bytes& name, const nb::bytes& digests, std::uint64_t buckets, const Numbers& rows) {
+            const std::size_t width = rows.shape(0) == 0 ? 0 : digests.size() / rows.shape(0);
+            if (rows.shape(0) != 0 && (width < 6 || width * rows.shape(0) != digests.size()))
+                throw nb::value_error("a digest for each row, of six bytes or more, all of one length");
+            if (buckets == 0) throw nb::value_error("there must be buckets");
+            const std::string_view named = text(name), digested = text(digests);
+            Commands out;
+            {
+                nb::gil_scoped_release free;
+                out = id_claims(named, digested, width, buckets, view(rows));
+            }
+            return nb::make_tuple(to_bytes(out.packed), out.count);
+        },
+        "name"_a, "digests"_a, "buckets"_a, "rows"_a.noconvert(),
+        "HSETNX commands that give ids, by their digests, to rows, and how many they are.");
+    module.def(
+        "bucket_entries",
+        [](const nb::list& values, std::size_t width) {
+            if (width < 1) throw nb::value_error("an entry has a width");
+            std::vector<std::int64_t> starts{0};
+            std::size_t bytes = 0;
+            for (const nb::handle value : values) {
+                if (nb::isinstance<nb::bytes>(value))
+                    bytes += nb::borrow<nb::bytes>(value).size();
+                else if (!value.is_none())
+                    throw nb::type_error("a bucket is bytes or None");
+            }
+            std::vector<std::uint64_t> entries(bytes / 8);
+            bytes = 0;
+            for (const nb::handle value : values) {
+                if (!value.is_none()) {
+                    const std::string_view data = text(nb::borrow<nb::bytes>(value));
+                    if (data.size() % (8 * width) != 0)
+                        throw nb::index_error(std::to_string(starts.size() - 1).c_str());
+                    std::copy(data.begin(), data.end(), reinterpret_cast<char*>(entries.data()) + bytes);
+                    bytes += data.size();
+                }
+                starts.push_back(static_cast<std::int64_t>(bytes / (8 * width)));
+            }
+            return nb::make_tuple(to_numpy(std::move(entries), width), to_numpy(std::move(starts)));
+        },
+        "values"_a, "width"_a,
+        "Entries of so many words in buckets, and from where to where each bucket has its own. IndexError, "
+        "with the "
+        "number of a bucket, if its bytes are no entries.");
+    module.def(
         "bucket_reads",
         [](const nb::bytes& name, const nb::bytes& kind, const Words& probes, const Numbers& tables) {
             const char of_kind = check_kind(kind);

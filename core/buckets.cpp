@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <charconv>
+#include <cstring>
 #include <utility>
 
 #include "hamming.hpp"
@@ -13,6 +14,8 @@ namespace neardup {
 static_assert(std::endian::native == std::endian::little, "entries are written as they are in memory");
 
 namespace {
+
+constexpr std::size_t row_bytes = 6;  // of a row's number where it is the value of an id
 
 void number(std::string& out, std::uint64_t value, int base = 10) {
     std::array<char, 24> digits;
@@ -136,6 +139,28 @@ Commands bucket_drops(std::string_view name, char kind, std::span<const std::uin
                         if (++buckets == keys_at_once) flush();
                     });
     flush();
+    return out;
+}
+
+Commands id_claims(std::string_view name, std::string_view digests, std::size_t width, std::uint64_t buckets,
+                   std::span<const std::int64_t> rows) {
+    Commands out;
+    std::string key;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const auto digest = digests.substr(i * width, width);
+        std::uint64_t bucket = 0;
+        std::memcpy(&bucket, digest.data(), row_bytes);
+        bucket %= buckets;
+        key.assign(1, '{').append(name).push_back(':');
+        number(key, bucket % bucket_shards, 16);
+        key.append("}i:");
+        number(key, bucket, 16);
+        out.packed.append("*4\r\n$6\r\nHSETNX\r\n");
+        word(out.packed, key);
+        word(out.packed, digest);
+        word(out.packed, &rows[i], row_bytes);
+        ++out.count;
+    }
     return out;
 }
 

@@ -37,6 +37,11 @@ Commands bucket_drops(std::string_view name, char kind, std::span<const std::uin
                       std::size_t tables, std::span<const std::int64_t> rows, std::string_view script,
                       std::string_view last);
 
+// HSETNX of the row of each id, six bytes, under its digest of `width` bytes; an id is in bucket (its digest's first six
+// bytes) mod `buckets`, the hash {NAME:s}i:b.
+Commands id_claims(std::string_view name, std::string_view digests, std::size_t width, std::uint64_t buckets,
+                   std::span<const std::int64_t> rows);
+
 struct Reads {
     Commands commands;
     std::vector<std::int64_t> place;  // of each probe: which of the buckets that are read

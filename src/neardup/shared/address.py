@@ -13,7 +13,11 @@ from neardup.sizes import parse_size
 __all__ = ["Address"]
 
 OPTIONS = ("name", "expected", "timeout", "patience", "replicas", "log", "sync")
-FILES = {"ca": "ssl_ca_certs", "cert": "ssl_certfile", "key": "ssl_keyfile"}  # for TLS: ours, and redis-py's name
+FILES = {
+    "ca": "ssl_ca_certs",
+    "cert": "ssl_certfile",
+    "key": "ssl_keyfile",
+}  # for TLS: ours, and redis-py's name
 EXPECTED = 1_000_000
 MOST_EXPECTED = 1 << 40
 
@@ -61,7 +65,9 @@ class Address:
                 ours[option] = value
             elif option in FILES:
                 if scheme != "rediss":
-                    raise ConfigError(f"{option}={value}: certificates are for TLS, an address with rediss://")
+                    raise ConfigError(
+                        f"{option}={value}: certificates are for TLS, an address with rediss://"
+                    )
                 if not os.path.isfile(value):
                     raise ConfigError(f"{option}={value}: there is no such file")
                 others.append((FILES[option], value))
@@ -107,7 +113,11 @@ def shown(address: str) -> str:
     if "@" in path + parts.fragment:
         host, path = (path + parts.fragment).rsplit("@", 1)[-1], ""
     port = host.rpartition(":")[2] if ":" in host.rpartition("]")[2] else ""
-    if not (port.isdecimal() or not port) or host.startswith(":") or ("@" not in parts.netloc and "@" in parts.query):
+    if (
+        not (port.isdecimal() or not port)
+        or host.startswith(":")
+        or ("@" not in parts.netloc and "@" in parts.query)
+    ):
         host, path = "...", ""
     name = dict(parse_qsl(parts.query)).get("name")
     return f"{parts.scheme}://{host}{path}" + (f"?name={name}" if name else "")

@@ -46,6 +46,7 @@ class Connection:
     """A client of one server or of a cluster; used by any number of threads."""
 
     _pack: Callable[[tuple[Any, ...]], bytes] | None = None
+    _no_more: object = None  # what the native parser says when the next reply is not here yet
 
     def __init__(self, address: Address) -> None:
         try:
@@ -56,6 +57,7 @@ class Connection:
         self._sleeping: Callable[[float], None] = time.sleep
         with contextlib.suppress(ModuleNotFoundError):
             self._pack = import_module("hiredis").pack_command
+            self._no_more = getattr(import_module("redis._parsers.hiredis"), "NOT_ENOUGH_DATA", None)
         retry = import_module("redis.retry").Retry(import_module("redis.backoff").NoBackoff(), 0)
         # One answer may take as long as all of them; what a dead server leaves unanswered is noticed sooner.
         wait = min(address.timeout, 5.0)
@@ -237,19 +239,15 @@ class Connection:
 
     def _replies(self, connection: Any, count: int) -> list[Any]:
         """As many replies, errors among them; those that came together are taken from the parser at once."""
-        reader = getattr(connection._parser, "_reader", None)
-        taken = getattr(reader, "gets", None)
+        taken = getattr(getattr(connection._parser, "_reader", None), "gets", None)
         found: list[Any] = []
         while len(found) < count:
             try:
                 found.append(connection.read_response())
             except self._errors.ResponseError as error:
                 found.append(error)
-            while taken is not None and len(found) < count:
-                reply = taken()
-                if type(reply) is object:  # the parser's way to say that the next is not here yet
-                    break
-                found.append(reply)
+            if taken is not None and self._no_more is not None:
+                found.extend(iter(taken, self._no_more))
         return found
 
     def _packed(self, connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[bytes]:
@@ -370,7 +368,9 @@ def _refused(error: Exception) -> str | None:
     """What is wrong with the certificates, if it is that: no second attempt would end otherwise."""
     said = str(error)
     if "CERTIFICATE_VERIFY_FAILED" in said:
-        return "the server's certificate is not trusted; name the file of its authority in the address, ca=FILE"
+        return (
+            "the server's certificate is not trusted; name the file of its authority in the address, ca=FILE"
+        )
     if "certificate required" in said.lower() or "CERTIFICATE_REQUIRED" in said:
         return "the server wants a certificate of yours; name its files in the address, cert=FILE&key=FILE"
     if "WRONG_VERSION_NUMBER" in said or "RECORD_LAYER_FAILURE" in said:

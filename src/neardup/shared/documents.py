@@ -10,12 +10,13 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup import _core
 from neardup.errors import FormatError
 from neardup.index.matching import Items
 from neardup.index.recipe import Recipe
-from neardup.shared.connection import Command, Connection
+from neardup.shared.connection import Command, Connection, Packed
 from neardup.shared.layout import FIELDS, ROWS_A_RECORD, Layout
-from neardup.shared.records import KEEPER, Record
+from neardup.shared.records import KEEPER, Record, pack_records
 from neardup.shared.scripts import CLAIM, LEAD, READ, SWITCH, WRITE
 
 __all__ = ["Documents", "Fetched"]
@@ -36,12 +37,12 @@ class Asked(NamedTuple, Generic[T]):
 
 
 class Claims(NamedTuple):
-    """Ids that are given to rows: their keys and fields, and the keys that one command may have."""
+    """Ids, by their digests, that are given to rows; `groups` of the places that each command has on a cluster."""
 
-    keys: list[bytes]
-    fields: list[bytes]
-    rows: list[bytes]
-    groups: list[list[int]]
+    digests: list[bytes]
+    rows: list[int]
+    commands: list[Command]
+    groups: list[list[int]] | None
 
 
 class Documents:
@@ -52,7 +53,7 @@ class Documents:
         self._seed = recipe.seed.value.to_bytes(8, "little")
         self.apart = recipe.kind == "sketches"  # fingerprints of hundreds of bytes are with the contents
         self.texts = recipe.contents == "text"
-        self._width = recipe.width
+        self._width, self._name = recipe.width, layout.name.encode()
 
     # Rows of ids
 
@@ -71,35 +72,46 @@ class Documents:
         keys, fields = self.asked(ids)
         return [self._row(v, k) for v, k in zip(self._read(keys, fields), keys, strict=True)]
 
-    def claims(self, ids: Sequence[str], rows: Sequence[int]) -> Claims:
-        """What gives ids to rows. Most ids are new, so that is what is tried first."""
-        keys, fields = self.asked(ids)
-        return Claims(
-            keys, fields, [row.to_bytes(6, "little") for row in rows], self.connection.grouped(keys)
-        )
-
-    def claiming(self, claims: Claims, before: Sequence[bytes]) -> list[Command]:
-        """Commands for claims of ids that had these rows."""
-        words = list(zip(claims.fields, before, claims.rows, strict=True))
-        return self.connection.calls(CLAIM, claims.keys, words, claims.groups)
+    def claims(self, ids: Sequence[str], rows: Rows) -> Claims:
+        """What gives ids to rows: commands for the case that they are new, as most are, and `claimed` for the rest."""
+        digests = self.digests(ids)
+        if not self.connection.address.cluster:
+            packed = _core.id_claims(self._name, b"".join(digests), self.layout.id_buckets, rows)
+            return Claims(digests, rows.tolist(), [Command(b"", Packed(*packed))], None)
+        places = [self.layout.id(digest) for digest in digests]
+        keys = [key for key, _ in places]
+        words = [
+            (digest, b"", row.to_bytes(6, "little"))
+            for digest, row in zip(digests, rows.tolist(), strict=True)
+        ]
+        groups = self.connection.grouped(keys)
+        return Claims(digests, rows.tolist(), self.connection.calls(CLAIM, keys, words, groups), groups)
 
     def claimed(self, claims: Claims, replies: Sequence[Any]) -> list[int | None]:
         """The rows that had the ids, by the replies to the first claim; those that were not new are claimed again."""
-        before = [b""] * len(claims.keys)
-        found: list[Any] = self.connection.spread(claims.groups, replies, len(before))
-        left = list(range(len(before)))
-        while failed := [(at, reply) for at, reply in zip(left, found, strict=True) if reply != 1]:
-            for at, reply in failed:
-                before[at] = reply
-            left = [at for at, _ in failed]
-            words = [(claims.fields[at], before[at], claims.rows[at]) for at in left]
-            found = self.connection.each(CLAIM, [claims.keys[at] for at in left], words)
-        return [self._row(value or None, key) for value, key in zip(before, claims.keys, strict=True)]
+        count = len(claims.digests)
+        found = replies[0] if claims.groups is None else self.connection.spread(claims.groups, replies, count)
+        before: list[int | None] = [None] * count
+        left = [at for at, reply in enumerate(found) if reply != 1]
+        said = {at: b"" if claims.groups is None else found[at] for at in left}
+        while left:
+            places = [self.layout.id(claims.digests[at]) for at in left]
+            keys = [key for key, _ in places]
+            words = [(claims.digests[at], said[at], claims.rows[at].to_bytes(6, "little")) for at in left]
+            again = []
+            for at, key, reply in zip(left, keys, self.connection.each(CLAIM, keys, words), strict=True):
+                if reply == 1:
+                    before[at] = self._row(said[at] or None, key)
+                else:
+                    said[at] = reply
+                    again.append(at)
+            left = again
+        return before
 
-    def claim(self, ids: Sequence[str], rows: Sequence[int]) -> list[int | None]:
+    def claim(self, ids: Sequence[str], rows: Rows) -> list[int | None]:
         """Give ids to rows; the rows that had them."""
         claims = self.claims(ids, rows)
-        return self.claimed(claims, self.connection.run(self.claiming(claims, [b""] * len(ids))))
+        return self.claimed(claims, self.connection.run(claims.commands))
 
     def hand_back(self, ids: Sequence[str], rows: Sequence[int], before: Sequence[int]) -> None:
         """Give ids of rows that still have them to the rows before."""
@@ -159,7 +171,7 @@ class Documents:
 
     def written(self, rows: Sequence[int], records: Sequence[Record]) -> list[Command]:
         """Commands that write the records of new rows."""
-        values = [record.to_bytes() for record in records]
+        values = pack_records(records)
         commands = []
         for page, places in _pages(rows):
             key = self.layout.page(page)

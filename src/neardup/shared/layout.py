@@ -103,7 +103,8 @@ class Layout:
         return 8 * self.words + 8
 
     @cached_property
-    def _id_buckets(self) -> int:
+    def id_buckets(self) -> int:
+        """Buckets of ids, each a hash."""
         return 1 << max(0, int(log2(max(self.expected / IDS_A_BUCKET, 1))))
 
     @cached_property
@@ -140,7 +141,7 @@ class Layout:
 
     def id(self, digest: bytes) -> tuple[bytes, bytes]:
         """Key and field of the row of an id."""
-        number = int.from_bytes(digest[:6], "little") % self._id_buckets
+        number = int.from_bytes(digest[:6], "little") % self.id_buckets
         return self._tags[number % SHARDS] + b"i:%x" % number, digest
 
     def buckets(self, kind: bytes, table: int, buckets: Iterable[int]) -> list[bytes]:

@@ -25,14 +25,19 @@ return refused
 """KEYS strings, ARGV what to add to each, and how long they may get (0: as long as need be): how many were too long."""
 
 DROP = """
-local width, gone, call, sub = tonumber(ARGV[#KEYS + 1]), 0, redis.call, string.sub
+local width, gone, call, sub, find = tonumber(ARGV[#KEYS + 1]), 0, redis.call, string.sub, string.find
 for i = 1, #KEYS do
   local old, rows = call('GET', KEYS[i]), ARGV[i]
   if old then
     local left = old
     if #rows == 8 then
-      for at = #old - 7, 1, -width do
-        if sub(left, at, at + 7) == rows then left = sub(left, 1, at + 7 - width) .. sub(left, at + 8) end
+      local at = find(left, rows, 1, true)
+      while at do
+        if (at + 7) % width == 0 then
+          left = sub(left, 1, at + 7 - width) .. sub(left, at + 8)
+          at = at - width
+        end
+        at = find(left, rows, math.max(at + 1, 1), true)
       end
     else
       local dead, kept = {}, {}

@@ -16,7 +16,7 @@ somebody has told it to look again. Earlier tickets never wait for later ones, s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -100,7 +100,9 @@ class Settling:
             case.bare.clear()
             found, records = self._matched(case, todo, items)
             rows = case.rows[todo]
-            chosen = settle(rows, found, *self._matcher.together(items), self._matcher.same)
+            # One document has nobody beside it.
+            alike = self._matcher.together(items) if len(todo) > 1 else (np.zeros(1, np.int64), NO_MATCHES)
+            chosen = settle(rows, found, *alike, self._matcher.same)
             keeper[todo], distance[todo] = chosen.row, chosen.distance
             similarity[todo] = chosen.similarity
             names |= {row: records[row].id for row in chosen.row.tolist() if row in records}
@@ -138,7 +140,7 @@ class Settling:
         since: dict[tuple[int, int], float] = {}
         pause = FIRST_PAUSE
         while True:
-            fetched = self._documents.fetched([r for r in np.unique(near.row).tolist() if r not in left_out])
+            fetched = self._documents.fetched(sorted(set(near.row.tolist()) - left_out))
             records = {
                 row: record
                 for row, record in fetched.records.items()
@@ -152,7 +154,7 @@ class Settling:
             case.stale |= older
             # One that has the id now counts for others of the batch, though not for the document it is a version of.
             current = self._current(older, records)
-            near = _only(near, np.array([row for row in records if row not in older - current], np.int64))
+            near = _only(near, records.keys() - (older - current))
             if current:
                 own = [
                     row not in current or records[row].id != case.records[todo[query]].id
@@ -334,6 +336,6 @@ class Settling:
         ]
 
 
-def _only(near: Near, rows: Rows) -> Near:
-    kept = np.isin(near.row, rows)
-    return Near(near.query[kept], near.row[kept], near.distance[kept])
+def _only(near: Near, rows: Set[int]) -> Near:
+    kept = [at for at, row in enumerate(near.row.tolist()) if row in rows]
+    return near if len(kept) == len(near.row) else Near(*(column[kept] for column in near))

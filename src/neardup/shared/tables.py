@@ -153,9 +153,9 @@ class SharedTables:
         if not len(question.place):
             return Near(none, none, none)
         parts = replies if self._cluster else chain.from_iterable(replies)
-        values = [value or b"" for value in chain.from_iterable(parts)]
+        values = list(chain.from_iterable(parts))
         if question.order is not None:
-            ordered = [b""] * len(values)
+            ordered: list[bytes | None] = [None] * len(values)
             for at, value in zip(question.order, values, strict=True):
                 ordered[at] = value
             values = ordered
@@ -187,25 +187,21 @@ class SharedTables:
         bucket = int(self.layout.probes(question.keys)[query, probe])
         return self.layout.buckets(question.kinds[kind], int(self.layout.probed[probe]), [bucket])[0]
 
-    def _entries(self, values: Sequence[bytes], name: Callable[[int], bytes]) -> tuple[Keys, Rows]:
+    def _entries(self, values: list[bytes | None], name: Callable[[int], bytes]) -> tuple[Keys, Rows]:
         """The entries of buckets, and from where to where each has its own."""
-        width = self.layout.width
-        starts = np.zeros(len(values) + 1, np.int64)
-        np.cumsum([len(value) for value in values], out=starts[1:])
-        whole, rest = np.divmod(starts, width)
-        if rest.any():
-            at = int(np.flatnonzero(rest)[0]) - 1
+        try:
+            return _core.bucket_entries(values, self.layout.words + 1)
+        except IndexError as error:
+            at, width = int(str(error)), self.layout.width
             raise FormatError(
                 f"{self._connection.address.shown} {name(at).decode()}",
                 f"entries of {width} bytes",
-                f"{len(values[at])} bytes",
-            )
-        entries = np.frombuffer(b"".join(values), "<u8").astype(np.uint64, copy=False)
-        return entries.reshape(-1, self.layout.words + 1), whole
+                f"{len(values[at] or b'')} bytes",
+            ) from None
 
     def rows_in(self, names: Sequence[bytes]) -> list[Rows]:
         """The rows in each bucket."""
-        values = [value or b"" for value in self._connection.values(names)]
+        values = self._connection.values(names)
         entries, starts = self._entries(values, names.__getitem__)
         rows = entries[:, -1].astype(np.int64)
         return [rows[first:last] for first, last in pairwise(starts.tolist())]

@@ -97,14 +97,12 @@ class SharedTurnover:
         case = Case(rows, items, records, ticket, now)
         self._settling.later[ticket] = False
         numbers = rows.tolist()
-        claims = self._documents.claims(ids, numbers)
+        claims = self._documents.claims(ids, rows)
         question = self._tables.question(items.keys, items.empty, (KEEPERS,))
         writing = self._documents.written(numbers, records) + self._documents.filled(numbers, items)
         writing += self._tables.added(KEEPERS, items.keys, items.empty, rows) + self._expiring(rows, records)
         try:
-            _, claimed, found = self._connection.in_order(
-                writing, self._documents.claiming(claims, [b""] * len(ids)), question.commands
-            )
+            _, claimed, found = self._connection.in_order(writing, claims.commands, question.commands)
             case.before = self._documents.claimed(claims, claimed)
         except NeardupError:
             self._give_up(case)
@@ -234,7 +232,7 @@ class SharedTurnover:
             part = items.take(np.flatnonzero(of_kind))
             commands += self._tables.added(kind, part.keys, part.empty, rows[of_kind])
         self._connection.run(commands)
-        self._documents.claim([record.id for record in records], numbers)
+        self._documents.claim([record.id for record in records], rows)
         self._count(documents=len(records), followers=int(follows.sum()))
 
     def take_rows(self, count: int) -> int:
