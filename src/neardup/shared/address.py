@@ -18,6 +18,7 @@ FILES = {
     "cert": "ssl_certfile",
     "key": "ssl_keyfile",
 }  # for TLS: ours, and redis-py's name
+SIGNS = "; in a password, / ? # : and @ are written as %2F %3F %23 %3A and %40"
 EXPECTED = 1_000_000
 MOST_EXPECTED = 1 << 40
 
@@ -54,10 +55,9 @@ class Address:
         try:
             _ = parts.port
         except ValueError:
-            raise ConfigError(
-                f"{shown(address)}: a port is a number from 0 to 65535; in a password, / ? # : and @ are written as "
-                "%2F %3F %23 %3A and %40"
-            ) from None
+            raise ConfigError(f"{shown(address)}: a port is a number from 0 to 65535{SIGNS}") from None
+        if parts.fragment or ("@" in parts.path and kind != "unix"):
+            raise ConfigError(f"{shown(address)}: this is not host:port/database{SIGNS}")
         ours: dict[str, str] = {}
         others = []
         for option, value in parse_qsl(parts.query, keep_blank_values=True):

@@ -7,6 +7,7 @@ leaves undone is sent again until the timeout is over.
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import struct
 import time
@@ -16,11 +17,12 @@ from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
 from neardup.errors import ConfigError, FormatError, MissingExtra, NeardupError
-from neardup.shared.address import Address
+from neardup.shared.address import FILES, OPTIONS, Address
 
 __all__ = ["Command", "Connection", "Packed", "SharedIndexError"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
+OURS = ", ".join([*OPTIONS, *FILES])
 AT_ONCE = 1000  # keys in one script or MGET: a server does nothing else meanwhile
 
 
@@ -69,15 +71,17 @@ class Connection:
         }
         self._client: Any
         with self._told():
-            if address.cluster:
-                made = redis.cluster.RedisCluster
-                self._client = self._until(lambda: made.from_url(address.url, **options))
-            else:
-                try:
+            try:
+                if address.cluster:
+                    made = redis.cluster.RedisCluster
+                    self._client = self._until(lambda: made.from_url(address.url, **options))
+                else:
                     self._client = redis.Redis.from_url(address.url, **options)
-                except (TypeError, ValueError) as error:
-                    raise ConfigError(f"{address.shown}: {error}") from None
-                self._until(self._client.ping)
+                    self._until(self._client.ping)
+            except (TypeError, ValueError) as error:
+                unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+                why = f"there is no option {unknown[1]!r}; ours are {OURS}" if unknown else str(error)
+                raise ConfigError(f"{address.shown}: {why}") from None
 
     def close(self) -> None:
         with contextlib.suppress(self._errors.RedisError):
@@ -291,8 +295,10 @@ class Connection:
         return isinstance(reply, self._errors.AskError) and not isinstance(reply, self._errors.MovedError)
 
     def _passes(self, reply: Any) -> bool:
-        refused = self._errors.AuthenticationError
-        return isinstance(reply, self._lasting()) and not isinstance(reply, refused)
+        refused = [self._errors.AuthenticationError]
+        if not self.address.cluster:
+            refused.append(self._errors.MovedError)  # a node of a cluster, taken for a server of its own
+        return isinstance(reply, self._lasting()) and not isinstance(reply, tuple(refused))
 
     def _lasting(self) -> tuple[type[Exception], ...]:
         """Errors that pass."""
@@ -339,15 +345,23 @@ class Connection:
             yield
         except (errors.AuthenticationError, errors.NoPermissionError) as error:
             raise SharedIndexError(
-                f"{where}: {error}; put the user and password in the address, redis://user:password@host"
+                f"{where}: {str(error).rstrip('.')}; put the user and password in the address, "
+                "redis://user:password@host"
             ) from None
         except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
             if why := _refused(error):
                 raise SharedIndexError(f"{where}: {why} ({error})") from None
+            tls = " and does it speak TLS" if self.address.url.startswith("rediss:") else ""
             raise SharedIndexError(
-                f"{where}: no answer ({error}); is the server there? What was not acknowledged may be sent again"
+                f"{where}: no answer ({error}); is the server there{tls}? What was not acknowledged may be sent again"
             ) from None
         except (*self._lasting(), errors.AskError, errors.RedisClusterException) as error:
+            if isinstance(error, errors.MovedError) and not self.address.cluster:
+                raise SharedIndexError(
+                    f"{where}: this is a node of a cluster; use redis+cluster://"
+                ) from None
+            if why := _refused(error):
+                raise SharedIndexError(f"{where}: {why}") from None
             raise SharedIndexError(
                 f"{where}: the cluster cannot serve all keys ({error}); try again when "
                 "`redis-cli --cluster check` is content"
@@ -365,8 +379,10 @@ class Connection:
 
 
 def _refused(error: Exception) -> str | None:
-    """What is wrong with the certificates, if it is that: no second attempt would end otherwise."""
+    """What is wrong with the certificates or the kind of server, if that is it: no second attempt would help."""
     said = str(error)
+    if "Cluster mode is not enabled" in said:
+        return "this server is not part of a cluster; redis:// is for one server"
     if "CERTIFICATE_VERIFY_FAILED" in said:
         return (
             "the server's certificate is not trusted; name the file of its authority in the address, ca=FILE"
