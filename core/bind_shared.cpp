@@ -45,7 +45,7 @@ void bind_shared(nb::module_& module) {
                 out = bucket_appends(named, of_kind, view(homes),
                                      {view(keys), keys.shape(1), words, view(firsts)}, view(rows));
             }
-            return nb::make_tuple(to_bytes(out.packed), out.count);
+            return std::make_tuple(to_bytes(out.packed), out.count);
         },
         "name"_a, "kind"_a, "homes"_a.noconvert(), "keys"_a.noconvert(), "firsts"_a.noconvert(), "words"_a,
         "rows"_a.noconvert(), "APPEND commands that put rows into their buckets, and how many they are.");
@@ -61,7 +61,7 @@ void bind_shared(nb::module_& module) {
                 nb::gil_scoped_release free;
                 out = bucket_drops(named, of_kind, view(homes), homes.shape(1), view(rows), said, end);
             }
-            return nb::make_tuple(to_bytes(out.packed), out.count);
+            return std::make_tuple(to_bytes(out.packed), out.count);
         },
         "name"_a, "kind"_a, "homes"_a.noconvert(), "rows"_a.noconvert(), "script"_a, "last"_a,
         "EVAL commands that take rows out of their buckets, and how many they are.");
@@ -78,13 +78,13 @@ void bind_shared(nb::module_& module) {
                 nb::gil_scoped_release free;
                 out = id_claims(named, digested, width, buckets, view(rows));
             }
-            return nb::make_tuple(to_bytes(out.packed), out.count);
+            return std::make_tuple(to_bytes(out.packed), out.count);
         },
         "name"_a, "digests"_a, "buckets"_a, "rows"_a.noconvert(),
         "HSETNX commands that give ids, by their digests, to rows, and how many they are.");
     module.def(
         "bucket_entries",
-        [](const nb::list& values, std::size_t width) {
+        [](const nb::typed<nb::list, nb::object>& values, std::size_t width) {
             if (width < 1) throw nb::value_error("an entry has a width");
             std::vector<std::int64_t> starts{0};
             std::size_t bytes = 0;
@@ -106,7 +106,7 @@ void bind_shared(nb::module_& module) {
                 }
                 starts.push_back(static_cast<std::int64_t>(bytes / (8 * width)));
             }
-            return nb::make_tuple(to_numpy(std::move(entries), width), to_numpy(std::move(starts)));
+            return std::make_tuple(to_numpy(std::move(entries), width), to_numpy(std::move(starts)));
         },
         "values"_a, "width"_a,
         "Entries of so many words in buckets, and from where to where each bucket has its own. IndexError, "
@@ -127,8 +127,8 @@ void bind_shared(nb::module_& module) {
                 nb::gil_scoped_release free;
                 out = bucket_reads(named, of_kind, view(probes), view(tables));
             }
-            return nb::make_tuple(to_bytes(out.commands.packed), out.commands.count, out.buckets,
-                                  to_numpy(std::move(out.place), probes.shape(1)));
+            return std::make_tuple(to_bytes(out.commands.packed), out.commands.count, out.buckets,
+                                   to_numpy(std::move(out.place), probes.shape(1)));
         },
         "name"_a, "kind"_a, "probes"_a.noconvert(), "tables"_a.noconvert(),
         "MGET commands for the buckets that are probed, how many they are and how many buckets they ask for, "
@@ -155,8 +155,8 @@ void bind_shared(nb::module_& module) {
                 out = bucket_matches({view(keys), keys.shape(1), words, view(firsts)}, view(place),
                                      view(entries), bounds, radius);
             }
-            return nb::make_tuple(to_numpy(std::move(out.query)), to_numpy(std::move(out.probe)),
-                                  to_numpy(std::move(out.entry)), to_numpy(std::move(out.distance)));
+            return std::make_tuple(to_numpy(std::move(out.query)), to_numpy(std::move(out.probe)),
+                                   to_numpy(std::move(out.entry)), to_numpy(std::move(out.distance)));
         },
         "keys"_a.noconvert(), "firsts"_a.noconvert(), "words"_a, "place"_a.noconvert(),
         "entries"_a.noconvert(), "starts"_a.noconvert(), "radius"_a,

@@ -16,18 +16,15 @@ from importlib import import_module
 from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
-from neardup.errors import ConfigError, FormatError, MissingExtra, NeardupError
+from neardup.errors import ConfigError, MissingExtra
 from neardup.shared.address import FILES, OPTIONS, Address
+from neardup.shared.telling import SharedIndexError, passing, refused, told
 
 __all__ = ["Command", "Connection", "Packed", "SharedIndexError"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
 OURS = ", ".join([*OPTIONS, *FILES])
 AT_ONCE = 1000  # keys in one script or MGET: a server does nothing else meanwhile
-
-
-class SharedIndexError(NeardupError):
-    """The server of a shared index cannot be reached, or does not do what it is asked."""
 
 
 class Packed(NamedTuple):
@@ -70,7 +67,7 @@ class Connection:
             "protocol": 2,
         }
         self._client: Any
-        with self._told():
+        with told(self._errors, self.address):
             try:
                 if address.cluster:
                     made = redis.cluster.RedisCluster
@@ -104,7 +101,7 @@ class Connection:
         replies: list[Any] = [None] * len(commands)
         left = list(range(len(commands)))
         deadline, pause = time.monotonic() + self.address.timeout, FIRST_PAUSE
-        with self._told():
+        with told(self._errors, self.address):
             while left:
                 failed = self._send(commands, left, replies)
                 if not failed:
@@ -172,7 +169,7 @@ class Connection:
 
     def scan(self, pattern: str) -> Iterator[bytes]:
         """The keys that match a pattern, some of them perhaps twice."""
-        with self._told():
+        with told(self._errors, self.address):
             if not self.address.cluster:
                 yield from self._client.scan_iter(match=pattern, count=1000)
                 return
@@ -181,7 +178,7 @@ class Connection:
 
     def memory(self) -> int:
         """Bytes that the server, or all masters of the cluster, use, for everything they hold."""
-        with self._told():
+        with told(self._errors, self.address):
             nodes = self._client.get_primaries() if self.address.cluster else [None]
             infos = [
                 self._client.info("memory")
@@ -202,13 +199,13 @@ class Connection:
                 found = [error] * len(places)
             for at, reply in zip(places, found, strict=True):
                 replies[at] = reply
-                error = _error(reply) if isinstance(commands[at].words, Packed) else reply
-                if self._redirected(error):
+                first = _error(reply) if isinstance(commands[at].words, Packed) else reply
+                if self._redirected(first):
                     asked.append(at)
-                elif self._passes(error):
+                elif self._passes(first):
                     again.append(at)
-                elif isinstance(error, Exception):
-                    raise error
+                elif isinstance(first, Exception):
+                    raise first
         for at in asked:
             self._ask(commands[at], at, replies, again)
         return sorted(again)
@@ -295,26 +292,10 @@ class Connection:
         return isinstance(reply, self._errors.AskError) and not isinstance(reply, self._errors.MovedError)
 
     def _passes(self, reply: Any) -> bool:
-        refused = [self._errors.AuthenticationError]
+        final = [self._errors.AuthenticationError]
         if not self.address.cluster:
-            refused.append(self._errors.MovedError)  # a node of a cluster, taken for a server of its own
-        return isinstance(reply, self._lasting()) and not isinstance(reply, tuple(refused))
-
-    def _lasting(self) -> tuple[type[Exception], ...]:
-        """Errors that pass."""
-        errors = self._errors
-        return (
-            errors.ConnectionError,
-            errors.TimeoutError,
-            errors.BusyLoadingError,
-            errors.MovedError,
-            errors.TryAgainError,
-            errors.ClusterDownError,
-            errors.MasterDownError,
-            errors.ReadOnlyError,
-            errors.SlotNotCoveredError,
-            OSError,
-        )
+            final.append(self._errors.MovedError)  # a node of a cluster, taken for a server of its own
+        return isinstance(reply, passing(self._errors)) and not isinstance(reply, tuple(final))
 
     def _look_again(self, errors: Sequence[Exception]) -> None:
         """Learn where the slots are now."""
@@ -332,66 +313,10 @@ class Connection:
             except self._errors.AuthenticationError:
                 raise
             except (self._errors.RedisError, OSError) as error:
-                if _refused(error) or time.monotonic() + pause > deadline:
+                if refused(error) or time.monotonic() + pause > deadline:
                     raise
             self._sleeping(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
-
-    @contextlib.contextmanager
-    def _told(self) -> Any:
-        """What redis-py raises, in our words."""
-        errors, where = self._errors, self.address.shown
-        try:
-            yield
-        except (errors.AuthenticationError, errors.NoPermissionError) as error:
-            raise SharedIndexError(
-                f"{where}: {str(error).rstrip('.')}; put the user and password in the address, "
-                "redis://user:password@host"
-            ) from None
-        except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
-            if why := _refused(error):
-                raise SharedIndexError(f"{where}: {why} ({error})") from None
-            tls = " and does it speak TLS" if self.address.url.startswith("rediss:") else ""
-            raise SharedIndexError(
-                f"{where}: no answer ({error}); is the server there{tls}? What was not acknowledged may be sent again"
-            ) from None
-        except (*self._lasting(), errors.AskError, errors.RedisClusterException) as error:
-            if isinstance(error, errors.MovedError) and not self.address.cluster:
-                raise SharedIndexError(
-                    f"{where}: this is a node of a cluster; use redis+cluster://"
-                ) from None
-            if why := _refused(error):
-                raise SharedIndexError(f"{where}: {why}") from None
-            raise SharedIndexError(
-                f"{where}: the cluster cannot serve all keys ({error}); try again when "
-                "`redis-cli --cluster check` is content"
-            ) from None
-        except errors.OutOfMemoryError as error:
-            raise SharedIndexError(
-                f"{where}: {error}; raise maxmemory, or let documents go (ttl, `neardup index forget`)"
-            ) from None
-        except errors.ResponseError as error:
-            if "WRONGTYPE" in str(error):
-                raise FormatError(where, "keys of this index", f"a key of another kind ({error})") from None
-            raise SharedIndexError(f"{where}: the server refused a command: {error}") from None
-        except errors.RedisError as error:
-            raise SharedIndexError(f"{where}: {error}") from None
-
-
-def _refused(error: Exception) -> str | None:
-    """What is wrong with the certificates or the kind of server, if that is it: no second attempt would help."""
-    said = str(error)
-    if "Cluster mode is not enabled" in said:
-        return "this server is not part of a cluster; redis:// is for one server"
-    if "CERTIFICATE_VERIFY_FAILED" in said:
-        return (
-            "the server's certificate is not trusted; name the file of its authority in the address, ca=FILE"
-        )
-    if "certificate required" in said.lower() or "CERTIFICATE_REQUIRED" in said:
-        return "the server wants a certificate of yours; name its files in the address, cert=FILE&key=FILE"
-    if "WRONG_VERSION_NUMBER" in said or "RECORD_LAYER_FAILURE" in said:
-        return "the server does not speak TLS here; redis:// is without"
-    return None
 
 
 def _error(reply: Any) -> Any:

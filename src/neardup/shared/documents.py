@@ -123,12 +123,11 @@ class Documents:
             ]
             self.connection.each(SWITCH, keys, words)
 
-    def release(self, ids: Sequence[str], rows: Sequence[int]) -> None:
-        """Take ids from rows that still have them."""
-        if ids:
-            keys, fields = self.asked(ids)
-            words = [(field, row.to_bytes(6, "little"), b"") for field, row in zip(fields, rows, strict=True)]
-            self.connection.each(SWITCH, keys, words)
+    def released(self, ids: Sequence[str], rows: Sequence[int]) -> list[Command]:
+        """Commands that take ids from rows that still have them."""
+        keys, fields = self.asked(ids)
+        words = [(field, row.to_bytes(6, "little"), b"") for field, row in zip(fields, rows, strict=True)]
+        return self.connection.calls(SWITCH, keys, words, self.connection.grouped(keys))
 
     def _row(self, value: Any, key: bytes) -> int | None:
         if value is None:

@@ -136,10 +136,10 @@ class SharedTables:
                     names += self.layout.buckets(kind, table, buckets.tolist())
                 places.append(place)
             else:
-                data, many, buckets, place = _core.bucket_reads(self._name, kind, probes, self.layout.probed)
+                data, many, asking, place = _core.bucket_reads(self._name, kind, probes, self.layout.probed)
                 commands += _packed(data, many)
                 places.append(place + count)
-                count += buckets
+                count += asking
         if self._cluster:
             groups = self._connection.grouped(names)
             commands = [Command(names[group[0]], ("MGET", *(names[at] for at in group))) for group in groups]
@@ -187,7 +187,7 @@ class SharedTables:
         bucket = int(self.layout.probes(question.keys)[query, probe])
         return self.layout.buckets(question.kinds[kind], int(self.layout.probed[probe]), [bucket])[0]
 
-    def _entries(self, values: list[bytes | None], name: Callable[[int], bytes]) -> tuple[Keys, Rows]:
+    def _entries(self, values: list[Any], name: Callable[[int], bytes]) -> tuple[Keys, Rows]:
         """The entries of buckets, and from where to where each has its own."""
         try:
             return _core.bucket_entries(values, self.layout.words + 1)

@@ -278,20 +278,17 @@ class SharedTurnover:
         led = np.array([going[row].state == KEEPER for row in numbers.tolist()], bool)
         orphans = self._orphans(numbers[led], items.take(np.flatnonzero(led)))
         self.resettle(orphans, set(rows), ticket)
-        self._clean(going, numbers, items)
         there = [record for record in going.values() if record.state in (KEEPER, FOLLOWER)]
         followers = sum(record.state == FOLLOWER for record in there)
-        if there:
-            self._count(documents=-len(there), followers=-followers)
+        self._clean(going, numbers, items, self._counting(documents=-len(there), followers=-followers))
         return len(there)
 
-    def _clean(self, going: dict[int, Record], rows: Rows, items: Items) -> None:
+    def _clean(self, going: dict[int, Record], rows: Rows, items: Items, counting: Sequence[Command]) -> None:
         """Entries, ids, and last of all records, so that what is left undone can be done again."""
         commands = self._tables.dropped(KEEPERS, items.keys, items.empty, rows)
         commands += self._tables.dropped(FOLLOWERS, items.keys, items.empty, rows)
-        self._connection.run(commands)
-        self._documents.release([record.id for record in going.values()], list(going))
-        self._connection.run(self._documents.erased(list(going)))
+        released = self._documents.released([record.id for record in going.values()], list(going))
+        self._connection.in_order(commands, released, self._documents.erased(list(going)), counting)
 
     def items_of(self, records: dict[int, Record]) -> tuple[Rows, Items]:
         """Stored rows as items again; those that have lost their contents are left out."""
@@ -340,10 +337,11 @@ class SharedTurnover:
             self._count(documents=-taken, followers=-taken - int(leads.sum()))
 
     def _count(self, **by: int) -> None:
+        self._connection.run(self._counting(**by))
+
+    def _counting(self, **by: int) -> list[Command]:
         meta = self._layout.meta
-        self._connection.run(
-            [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
-        )
+        return [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
 
 
 def _batches(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
