@@ -136,12 +136,19 @@ def ours(name: str, texts: list[str], source: np.ndarray, singles: int) -> dict[
                 for row in range(singles):
                     index.seen_prints([f"one {row}"], cut(prints, row, row + 1))
 
+            fresh = index.fingerprint(make_texts(singles, 3)[0])
+
+            def new_one_by_one() -> None:
+                for row in range(singles):
+                    index.seen_prints([f"new {row}"], cut(fresh, row, row + 1))
+
             found: dict[str, Any] = {"engine": f"neardup {name}", "documents": count}
             found["add"] = clock.measure(half, lambda: add(0, half))
             found["seen"] = clock.measure(count - half, lambda: add(half, count))
             found["query"] = clock.measure(count - half, search)
             found["bytes"] = round((client.info("memory")["used_memory"] - before) / count)
             found["seen_one_by_one"] = clock.measure(singles, one_by_one)
+            found["new_one_by_one"] = clock.measure(singles, new_one_by_one)
     copies = source >= 0
     found["found"] = round(float((keepers[copies] == source[copies]).mean()), 3)
     found["wrong"] = int((keepers[~copies] != np.flatnonzero(~copies)).sum())
@@ -258,7 +265,8 @@ def table(result: dict[str, Any]) -> str:
     single = [entry for entry in rows.values() if "seen_one_by_one" in entry]
     lines += [
         f"- {entry['engine']}, {entry['documents']:,} documents, one `seen` at a time: "
-        f"{entry['seen_one_by_one']['per_second']:,} a second."
+        f"{entry['seen_one_by_one']['per_second']:,} duplicates a second"
+        + (f", {entry['new_one_by_one']['per_second']:,} new pages." if "new_one_by_one" in entry else ".")
         for entry in single
     ]
     lines += [

@@ -28,6 +28,7 @@ NB_MODULE(_core, module) {
     bind_sorted(module);
     bind_stages(module);
     bind_repeats(module);
+    bind_shared(module);
 }
 
 }  // namespace neardup

@@ -56,5 +56,6 @@ void bind_segments(nb::module_& module);
 void bind_sorted(nb::module_& module);
 void bind_stages(nb::module_& module);
 void bind_repeats(nb::module_& module);
+void bind_shared(nb::module_& module);
 
 }  // namespace neardup

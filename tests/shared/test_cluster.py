@@ -33,6 +33,12 @@ def test_equal_to_a_local_index(kind: str, cluster: Cluster, tmp_path: Path) -> 
         assert shared.verify().problems == ()
 
 
+def test_a_node_is_not_a_server_of_its_own(cluster: Cluster) -> None:
+    with pytest.raises(SharedIndexError, match=r"redis\+cluster://"):
+        for number in range(10):  # some name belongs to another node
+            nd.Index(f"redis://127.0.0.1:{cluster.nodes[0].port}/0?name=n{number}", CONFIG, scheme="bare64")
+
+
 @pytest.mark.process
 def test_eight_workers(cluster: Cluster) -> None:
     address = named(cluster.url, expected=10_000)

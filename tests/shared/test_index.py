@@ -59,6 +59,18 @@ def test_a_password_is_never_shown() -> None:
     assert "127.0.0.1:1" in str(caught.value)
 
 
+def test_an_option_that_there_is_not(server: Server) -> None:
+    with pytest.raises(nd.ConfigError, match=r"no option 'expcted'; ours are name, expected"):
+        nd.Index(f"{server.url}?expcted=1000")
+
+
+def test_one_server_is_no_cluster(server: Server) -> None:
+    start = time.monotonic()
+    with pytest.raises(SharedIndexError, match="not part of a cluster; redis://"):
+        nd.Index(f"redis+cluster://127.0.0.1:{server.port}")
+    assert time.monotonic() - start < 3
+
+
 def test_a_wrong_password(redis_server: str, tmp_path: Path) -> None:
     guarded = Server(redis_server, tmp_path / "guarded").start()
     try:
@@ -184,16 +196,21 @@ def halfway(index: SharedIndex, id: str, word: int, when: str) -> None:
         raise Dead
 
     places = {
-        "written": (index._documents, "claim"),
+        "written": (index._documents, "claimed"),
         "claimed": (settling, "settle"),
         "read": (settling, "_commit"),
         "committed": (index._shared, "_count"),
     }
     target, method = places[when]
     setattr(target, method, dies)
+    if when == "written":
+        claims = index._documents.claims
+        index._documents.claims = lambda *given: claims(*given)._replace(commands=[])
     with pytest.raises(Dead):
         index.seen_prints([id], codes(word))
     delattr(target, method)
+    if when == "written":
+        del index._documents.claims
 
 
 @pytest.mark.parametrize("when", ["written", "claimed", "read"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, get_args
 
 from neardup.errors import ConfigError
@@ -28,7 +28,8 @@ class Settings(Protocol):
 class Options:
     """How a crawl deals with near-duplicates; each field is the setting NEARDUP_ and its name in capitals.
 
-    index, index_options    the folder of a local index, and what `nd.Index` is given besides
+    index, index_options    the folder of a local index or the address of a shared one, and what `nd.Index` is given
+                            besides
     service, token          or the address of a service, and its token
     action                  what the pipeline does with a duplicate: "drop" it, or "mark" it in `mark_field`
     url_field               the field of an item that holds its id, by default its URL
@@ -39,10 +40,10 @@ class Options:
     canonical_urls          whether ids are canonical URLs; URLs of one form are then one page
     """
 
-    index: str | None = None
+    index: str | None = field(default=None, repr=False)  # the address of a server may hold a password
     index_options: Mapping[str, Any] | None = None
     service: str | None = None
-    token: str | None = None
+    token: str | None = field(default=None, repr=False)
     action: Action = "drop"
     mark_field: str = "duplicate_of"
     url_field: str = "url"

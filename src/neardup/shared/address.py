@@ -13,6 +13,12 @@ from neardup.sizes import parse_size
 __all__ = ["Address"]
 
 OPTIONS = ("name", "expected", "timeout", "patience", "replicas", "log", "sync")
+FILES = {
+    "ca": "ssl_ca_certs",
+    "cert": "ssl_certfile",
+    "key": "ssl_keyfile",
+}  # for TLS: ours, and redis-py's name
+SIGNS = "; in a password, / ? # : and @ are written as %2F %3F %23 %3A and %40"
 EXPECTED = 1_000_000
 MOST_EXPECTED = 1 << 40
 
@@ -49,12 +55,22 @@ class Address:
         try:
             _ = parts.port
         except ValueError:
-            raise ConfigError(f"{shown(address)}: a port is a number from 0 to 65535") from None
+            raise ConfigError(f"{shown(address)}: a port is a number from 0 to 65535{SIGNS}") from None
+        if parts.fragment or ("@" in parts.path and kind != "unix"):
+            raise ConfigError(f"{shown(address)}: this is not host:port/database{SIGNS}")
         ours: dict[str, str] = {}
         others = []
         for option, value in parse_qsl(parts.query, keep_blank_values=True):
             if option in OPTIONS:
                 ours[option] = value
+            elif option in FILES:
+                if scheme != "rediss":
+                    raise ConfigError(
+                        f"{option}={value}: certificates are for TLS, an address with rediss://"
+                    )
+                if not os.path.isfile(value):
+                    raise ConfigError(f"{option}={value}: there is no such file")
+                others.append((FILES[option], value))
             else:
                 others.append((option, value))
         if kind == "cluster" and parts.path not in ("", "/", "/0"):
@@ -90,11 +106,21 @@ class Address:
 
 
 def shown(address: str) -> str:
-    """The address without its password and options, for messages."""
+    """The address without its user, password and options, for messages. What cannot be told from a password, as one
+    was written with signs that end it too early, is left out."""
     parts = urlsplit(address)
+    host, path = parts.netloc.rsplit("@", 1)[-1], parts.path
+    if "@" in path + parts.fragment:
+        host, path = (path + parts.fragment).rsplit("@", 1)[-1], ""
+    port = host.rpartition(":")[2] if ":" in host.rpartition("]")[2] else ""
+    if (
+        not (port.isdecimal() or not port)
+        or host.startswith(":")
+        or ("@" not in parts.netloc and "@" in parts.query)
+    ):
+        host, path = "...", ""
     name = dict(parse_qsl(parts.query)).get("name")
-    host = parts.netloc.rsplit("@", 1)[-1]
-    return f"{parts.scheme}://{host}{parts.path}" + (f"?name={name}" if name else "")
+    return f"{parts.scheme}://{host}{path}" + (f"?name={name}" if name else "")
 
 
 def _seconds(name: str, text: str) -> float:

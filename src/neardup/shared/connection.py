@@ -7,38 +7,45 @@ leaves undone is sent again until the timeout is over.
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
-from itertools import chain
+from itertools import accumulate, chain
 from typing import Any, NamedTuple
 
-from neardup.errors import ConfigError, FormatError, MissingExtra, NeardupError
-from neardup.shared.address import Address
+from neardup.errors import ConfigError, MissingExtra
+from neardup.shared.address import FILES, OPTIONS, Address
+from neardup.shared.telling import SharedIndexError, passing, refused, told
 
-__all__ = ["Command", "Connection", "SharedIndexError"]
+__all__ = ["Command", "Connection", "Packed", "SharedIndexError"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
+OURS = ", ".join([*OPTIONS, *FILES])
 AT_ONCE = 1000  # keys in one script or MGET: a server does nothing else meanwhile
 
 
-class SharedIndexError(NeardupError):
-    """The server of a shared index cannot be reached, or does not do what it is asked."""
+class Packed(NamedTuple):
+    """Commands in the server's protocol already, and how many replies they have; for one server, not for a cluster."""
+
+    data: bytes
+    replies: int
 
 
 class Command(NamedTuple):
-    """A command, and the key that says which node of a cluster it is for."""
+    """A command, and the key that says which node of a cluster it is for. The reply to packed ones is a list."""
 
     key: bytes
-    words: tuple[Any, ...]
+    words: tuple[Any, ...] | Packed
 
 
 class Connection:
     """A client of one server or of a cluster; used by any number of threads."""
 
     _pack: Callable[[tuple[Any, ...]], bytes] | None = None
+    _no_more: object = None  # what the native parser says when the next reply is not here yet
 
     def __init__(self, address: Address) -> None:
         try:
@@ -49,6 +56,7 @@ class Connection:
         self._sleeping: Callable[[float], None] = time.sleep
         with contextlib.suppress(ModuleNotFoundError):
             self._pack = import_module("hiredis").pack_command
+            self._no_more = getattr(import_module("redis._parsers.hiredis"), "NOT_ENOUGH_DATA", None)
         retry = import_module("redis.retry").Retry(import_module("redis.backoff").NoBackoff(), 0)
         # One answer may take as long as all of them; what a dead server leaves unanswered is noticed sooner.
         wait = min(address.timeout, 5.0)
@@ -59,16 +67,18 @@ class Connection:
             "protocol": 2,
         }
         self._client: Any
-        with self._told():
-            if address.cluster:
-                made = redis.cluster.RedisCluster
-                self._client = self._until(lambda: made.from_url(address.url, **options))
-            else:
-                try:
+        with told(self._errors, self.address):
+            try:
+                if address.cluster:
+                    made = redis.cluster.RedisCluster
+                    self._client = self._until(lambda: made.from_url(address.url, **options))
+                else:
                     self._client = redis.Redis.from_url(address.url, **options)
-                except (TypeError, ValueError) as error:
-                    raise ConfigError(f"{address.shown}: {error}") from None
-                self._until(self._client.ping)
+                    self._until(self._client.ping)
+            except (TypeError, ValueError) as error:
+                unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+                why = f"there is no option {unknown[1]!r}; ours are {OURS}" if unknown else str(error)
+                raise ConfigError(f"{address.shown}: {why}") from None
 
     def close(self) -> None:
         with contextlib.suppress(self._errors.RedisError):
@@ -78,22 +88,30 @@ class Connection:
         """The reply to one command."""
         return self.run([Command(key, words)])[0]
 
+    def in_order(self, *steps: Sequence[Command]) -> list[list[Any]]:
+        """The replies to steps, each of which begins when the one before it is done: on one server in one pipeline."""
+        if self.address.cluster:
+            return [self.run(step) for step in steps]
+        replies = iter(self.run([command for step in steps for command in step]))
+        return [[next(replies) for _ in step] for step in steps]
+
     def run(self, commands: Sequence[Command]) -> list[Any]:
-        """The replies to commands, each done once or more; those for one node go in one pipeline, in order."""
+        """The replies to commands, each done once or more; those for one node go in one pipeline, in order. On one
+        server none is done for good before those in front of it are."""
         replies: list[Any] = [None] * len(commands)
         left = list(range(len(commands)))
         deadline, pause = time.monotonic() + self.address.timeout, FIRST_PAUSE
-        with self._told():
+        with told(self._errors, self.address):
             while left:
                 failed = self._send(commands, left, replies)
                 if not failed:
                     break
                 if time.monotonic() + pause > deadline:
-                    raise replies[failed[0]]
+                    raise _error(replies[failed[0]])
                 self._sleeping(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
-                self._look_again([replies[at] for at in failed])
-                left = failed
+                self._look_again([_error(replies[at]) for at in failed])
+                left = failed if self.address.cluster else list(range(failed[0], len(commands)))
         return replies
 
     def grouped(self, keys: Sequence[bytes]) -> list[list[int]]:
@@ -108,44 +126,50 @@ class Connection:
     def each(self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]]) -> list[Any]:
         """A script over keys, each with words of its own, that answers with one value a key."""
         groups = self.grouped(keys)
-        replies = self.run([self._script(script, keys, words, group, ()) for group in groups])
-        found: list[Any] = [None] * len(keys)
-        for group, reply in zip(groups, replies, strict=True):
-            for at, value in zip(group, reply, strict=True):
-                found[at] = value
-        return found
+        return self.spread(groups, self.run(self.calls(script, keys, words, groups)), len(keys))
 
     def total(
         self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]], last: Any
     ) -> list[Command]:
         """Commands for a script over keys whose answers are to be added up; `last` is its last word."""
-        return [self._script(script, keys, words, group, (last,)) for group in self.grouped(keys)]
+        return self.calls(script, keys, words, self.grouped(keys), last)
 
     @staticmethod
-    def _script(
+    def calls(
         script: str,
         keys: Sequence[bytes],
         words: Sequence[Sequence[Any]],
-        group: Sequence[int],
-        last: tuple[Any, ...],
-    ) -> Command:
-        named = [keys[at] for at in group]
-        given = chain.from_iterable(words[at] for at in group)
-        return Command(named[0], ("EVAL", script, len(named), *named, *given, *last))
+        groups: Sequence[Sequence[int]],
+        *last: Any,
+    ) -> list[Command]:
+        """Commands for a script over groups of keys, each key with words of its own, and last words for all."""
+        commands = []
+        for group in groups:
+            if len(group) == len(keys):
+                named, given = keys, chain.from_iterable(words)
+            else:
+                named, given = [keys[at] for at in group], chain.from_iterable([words[at] for at in group])
+            commands.append(Command(named[0], ("EVAL", script, len(named), *named, *given, *last)))
+        return commands
+
+    @staticmethod
+    def spread(groups: Sequence[Sequence[int]], replies: Sequence[Sequence[Any]], count: int) -> list[Any]:
+        """One value a key, of the replies to groups of keys."""
+        found: list[Any] = [None] * count
+        for group, reply in zip(groups, replies, strict=True):
+            for at, value in zip(group, reply, strict=True):
+                found[at] = value
+        return found
 
     def values(self, keys: Sequence[bytes]) -> list[bytes | None]:
         """The strings under keys."""
         groups = self.grouped(keys)
         commands = [Command(keys[group[0]], ("MGET", *(keys[at] for at in group))) for group in groups]
-        found: list[bytes | None] = [None] * len(keys)
-        for group, reply in zip(groups, self.run(commands), strict=True):
-            for at, value in zip(group, reply, strict=True):
-                found[at] = value
-        return found
+        return self.spread(groups, self.run(commands), len(keys))
 
     def scan(self, pattern: str) -> Iterator[bytes]:
         """The keys that match a pattern, some of them perhaps twice."""
-        with self._told():
+        with told(self._errors, self.address):
             if not self.address.cluster:
                 yield from self._client.scan_iter(match=pattern, count=1000)
                 return
@@ -154,7 +178,7 @@ class Connection:
 
     def memory(self) -> int:
         """Bytes that the server, or all masters of the cluster, use, for everything they hold."""
-        with self._told():
+        with told(self._errors, self.address):
             nodes = self._client.get_primaries() if self.address.cluster else [None]
             infos = [
                 self._client.info("memory")
@@ -175,12 +199,13 @@ class Connection:
                 found = [error] * len(places)
             for at, reply in zip(places, found, strict=True):
                 replies[at] = reply
-                if self._redirected(reply):
+                first = _error(reply) if isinstance(commands[at].words, Packed) else reply
+                if self._redirected(first):
                     asked.append(at)
-                elif self._passes(reply):
+                elif self._passes(first):
                     again.append(at)
-                elif isinstance(reply, Exception):
-                    raise reply
+                elif isinstance(first, Exception):
+                    raise first
         for at in asked:
             self._ask(commands[at], at, replies, again)
         return sorted(again)
@@ -192,30 +217,43 @@ class Connection:
         """
         wanted = self.address.replicas
         sent = [*commands, ("WAIT", wanted, 1000)] if wanted else commands
+        sizes = [words.replies if isinstance(words, Packed) else 1 for words in sent]
         pool = client.connection_pool
         connection = pool.get_connection()
-        found: list[Any] = []
         try:
             connection.send_packed_command(self._packed(connection, sent))
-            for _ in sent:
-                try:
-                    found.append(connection.read_response())
-                except self._errors.ResponseError as error:
-                    found.append(error)
+            flat = self._replies(connection, sum(sizes))
         except BaseException:
             _cut(connection)  # replies may still come, which nobody must take for others
             raise
         finally:
             pool.release(connection)
-        if wanted and isinstance(have := found.pop(), int) and have < wanted:
+        if wanted and isinstance(have := flat.pop(), int) and have < wanted:
             raise self._errors.ConnectionError(f"{have} of {wanted} replicas have what was written")
+        if len(flat) == len(commands) and not any(isinstance(words, Packed) for words in commands):
+            return flat
+        ends = list(accumulate(sizes))
+        return [
+            flat[end - size : end] if isinstance(words, Packed) else flat[end - 1]
+            for words, size, end in zip(commands, sizes, ends, strict=False)
+        ]
+
+    def _replies(self, connection: Any, count: int) -> list[Any]:
+        """As many replies, errors among them; those that came together are taken from the parser at once."""
+        taken = getattr(getattr(connection._parser, "_reader", None), "gets", None)
+        found: list[Any] = []
+        while len(found) < count:
+            try:
+                found.append(connection.read_response())
+            except self._errors.ResponseError as error:
+                found.append(error)
+            if taken is not None and self._no_more is not None:
+                found.extend(iter(taken, self._no_more))
         return found
 
     def _packed(self, connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[bytes]:
-        if self._pack is None:
-            packed: list[bytes] = connection.pack_commands(commands)
-            return packed
-        return [b"".join(map(self._pack, commands))]
+        pack = self._pack or (lambda words: b"".join(connection.pack_command(*words)))
+        return [b"".join([words.data if isinstance(words, Packed) else pack(words) for words in commands])]
 
     def _routed(
         self, commands: Sequence[Command], left: Sequence[int], replies: list[Any], again: list[int]
@@ -254,24 +292,10 @@ class Connection:
         return isinstance(reply, self._errors.AskError) and not isinstance(reply, self._errors.MovedError)
 
     def _passes(self, reply: Any) -> bool:
-        refused = self._errors.AuthenticationError
-        return isinstance(reply, self._lasting()) and not isinstance(reply, refused)
-
-    def _lasting(self) -> tuple[type[Exception], ...]:
-        """Errors that pass."""
-        errors = self._errors
-        return (
-            errors.ConnectionError,
-            errors.TimeoutError,
-            errors.BusyLoadingError,
-            errors.MovedError,
-            errors.TryAgainError,
-            errors.ClusterDownError,
-            errors.MasterDownError,
-            errors.ReadOnlyError,
-            errors.SlotNotCoveredError,
-            OSError,
-        )
+        final = [self._errors.AuthenticationError]
+        if not self.address.cluster:
+            final.append(self._errors.MovedError)  # a node of a cluster, taken for a server of its own
+        return isinstance(reply, passing(self._errors)) and not isinstance(reply, tuple(final))
 
     def _look_again(self, errors: Sequence[Exception]) -> None:
         """Learn where the slots are now."""
@@ -288,41 +312,18 @@ class Connection:
                 return call()
             except self._errors.AuthenticationError:
                 raise
-            except (self._errors.RedisError, OSError):
-                if time.monotonic() + pause > deadline:
+            except (self._errors.RedisError, OSError) as error:
+                if refused(error) or time.monotonic() + pause > deadline:
                     raise
             self._sleeping(pause)
             pause = min(2 * pause, LONGEST_PAUSE)
 
-    @contextlib.contextmanager
-    def _told(self) -> Any:
-        """What redis-py raises, in our words."""
-        errors, where = self._errors, self.address.shown
-        try:
-            yield
-        except (errors.AuthenticationError, errors.NoPermissionError) as error:
-            raise SharedIndexError(
-                f"{where}: {error}; put the user and password in the address, redis://user:password@host"
-            ) from None
-        except (errors.ConnectionError, errors.TimeoutError, OSError) as error:
-            raise SharedIndexError(
-                f"{where}: no answer ({error}); is the server there? What was not acknowledged may be sent again"
-            ) from None
-        except (*self._lasting(), errors.AskError, errors.RedisClusterException) as error:
-            raise SharedIndexError(
-                f"{where}: the cluster cannot serve all keys ({error}); try again when "
-                "`redis-cli --cluster check` is content"
-            ) from None
-        except errors.OutOfMemoryError as error:
-            raise SharedIndexError(
-                f"{where}: {error}; raise maxmemory, or let documents go (ttl, `neardup index forget`)"
-            ) from None
-        except errors.ResponseError as error:
-            if "WRONGTYPE" in str(error):
-                raise FormatError(where, "keys of this index", f"a key of another kind ({error})") from None
-            raise SharedIndexError(f"{where}: the server refused a command: {error}") from None
-        except errors.RedisError as error:
-            raise SharedIndexError(f"{where}: {error}") from None
+
+def _error(reply: Any) -> Any:
+    """The first error among the replies to packed commands, or the reply."""
+    if isinstance(reply, list):
+        return next((part for part in reply if isinstance(part, Exception)), reply)
+    return reply
 
 
 def _cut(connection: Any) -> None:

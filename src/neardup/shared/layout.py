@@ -13,7 +13,7 @@ s is one of 128 shards: what is in braces is what a cluster places keys by, so o
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import combinations
@@ -103,7 +103,8 @@ class Layout:
         return 8 * self.words + 8
 
     @cached_property
-    def _id_buckets(self) -> int:
+    def id_buckets(self) -> int:
+        """Buckets of ids, each a hash."""
         return 1 << max(0, int(log2(max(self.expected / IDS_A_BUCKET, 1))))
 
     @cached_property
@@ -132,12 +133,15 @@ class Layout:
 
     def content(self, row: int) -> tuple[bytes, bytes]:
         """Key and field of a row's content."""
-        page, at = divmod(row, ROWS_A_RECORD)
-        return b"%sc:%x" % (self._tags[page % SHARDS], page), FIELDS[at]
+        return self.contents(row // ROWS_A_RECORD), FIELDS[row % ROWS_A_RECORD]
+
+    def contents(self, page: int) -> bytes:
+        """The key of the contents of 32 rows."""
+        return b"%sc:%x" % (self._tags[page % SHARDS], page)
 
     def id(self, digest: bytes) -> tuple[bytes, bytes]:
         """Key and field of the row of an id."""
-        number = int.from_bytes(digest[:6], "little") % self._id_buckets
+        number = int.from_bytes(digest[:6], "little") % self.id_buckets
         return self._tags[number % SHARDS] + b"i:%x" % number, digest
 
     def buckets(self, kind: bytes, table: int, buckets: Iterable[int]) -> list[bytes]:
@@ -147,14 +151,37 @@ class Layout:
 
     def homes(self, keys: Keys) -> NDArray[np.uint64]:
         """The bucket of each key in each table: uint64[keys, tables]."""
+        if self.banded:  # a column a table, all with the same mask
+            return keys & np.uint64(self.tables[0][1])
         columns = [_extract(self._words(keys, column), mask) for column, mask, _ in self.tables]
         return np.stack(columns, axis=1) if len(columns) else np.empty((len(keys), 0), np.uint64)
 
-    def probes(self, keys: Keys) -> Iterator[tuple[int, NDArray[np.uint64]]]:
-        """For each table the buckets that each key has to look into: uint64[keys, probes]."""
+    def probes(self, keys: Keys) -> NDArray[np.uint64]:
+        """The buckets that each key has to look into, table by table: uint64[keys, probes]."""
         homes = self.homes(keys)
-        for table, (_, mask, flips) in enumerate(self.tables):
-            yield table, homes[:, table, None] ^ _flips(mask.bit_count(), flips)
+        if not any(flips for _, _, flips in self.tables):
+            return homes
+        columns = [
+            homes[:, table, None] ^ _flips(mask.bit_count(), flips)
+            for table, (_, mask, flips) in enumerate(self.tables)
+        ]
+        return np.concatenate(columns, axis=1)
+
+    @cached_property
+    def probed(self) -> Numbers:
+        """The table of each probe."""
+        many = [len(_flips(mask.bit_count(), flips)) for _, mask, flips in self.tables]
+        return np.repeat(np.arange(len(self.tables)), many)
+
+    @cached_property
+    def firsts(self) -> Numbers:
+        """Which word of a key each table begins with."""
+        return np.array([column or 0 for column, _, _ in self.tables], np.int64)
+
+    @property
+    def banded(self) -> bool:
+        """Whether each table has a key of its own, and is asked for that alone."""
+        return self.tables[0][0] is not None
 
     def entries(self, keys: Keys, rows: Numbers, table: int) -> NDArray[np.uint64]:
         """What a table holds of each row: its key, and the row."""
@@ -163,10 +190,6 @@ class Layout:
 
     def _words(self, keys: Keys, column: int | None) -> Keys:
         return keys if column is None else keys[:, column : column + 1]
-
-    def column(self, table: int, keys: Keys) -> Keys:
-        """The keys of a table."""
-        return np.ascontiguousarray(self._words(keys, self.tables[table][0]))
 
     @property
     def probe_count(self) -> int:

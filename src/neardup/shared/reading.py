@@ -32,10 +32,11 @@ class Reading:
         near = self._tables.search(
             items.keys, items.empty, followers=True, most=self._matcher.most(followers=True)
         )
-        records = self._settled(np.unique(near.row).tolist(), now)
+        fetched = self._documents.fetched(np.unique(near.row).tolist())
+        records = {row: record for row, record in fetched.records.items() if _counts(record, now)}
         kept = np.isin(near.row, np.array(list(records), np.int64))
         near = Near(near.query[kept], near.row[kept], near.distance[kept])
-        found = self._matcher.compared(items, near, Fetched(self._documents, records))
+        found = self._matcher.compared(items, near, fetched.only(records))
         hits: list[list[Hit]] = [[] for _ in own]
         order = np.lexsort((found.right, found.cost, found.left))
         columns = (found.left[order], found.right[order], found.distance[order], found.similarity[order])

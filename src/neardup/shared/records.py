@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from typing import NamedTuple
 
 from neardup.errors import FormatError
 
-__all__ = ["FOLLOWER", "GONE", "KEEPER", "PENDING", "VOID", "Record"]
+__all__ = ["FOLLOWER", "GONE", "KEEPER", "PENDING", "VOID", "Record", "pack_records"]
 
 PENDING, KEEPER, FOLLOWER, VOID, GONE = b"P", b"K", b"F", b"V", b"R"
 """Being added (under a ticket), a keeper, a follower, told to look again, being removed."""
@@ -15,8 +16,7 @@ _STATES = (PENDING, KEEPER, FOLLOWER, VOID, GONE)
 _EXPIRES, _DISTANCE, _SIMILARITY, _PRINT, _META = 1, 2, 4, 8, 16
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """`other` is the ticket of one that is pending, the keeper's row of a follower, else 0. Times in milliseconds since
     1970; `print` is None for an empty document and where fingerprints are with the contents (`apart`)."""
 
@@ -83,12 +83,11 @@ class Record:
         return self.state + self.other.to_bytes(6, "little")
 
     def pending(self, ticket: int) -> Record:
-        return replace(self, state=PENDING, other=ticket, distance=None, similarity=None)
+        return self._replace(state=PENDING, other=ticket, distance=None, similarity=None)
 
     def following(self, keeper: int, distance: int, similarity: float) -> Record:
         """As the follower of another row; a distance of -1 and a similarity of NaN are none."""
-        return replace(
-            self,
+        return self._replace(
             state=FOLLOWER,
             other=keeper,
             distance=distance if distance >= 0 else None,
@@ -97,3 +96,21 @@ class Record:
 
     def expired(self, now: int) -> bool:
         return self.expires is not None and self.expires <= now
+
+
+def pack_records(records: Sequence[Record]) -> list[bytes]:
+    """`to_bytes` of each; those of a batch begin alike, which is made once."""
+    packed, begins = [], dict[tuple[int, int, bool], bytes]()
+    for record in records:
+        _, other, added, expires, distance, similarity, id, print, meta, empty = record
+        if expires is not None or distance is not None or similarity is not None or meta is not None:
+            packed.append(record.to_bytes())
+            continue
+        begin = begins.get((other, added, print is None))
+        if begin is None or empty:
+            begin = record._replace(id="").to_bytes()[:14]
+            if not empty:
+                begins[other, added, print is None] = begin
+        name = id.encode()
+        packed.append(b"%b%b%b%b" % (begin, len(name).to_bytes(2, "little"), name, print or b""))
+    return packed

@@ -25,24 +25,37 @@ return refused
 """KEYS strings, ARGV what to add to each, and how long they may get (0: as long as need be): how many were too long."""
 
 DROP = """
-local width, gone = tonumber(ARGV[#KEYS + 1]), 0
+local width, gone, call, sub, find = tonumber(ARGV[#KEYS + 1]), 0, redis.call, string.sub, string.find
 for i = 1, #KEYS do
-  local old = redis.call('GET', KEYS[i])
+  local old, rows = call('GET', KEYS[i]), ARGV[i]
   if old then
-    local dead, kept = {}, {}
-    for j = 1, #ARGV[i], 8 do dead[string.sub(ARGV[i], j, j + 7)] = true end
-    for j = 1, #old, width do
-      local entry = string.sub(old, j, j + width - 1)
-      if not dead[string.sub(entry, -8)] then kept[#kept + 1] = entry end
+    local left = old
+    if #rows == 8 then
+      local at = find(left, rows, 1, true)
+      while at do
+        if (at + 7) % width == 0 then
+          left = sub(left, 1, at + 7 - width) .. sub(left, at + 8)
+          at = at - width
+        end
+        at = find(left, rows, math.max(at + 1, 1), true)
+      end
+    else
+      local dead, kept = {}, {}
+      for j = 1, #rows, 8 do dead[sub(rows, j, j + 7)] = true end
+      for j = width - 7, #old, width do
+        if not dead[sub(old, j, j + 7)] then kept[#kept + 1] = sub(old, j + 8 - width, j + 7) end
+      end
+      left = table.concat(kept)
     end
-    if #kept == 0 then redis.call('DEL', KEYS[i])
-    elseif #kept * width < #old then redis.call('SET', KEYS[i], table.concat(kept)) end
-    gone = gone + #old / width - #kept
+    if left == '' then call('DEL', KEYS[i])
+    elseif #left < #old then call('SET', KEYS[i], left) end
+    gone = gone + (#old - #left) / width
   end
 end
 return gone
 """
-"""KEYS strings of entries, ARGV the rows to take out of each, eight bytes a row, and the width of an entry."""
+"""KEYS strings of entries, ARGV the rows to take out of each, eight bytes a row, and the width of an entry: how many
+went. A row may have several entries, as what was sent twice was written twice."""
 
 SWITCH = """
 local found = {}
@@ -66,33 +79,41 @@ the beginning, an empty one deletes the field. Done twice it does no more than o
 
 LEAD = """
 local before, after, failed = ARGV[#KEYS + 1], ARGV[#KEYS + 2], {}
+local size, call, sub = #before, redis.call, string.sub
 for i = 1, #KEYS do
-  for j = 1, #ARGV[i] do
-    local field = string.byte(ARGV[i], j)
-    local old = redis.call('HGET', KEYS[i], field)
-    local head = old and string.sub(old, 1, #before)
-    if head == before then redis.call('HSET', KEYS[i], field, after .. string.sub(old, #after + 1))
+  local fields, changed = {string.byte(ARGV[i], 1, -1)}, {}
+  local found = call('HMGET', KEYS[i], unpack(fields))
+  for j = 1, #fields do
+    local old = found[j]
+    local head = old and sub(old, 1, size)
+    if head == before then
+      changed[#changed + 1] = fields[j]
+      changed[#changed + 1] = after .. sub(old, size + 1)
     elseif head ~= after then
       failed[#failed + 1] = KEYS[i]
-      failed[#failed + 1] = field
+      failed[#failed + 1] = fields[j]
       failed[#failed + 1] = old
     end
   end
+  if #changed > 0 then call('HSET', KEYS[i], unpack(changed)) end
 end
 return failed
 """
-"""KEYS hashes, ARGV bytes that are fields of each, then what all values must begin with and what takes its place: key,
-field and value wherever it was not so. What SWITCH does, for many values with the same beginning."""
+"""KEYS hashes, ARGV bytes that are fields of each, then what all values must begin with and what takes its place, as
+long as that: key, field and value wherever it was not so. What SWITCH does, for many values with the same beginning."""
 
 CLAIM = """
-local found = {}
+local found, call = {}, redis.call
 for i = 1, #KEYS do
   local field, before, after = ARGV[3 * i - 2], ARGV[3 * i - 1], ARGV[3 * i]
-  local old = redis.call('HGET', KEYS[i], field) or ''
-  if old == before or old == after then
-    redis.call('HSET', KEYS[i], field, after)
-    found[i] = 1
-  else found[i] = old end
+  if before == '' and call('HSETNX', KEYS[i], field, after) == 1 then found[i] = 1
+  else
+    local old = call('HGET', KEYS[i], field) or ''
+    if old == before or old == after then
+      call('HSET', KEYS[i], field, after)
+      found[i] = 1
+    else found[i] = old end
+  end
 end
 return found
 """
@@ -100,7 +121,16 @@ return found
 value there is. Done twice it does no more than once, and who did it knows what was there before."""
 
 WRITE = """
-for i = 1, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[i], ARGV[i + 1]) end
+local fields, words = {}, {}
+for i = 1, #ARGV, 2 do fields[#fields + 1] = ARGV[i] end
+local old = redis.call('HMGET', KEYS[1], unpack(fields))
+for i = 1, #fields do
+  if not old[i] then
+    words[#words + 1] = ARGV[2 * i - 1]
+    words[#words + 1] = ARGV[2 * i]
+  end
+end
+if #words > 0 then redis.call('HSET', KEYS[1], unpack(words)) end
 return 1
 """
 """KEYS a hash, ARGV fields and values: written where there are none, as a copy of the command that was on the way for

@@ -16,17 +16,17 @@ somebody has told it to look again. Earlier tickets never wait for later ones, s
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup.index.clusters import Keepers, settle
-from neardup.index.matching import Items, Matcher, Matches
+from neardup.index.matching import NO_MATCHES, Items, Matcher, Matches
 from neardup.index.tables import Near
 from neardup.shared.connection import Command, Connection, SharedIndexError
-from neardup.shared.documents import Documents, Fetched
+from neardup.shared.documents import Documents
 from neardup.shared.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.shared.tables import FOLLOWERS, KEEPERS, SharedTables
 
@@ -41,7 +41,9 @@ class Case:
     """Documents of one batch on their way in, all pending under one ticket. `without` are rows not to be matched:
     older versions of the same documents, and what is being removed. `stale` are further such that were met, `taken`
     the places of documents that another worker replaced or removed before they were committed.
-    `before` are the rows that had the ids, place by place; `bare` the places without entries among the keepers'."""
+    `before` are the rows that had the ids, place by place; `bare` the places without entries among the keepers'.
+    `near` is what the tables said when the documents had been written; None asks them again. `counted` are documents
+    and followers that have been counted, in good faith, with the commit."""
 
     rows: Rows
     items: Items
@@ -53,6 +55,8 @@ class Case:
     taken: set[int] = field(default_factory=set)
     before: list[int | None] = field(default_factory=list)
     bare: set[int] = field(default_factory=set)
+    near: Near | None = None
+    counted: list[int] = field(default_factory=lambda: [0, 0])
 
 
 @dataclass(frozen=True)
@@ -74,32 +78,39 @@ class Settling:
         self._patience = patience
         self._connection: Connection = documents.connection
         self._sleeping: Callable[[float], None] = time.sleep
-        # Tickets of this process's own batches that are written, but read only when the one before them is settled:
-        # they will see all of it, so nobody has to tell them.
-        self.later: set[int] = set()
+        # Tickets of this process's own batches that are written, but settled only when the one before them is: nobody
+        # has to tell them on the server to look again, as it is noted here whether they have to.
+        self.later: dict[int, bool] = {}
 
     def settle(self, case: Case, listed: bool = False) -> Settled:
         """Settle a batch whose records and entries have been written. Followers end up in the tables of followers,
         keepers in those of keepers, and all are committed when it returns. `listed`: they were followers already."""
         count = len(case.rows)
+        if self.later.pop(case.ticket, False):
+            case.near = None
         keeper, distance = case.rows.copy(), np.full(count, -1)
         similarity, names = np.full(count, np.nan), dict[int, str]()
         todo, unlisted = np.arange(count), 0
         known = set(range(count)) if listed else set[int]()
         while len(todo):
-            items = case.items.take(todo)
+            items = case.items if len(todo) == count else case.items.take(todo)
             bare = np.array([at for at in todo.tolist() if at in case.bare], np.int64)
-            self._connection.run(self._entries(self._tables.added, KEEPERS, case, bare))
+            if len(bare):
+                self._connection.run(self._entries(self._tables.added, KEEPERS, case, bare))
             case.bare.clear()
             found, records = self._matched(case, todo, items)
             rows = case.rows[todo]
-            chosen = settle(rows, found, *self._matcher.together(items), self._matcher.same)
+            # One document has nobody beside it.
+            alike = self._matcher.together(items) if len(todo) > 1 else (np.zeros(1, np.int64), NO_MATCHES)
+            chosen = settle(rows, found, *alike, self._matcher.same)
             keeper[todo], distance[todo] = chosen.row, chosen.distance
             similarity[todo] = chosen.similarity
             names |= {row: records[row].id for row in chosen.row.tolist() if row in records}
             failed, full = self._commit(case, todo, chosen, known)
             unlisted += full
             todo = np.array(failed, np.int64)
+        if not known and not case.taken:
+            return Settled(Keepers(keeper, distance, similarity), names, unlisted, np.zeros(count, bool))
         leads = np.array([at for at in known if keeper[at] == case.rows[at]], np.int64)
         commands = self._entries(self._tables.dropped, FOLLOWERS, case, leads)
         # Whoever took them out may have done so before the last of their entries was written.
@@ -121,38 +132,49 @@ class Settling:
 
     def _matched(self, case: Case, todo: Rows, items: Items) -> tuple[Matches, dict[int, Record]]:
         """The keepers that each document matches, when no other worker's pending document stands in between."""
-        near = self._tables.search(items.keys, items.empty, followers=False, most=self._matcher.most(False))
+        near, case.near = case.near, None
+        if near is None:
+            near = self._tables.find(items.keys, items.empty, (KEEPERS,), self._matcher.most(False))
         left_out = set(case.rows[todo].tolist()) | case.without
         ours, ids = set(case.rows.tolist()), {record.id for record in case.records}
         since: dict[tuple[int, int], float] = {}
         pause = FIRST_PAUSE
         while True:
-            rows = [row for row in np.unique(near.row).tolist() if row not in left_out]
+            fetched = self._documents.fetched(sorted(set(near.row.tolist()) - left_out))
             records = {
                 row: record
-                for row, record in self._documents.read(rows).items()
+                for row, record in fetched.records.items()
                 if record.state in (KEEPER, PENDING) and not record.expired(case.now)
-                if record.state == KEEPER or record.other not in self.later
+                if record.state == KEEPER or not self._postponed(record.other)
             }
+            if not records:
+                return NO_MATCHES, records
             # Another version of a document of ours, left behind by a worker that died, or just coming in elsewhere.
             older = {row for row, record in records.items() if record.id in ids and row not in ours}
             case.stale |= older
             # One that has the id now counts for others of the batch, though not for the document it is a version of.
             current = self._current(older, records)
-            near = _only(near, np.array([row for row in records if row not in older - current], np.int64))
+            near = _only(near, records.keys() - (older - current))
             if current:
                 own = [
                     row not in current or records[row].id != case.records[todo[query]].id
                     for query, row in zip(near.query.tolist(), near.row.tolist(), strict=True)
                 ]
                 near = Near(*(column[np.array(own, bool)] for column in near))
-            found = self._matcher.compared(items, near, Fetched(self._documents, records))
+            found = self._matcher.compared(items, near, fetched.only(records))
             under_way = {row for row in np.unique(found.right).tolist() if records[row].state == PENDING}
             if not under_way:
                 return found, records
             if not self._cleared(case, {row: records[row] for row in under_way}, since):
                 self._sleeping(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
+
+    def _postponed(self, ticket: int) -> bool:
+        """Whether a ticket is that of a later batch of this process, which then looks at the tables again."""
+        if ticket not in self.later:
+            return False
+        self.later[ticket] = True
+        return True
 
     def _current(self, rows: set[int], records: dict[int, Record]) -> set[int]:
         """Those rows that have their ids."""
@@ -176,54 +198,90 @@ class Settling:
     def _commit(self, case: Case, todo: Rows, chosen: Keepers, listed: set[int]) -> tuple[list[int], int]:
         """Switch records to what was decided: keepers, then those that follow them. Gives the places of documents that
         have to be looked at again."""
-        rows = case.rows[todo]
-        leads = chosen.row == rows
-        failed = self._switched(case, todo[leads].tolist(), chosen, todo)
+        leads = chosen.row == case.rows[todo]
+        first, follow = todo[leads].tolist(), todo[~leads].tolist()
+        failed: list[int] = []
+        if first:
+            failed = self._led(case, first, () if follow else self._counting(case, len(first), 0))
         lost = {int(case.rows[at]) for at in failed}
-        waiting = todo[~leads].tolist()
-        keeper_of = dict(zip(todo.tolist(), chosen.row.tolist(), strict=True))
-        again = [at for at in waiting if keeper_of[at] in lost]
-        follow = [at for at in waiting if keeper_of[at] not in lost]
-        full = 0
-        if follow:
-            new = np.array([at for at in follow if at not in listed], np.int64)
-            # In the list of followers before it is one: whoever removes the keeper finds it, or is found out below.
-            added = self._entries(self._tables.added, FOLLOWERS, case, new)
-            # Out of those of keepers before it is one, too: later it may be an orphan, and others put it there again.
-            dropped = self._entries(self._tables.dropped, KEEPERS, case, np.array(follow, np.int64))
-            full = sum(self._connection.run(added + dropped)[: len(added)])
-            case.bare.update(follow)
-            listed.update(follow)
-            failed += self._switched(case, follow, chosen, todo)
-            failed += self._orphaned(case, [at for at in follow if at not in set(failed)], keeper_of)
-        return sorted(failed + again), full
-
-    def _switched(self, case: Case, places: Sequence[int], chosen: Keepers, todo: Rows) -> list[int]:
-        """Commit; gives the places where somebody came between, their records pending again."""
-        columns = (case.rows[todo], chosen.row, chosen.distance, chosen.similarity)
-        lines = dict(
+        columns = (chosen.row, chosen.distance, chosen.similarity)
+        keeper_of = dict(
             zip(todo.tolist(), zip(*(column.tolist() for column in columns), strict=True), strict=True)
         )
-        if places and lines[places[0]][0] == lines[places[0]][1]:
-            others = self._documents.lead([lines[place][0] for place in places], case.records[0].head)
-            replies = [others.get(lines[place][0], True) for place in places]
-        else:
-            changes = []
-            for place in places:
-                row, keeper, bits, share = lines[place]
-                record = case.records[place]
-                changes.append((row, record.head, record.following(keeper, bits, share).to_bytes()))
-            replies = self._documents.switch(changes)
+        again = [at for at in follow if keeper_of[at][0] in lost]
+        follow = [at for at in follow if keeper_of[at][0] not in lost]
+        full = 0
+        if follow:
+            late, full = self._followed(case, first, follow, keeper_of, listed)
+            failed += late
+        return sorted(failed + again), full
+
+    def _counting(self, case: Case, documents: int, followers: int) -> list[Command]:
+        """Commands that count documents with their commit, as if none could fail; what did is put right later."""
+        meta = self._documents.layout.meta
+        case.counted[0] += documents
+        case.counted[1] += followers
+        by = {"documents": documents, "followers": followers}
+        return [
+            Command(meta, ("HINCRBY", meta, name, value))
+            for name, value in by.items()
+            if value and case.before
+        ]
+
+    def _led(self, case: Case, places: Sequence[int], counting: Sequence[Command]) -> list[int]:
+        """Commit keepers; gives the places where somebody came between, their records pending again."""
+        rows = case.rows[places].tolist()
+        asked = self._documents.leads(rows, case.records[0].head)
+        replies, _ = self._connection.in_order(asked.commands, counting)
+        others = asked.read(replies)
+        return self._answered(
+            case, [(at, others[row]) for at, row in zip(places, rows, strict=True) if row in others]
+        )
+
+    def _followed(
+        self,
+        case: Case,
+        first: Sequence[int],
+        places: Sequence[int],
+        keeper_of: dict[int, tuple[int, int, float]],
+        listed: set[int],
+    ) -> tuple[list[int], int]:
+        """Commit followers; gives the places of those that have to be looked at again."""
+        new = np.array([at for at in places if at not in listed], np.int64)
+        # In the list of followers before it is one: whoever removes the keeper finds it, or is found out below.
+        added = self._entries(self._tables.added, FOLLOWERS, case, new)
+        # Out of those of keepers before it is one, too: later it may be an orphan, and others put it there again.
+        dropped = self._entries(self._tables.dropped, KEEPERS, case, np.array(places, np.int64))
+        changes = [
+            (int(case.rows[at]), case.records[at].head, case.records[at].following(*keeper_of[at]).to_bytes())
+            for at in places
+        ]
+        switched = self._documents.switches(changes)
+        keepers = self._documents.reads(sorted({keeper_of[at][0] for at in places}))
+        counting = self._counting(case, len(first) + len(places), len(places))
+        replies = self._connection.in_order(added + dropped, switched.commands, keepers.commands, counting)
+        case.bare.update(places)
+        listed.update(places)
+        answered = list(zip(places, switched.read(replies[1]), strict=True))
+        failed = self._answered(case, answered)
+        done = [at for at in places if at not in set(failed)]
+        failed += self._orphaned(case, done, keeper_of, keepers.read(replies[2]))
+        return failed, self._tables.refused(replies[0][: len(added)])
+
+    def _answered(self, case: Case, answered: Sequence[tuple[int, Record | bool]]) -> list[int]:
+        """Places and replies of commits; gives those where somebody came between, their records pending again."""
         # A record of another state is being removed, or replaced, by another worker: what was decided is its answer.
-        answered = list(zip(places, replies, strict=True))
         failed = [at for at, reply in answered if isinstance(reply, Record) and reply.state == VOID]
-        self._check_lost(case, [at for at, reply in answered if reply is False])
+        gone = [at for at, reply in answered if reply is False]
+        if gone:
+            self._check_lost(case, gone)
         case.taken |= {
             at
             for at, reply in answered
             if reply is False or (isinstance(reply, Record) and reply.state == GONE)
         }
-        self._again(case, failed, VOID)
+        if failed:
+            self._again(case, failed, VOID)
         return failed
 
     def _check_lost(self, case: Case, places: Sequence[int]) -> None:
@@ -235,17 +293,24 @@ class Settling:
                 "given up under a maxmemory-policy); send the batch again"
             )
 
-    def _orphaned(self, case: Case, places: Sequence[int], keeper_of: dict[int, int]) -> list[int]:
+    def _orphaned(
+        self,
+        case: Case,
+        places: Sequence[int],
+        keeper_of: dict[int, tuple[int, int, float]],
+        keepers: dict[int, Record],
+    ) -> list[int]:
         """Followers whose keeper went in the moment they were settled; their records are pending again."""
-        keepers = self._documents.read(sorted({keeper_of[place] for place in places}))
         lost = [
             place
             for place in places
-            if (record := keepers.get(keeper_of[place])) is None or record.state not in (KEEPER,)
+            if (record := keepers.get(keeper_of[place][0])) is None or record.state != KEEPER
         ]
+        if not lost:
+            return []
         changes = []
         for place in lost:
-            row, keeper = int(case.rows[place]), keeper_of[place]
+            row, keeper = int(case.rows[place]), keeper_of[place][0]
             before = FOLLOWER + keeper.to_bytes(6, "little")
             changes.append((row, before, case.records[place].to_bytes()))
         replies = self._documents.switch(changes)
@@ -271,6 +336,6 @@ class Settling:
         ]
 
 
-def _only(near: Near, rows: Rows) -> Near:
-    kept = np.isin(near.row, rows)
-    return Near(near.query[kept], near.row[kept], near.distance[kept])
+def _only(near: Near, rows: Set[int]) -> Near:
+    kept = [at for at, row in enumerate(near.row.tolist()) if row in rows]
+    return near if len(kept) == len(near.row) else Near(*(column[kept] for column in near))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Sequence
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,39 +13,77 @@ from neardup import _core
 from neardup.errors import FormatError
 from neardup.index.tables import Near
 from neardup.search.base import Mode
-from neardup.shared.connection import Command, Connection
+from neardup.shared.connection import Command, Connection, Packed
 from neardup.shared.layout import Layout
 from neardup.shared.scripts import APPEND, DROP
 
-__all__ = ["FOLLOWERS", "KEEPERS", "SharedTables"]
+__all__ = ["FOLLOWERS", "KEEPERS", "Question", "SharedTables"]
 
 KEEPERS, FOLLOWERS = b"k", b"f"
 MOST_FOLLOWERS = (
     1 << 20
 )  # bytes of a bucket of followers: a page copied a million times is not listed in full
-PAIRS_AT_ONCE = 1 << 22
 Rows = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 
+class Question(NamedTuple):
+    """What is asked of the tables for some queries: commands, and where in their replies each probe finds its bucket.
+
+    `there` are the queries that are not empty, `keys` theirs; `place` has a column for each probe of a table, and
+    `order` says which bucket each value of the replies is, if they come in another order than the buckets.
+    """
+
+    there: Rows
+    keys: Keys
+    place: Rows
+    kinds: Sequence[bytes]
+    commands: list[Command]
+    order: list[int] | None
+
+
 class SharedTables:
-    """The tables of one index."""
+    """The tables of one index. What one server gets is packed by the core; a cluster has a command for each shard."""
 
     def __init__(self, connection: Connection, layout: Layout) -> None:
         self._connection, self.layout = connection, layout
+        self._name, self._cluster = layout.name.encode(), connection.address.cluster
+        self._crowded = False  # whether a bucket of followers was met that is full
 
     def added(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
-        """Commands that put rows into their buckets; the replies are how many places there were not. Empty rows have
-        none."""
-        names, values = self._grouped(kind, keys, empty, rows, whole=True)
-        most = MOST_FOLLOWERS if kind == FOLLOWERS else 0
-        return self._connection.total(APPEND, names, values, most)
+        """Commands that put rows into their buckets; `refused` reads their replies. Empty rows have none."""
+        if self._cluster or (kind == FOLLOWERS and self._crowded):
+            names, values = self._grouped(kind, keys, empty, rows, whole=True)
+            most = MOST_FOLLOWERS if kind == FOLLOWERS else 0
+            return self._connection.total(APPEND, names, values, most)
+        keys, rows = _there(keys, empty, rows)
+        if not len(rows):
+            return []
+        homes, layout = self.layout.homes(keys), self.layout
+        return _packed(
+            *_core.bucket_appends(self._name, kind, homes, keys, layout.firsts, layout.words, rows)
+        )
+
+    def refused(self, replies: Sequence[Any]) -> int:
+        """How many places there were not, by the replies for followers. The lengths of buckets tell when one is full:
+        from then on all are looked at before anything is put there."""
+        for reply in replies:
+            self._crowded |= isinstance(reply, list) and max(reply) >= MOST_FOLLOWERS
+        return sum(reply for reply in replies if isinstance(reply, int))
 
     def dropped(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
         """Commands that take rows out of their buckets."""
-        names, values = self._grouped(kind, keys, empty, rows, whole=False)
-        return self._connection.total(DROP, names, values, self.layout.width)
+        if self._cluster:
+            names, values = self._grouped(kind, keys, empty, rows, whole=False)
+            return self._connection.total(DROP, names, values, self.layout.width)
+        keys, rows = _there(keys, empty, rows)
+        if not len(rows):
+            return []
+        last = b"%d" % self.layout.width
+        return _packed(
+            *_core.bucket_drops(self._name, kind, self.layout.homes(keys), rows, DROP.encode(), last)
+        )
 
     def _grouped(
         self, kind: bytes, keys: Keys, empty: Flags, rows: Rows, whole: bool
@@ -75,29 +114,65 @@ class SharedTables:
 
     def find(self, keys: Keys, empty: Flags, kinds: Sequence[bytes], most: int | None = None) -> Near:
         """The same in tables of some kinds; all probes of a batch go in one pipeline to each server."""
+        question = self.question(keys, empty, kinds)
+        return self.near(question, self._connection.run(question.commands), most)
+
+    def question(self, keys: Keys, empty: Flags, kinds: Sequence[bytes]) -> Question:
+        """What `find` asks; `near` makes an answer of the replies."""
         there = np.flatnonzero(~empty)
-        asked = np.ascontiguousarray(keys[there])
+        asked = keys if len(there) == len(keys) else keys[there]
+        asked = np.ascontiguousarray(asked)
+        probes, places, count = self.layout.probes(asked), [], 0
+        commands: list[Command] = []
         names: list[bytes] = []
-        pairs: list[tuple[Rows, Rows]] = []  # lines of keys, and buckets
-        tables = len(self.layout.tables)
-        banded = self.layout.tables[0][0] is not None
-        for table, probes in self.layout.probes(asked):
-            buckets, place = np.unique(probes, return_inverse=True)
-            query = np.repeat(np.arange(len(asked)), probes.shape[1])
-            line = query * tables + table if banded else query
-            for kind in kinds:
-                pairs.append((line, place.reshape(-1) + len(names)))
-                names += self.layout.buckets(kind, table, buckets.tolist())
-        entries, counts = self._fetched(names)
-        lines = asked.reshape(-1, 1) if banded else asked
-        found = list(self._within(lines, pairs, entries, counts))
-        line = np.concatenate([np.empty(0, np.int64), *(part[0] for part in found)])
-        entry = np.concatenate([np.empty(0, np.int64), *(part[1] for part in found)])
-        far = np.concatenate([np.empty(0, np.int64), *(part[2] for part in found)])
-        if most is not None and len(line):
+        order: list[int] | None = None
+        for kind in kinds if len(asked) else ():
+            if self._cluster:
+                place = np.empty(probes.shape, np.int64)
+                for table in range(len(self.layout.tables)):
+                    columns = self.layout.probed == table
+                    buckets, at = np.unique(probes[:, columns], return_inverse=True)
+                    place[:, columns] = at.reshape(len(asked), -1) + len(names)
+                    names += self.layout.buckets(kind, table, buckets.tolist())
+                places.append(place)
+            else:
+                data, many, asking, place = _core.bucket_reads(self._name, kind, probes, self.layout.probed)
+                commands += _packed(data, many)
+                places.append(place + count)
+                count += asking
+        if self._cluster:
+            groups = self._connection.grouped(names)
+            commands = [Command(names[group[0]], ("MGET", *(names[at] for at in group))) for group in groups]
+            order = list(chain.from_iterable(groups))
+        joined = np.concatenate(places, axis=1) if places else np.empty((0, 0), np.int64)
+        return Question(there, asked, joined, kinds, commands, order)
+
+    def near(self, question: Question, replies: Sequence[Any], most: int | None = None) -> Near:
+        """The rows near each query of a question."""
+        none = np.empty(0, np.int64)
+        if not len(question.place):
+            return Near(none, none, none)
+        parts = replies if self._cluster else chain.from_iterable(replies)
+        values = list(chain.from_iterable(parts))
+        if question.order is not None:
+            ordered: list[bytes | None] = [None] * len(values)
+            for at, value in zip(question.order, values, strict=True):
+                ordered[at] = value
+            values = ordered
+        entries, starts = self._entries(values, lambda at: self._asked(question, at))
+        layout = self.layout
+        kinds = question.place.shape[1] // len(layout.probed)
+        firsts = np.tile(layout.firsts[layout.probed], kinds)
+        place = np.ascontiguousarray(question.place)
+        query, probe, entry, far = _core.bucket_matches(
+            question.keys, firsts, layout.words, place, entries, starts, layout.radius
+        )
+        if most is not None and len(query):
+            tables = len(layout.tables)
+            line = query * tables + probe % tables if layout.banded else query
             kept = _at_most(line, entries, entry, most)
-            line, entry, far = line[kept], entry[kept], far[kept]
-        query, row = there[line // tables if banded else line], entries[entry, -1].astype(np.int64)
+            query, entry, far = query[kept], entry[kept], far[kept]
+        query, row = question.there[query], entries[entry, -1].astype(np.int64)
         order = np.lexsort((row, query))
         query, row, far = query[order], row[order], far[order]
         # A row met in several tables, or written twice, is one hit.
@@ -105,25 +180,31 @@ class SharedTables:
         fresh[1:] = (query[1:] != query[:-1]) | (row[1:] != row[:-1])
         return Near(query[fresh], row[fresh], far[fresh])
 
-    def _fetched(self, names: Sequence[bytes]) -> tuple[Keys, Rows]:
-        """All entries of buckets, and how many each has."""
-        values = [value or b"" for value in self._connection.values(names)]
-        width = self.layout.width
-        sizes = np.array([len(value) for value in values], np.int64)
-        for at in np.flatnonzero(sizes % width).tolist():
-            name = names[at].decode()
+    def _asked(self, question: Question, at: int) -> bytes:
+        """The name of a bucket that was asked for."""
+        query, column = np.argwhere(question.place == at)[0].tolist()
+        kind, probe = divmod(column, len(self.layout.probed))
+        bucket = int(self.layout.probes(question.keys)[query, probe])
+        return self.layout.buckets(question.kinds[kind], int(self.layout.probed[probe]), [bucket])[0]
+
+    def _entries(self, values: list[Any], name: Callable[[int], bytes]) -> tuple[Keys, Rows]:
+        """The entries of buckets, and from where to where each has its own."""
+        try:
+            return _core.bucket_entries(values, self.layout.words + 1)
+        except IndexError as error:
+            at, width = int(str(error)), self.layout.width
             raise FormatError(
-                f"{self._connection.address.shown} {name}", f"entries of {width} bytes", f"{sizes[at]} bytes"
-            )
-        whole = np.frombuffer(b"".join(values), "<u8").astype(np.uint64, copy=False)
-        return whole.reshape(-1, self.layout.words + 1), sizes // width
+                f"{self._connection.address.shown} {name(at).decode()}",
+                f"entries of {width} bytes",
+                f"{len(values[at] or b'')} bytes",
+            ) from None
 
     def rows_in(self, names: Sequence[bytes]) -> list[Rows]:
         """The rows in each bucket."""
-        entries, counts = self._fetched(names)
-        ends = np.cumsum(counts)
+        values = self._connection.values(names)
+        entries, starts = self._entries(values, names.__getitem__)
         rows = entries[:, -1].astype(np.int64)
-        return [rows[end - count : end] for end, count in zip(ends.tolist(), counts.tolist(), strict=True)]
+        return [rows[first:last] for first, last in pairwise(starts.tolist())]
 
     def missing(self, kind: bytes, keys: Keys, rows: Rows) -> Rows:
         """In how many tables each row has no entry; full buckets of followers do not count."""
@@ -139,31 +220,16 @@ class SharedTables:
                 none[at] += not (full[home] or row in inside[home])
         return none
 
-    def _within(
-        self, lines: Keys, pairs: Sequence[tuple[Rows, Rows]], entries: Keys, counts: Rows
-    ) -> Iterator[tuple[Rows, Rows, Rows]]:
-        """Lines, entries and distances of those within the radius: one native call for some millions of them."""
-        if not pairs or not len(entries):
-            return
-        codes = np.ascontiguousarray(entries[:, :-1])
-        line = np.concatenate([pair[0] for pair in pairs])
-        bucket = np.concatenate([pair[1] for pair in pairs])
-        full = counts[bucket] > 0
-        line, bucket = line[full], bucket[full]
-        many, starts = counts[bucket], np.concatenate([[0], np.cumsum(counts)[:-1]])[bucket]
-        ends = np.cumsum(many)
-        first = 0
-        while first < len(line):
-            before = ends[first - 1] if first else 0
-            last = max(first + 1, int(np.searchsorted(ends, before + PAIRS_AT_ONCE, "right")))
-            size, part = many[first:last], slice(first, last)
-            within = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-            entry = np.repeat(starts[part], size) + within
-            query = np.repeat(line[part], size)
-            far = _core.distances_at(lines, codes, query, entry)
-            near = far <= self.layout.radius
-            yield query[near], entry[near], far[near].astype(np.int64)
-            first = last
+
+def _packed(data: bytes, replies: int) -> list[Command]:
+    return [Command(b"", Packed(data, replies))]
+
+
+def _there(keys: Keys, empty: Flags, rows: Rows) -> tuple[Keys, Rows]:
+    """Those that are not empty."""
+    if empty.any():
+        keys, rows = keys[~empty], rows[~empty]
+    return np.ascontiguousarray(keys), np.ascontiguousarray(rows, np.int64)
 
 
 def _at_most(line: Rows, entries: Keys, entry: Rows, most: int) -> Rows:

@@ -71,7 +71,8 @@ class SharedTurnover:
                 case, old = self._begun(ids[first:last], part, metas[first:last], times[first:last])
                 if last - first == len(ids):
                     return self._settled(case, old)
-                # While one batch is settled the next is written; it is read only when all before it are done.
+                # While one batch is settled the next is written, and asks the tables. It is settled after those before
+                # it, and asks again if they put anything alike into the tables meanwhile.
                 try:
                     parts += [] if under_way is None else [under_way.result()]
                 except BaseException:
@@ -94,25 +95,25 @@ class SharedTurnover:
             for id, print, meta, empty, moment in columns
         ]
         case = Case(rows, items, records, ticket, now)
-        self._settling.later.add(ticket)
+        self._settling.later[ticket] = False
         numbers = rows.tolist()
-        commands = self._documents.written(dict(zip(numbers, records, strict=True)))
-        commands += self._documents.filled(numbers, items)
-        commands += self._tables.added(KEEPERS, items.keys, items.empty, rows)
-        commands += self._expiring(rows, records)
+        claims = self._documents.claims(ids, rows)
+        question = self._tables.question(items.keys, items.empty, (KEEPERS,))
+        writing = self._documents.written(numbers, records) + self._documents.filled(numbers, items)
+        writing += self._tables.added(KEEPERS, items.keys, items.empty, rows) + self._expiring(rows, records)
         try:
-            self._connection.run(commands)
-            case.before = self._documents.claim(ids, numbers)
+            _, claimed, found = self._connection.in_order(writing, claims.commands, question.commands)
+            case.before = self._documents.claimed(claims, claimed)
         except NeardupError:
             self._give_up(case)
             raise
+        case.near = self._tables.near(question, found, self._matcher.most(followers=False))
         old = {row for row in case.before if row is not None}
         case.without |= old
         return case, old
 
     def _settled(self, case: Case, old: set[int]) -> Answers:
         """The answers for documents that were written; older versions go."""
-        self._settling.later.discard(case.ticket)
         try:
             settled = self._settling.settle(case)
         except NeardupError:
@@ -121,9 +122,11 @@ class SharedTurnover:
         rows, keepers = case.rows, settled.keepers
         there = ~settled.taken
         follows = there & (keepers.row != rows)
-        self._count(documents=int(there.sum()), followers=int(follows.sum()), unlisted=settled.unlisted)
+        documents, followers = int(there.sum()) - case.counted[0], int(follows.sum()) - case.counted[1]
+        self._count(documents=documents, followers=followers, unlisted=settled.unlisted)
         # Under the batch's own ticket, as that of the next, which waits for this one, has been given out.
-        self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
+        if old or case.stale:
+            self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
         ids = [record.id for record in case.records]
         names = settled.names | dict(zip(rows.tolist(), ids, strict=True))
         if self._journal is not None:
@@ -132,7 +135,7 @@ class SharedTurnover:
 
     def _give_up(self, case: Case) -> None:
         """After an error: ids back to the older versions of what was not settled; those of what was settled go."""
-        self._settling.later.discard(case.ticket)
+        self._settling.later.pop(case.ticket, None)
         with contextlib.suppress(NeardupError):
             undone = set(self._settling.give_up(case))
             places = [at for at, before in enumerate(case.before) if before is not None]
@@ -223,13 +226,13 @@ class SharedTurnover:
         self.check_writable()
         follows = np.array([record.state == FOLLOWER for record in records], bool)
         numbers = rows.tolist()
-        commands = self._documents.written(dict(zip(numbers, records, strict=True)))
+        commands = self._documents.written(numbers, records)
         commands += self._documents.filled(numbers, items) + self._expiring(rows, records)
         for kind, of_kind in ((KEEPERS, ~follows), (FOLLOWERS, follows)):
             part = items.take(np.flatnonzero(of_kind))
             commands += self._tables.added(kind, part.keys, part.empty, rows[of_kind])
         self._connection.run(commands)
-        self._documents.claim([record.id for record in records], numbers)
+        self._documents.claim([record.id for record in records], rows)
         self._count(documents=len(records), followers=int(follows.sum()))
 
     def take_rows(self, count: int) -> int:
@@ -275,20 +278,17 @@ class SharedTurnover:
         led = np.array([going[row].state == KEEPER for row in numbers.tolist()], bool)
         orphans = self._orphans(numbers[led], items.take(np.flatnonzero(led)))
         self.resettle(orphans, set(rows), ticket)
-        self._clean(going, numbers, items)
         there = [record for record in going.values() if record.state in (KEEPER, FOLLOWER)]
         followers = sum(record.state == FOLLOWER for record in there)
-        if there:
-            self._count(documents=-len(there), followers=-followers)
+        self._clean(going, numbers, items, self._counting(documents=-len(there), followers=-followers))
         return len(there)
 
-    def _clean(self, going: dict[int, Record], rows: Rows, items: Items) -> None:
+    def _clean(self, going: dict[int, Record], rows: Rows, items: Items, counting: Sequence[Command]) -> None:
         """Entries, ids, and last of all records, so that what is left undone can be done again."""
         commands = self._tables.dropped(KEEPERS, items.keys, items.empty, rows)
         commands += self._tables.dropped(FOLLOWERS, items.keys, items.empty, rows)
-        self._connection.run(commands)
-        self._documents.release([record.id for record in going.values()], list(going))
-        self._connection.run(self._documents.erased(list(going)))
+        released = self._documents.released([record.id for record in going.values()], list(going))
+        self._connection.in_order(commands, released, self._documents.erased(list(going)), counting)
 
     def items_of(self, records: dict[int, Record]) -> tuple[Rows, Items]:
         """Stored rows as items again; those that have lost their contents are left out."""
@@ -337,10 +337,11 @@ class SharedTurnover:
             self._count(documents=-taken, followers=-taken - int(leads.sum()))
 
     def _count(self, **by: int) -> None:
+        self._connection.run(self._counting(**by))
+
+    def _counting(self, **by: int) -> list[Command]:
         meta = self._layout.meta
-        self._connection.run(
-            [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
-        )
+        return [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
 
 
 def _batches(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
