@@ -100,17 +100,17 @@ class Record(NamedTuple):
 
 def pack_records(records: Sequence[Record]) -> list[bytes]:
     """`to_bytes` of each; those of a batch begin alike, which is made once."""
-    packed, begins = [], dict[tuple[int, int, bool], bytes]()
+    packed, begins = [], dict[tuple[bytes, int, int, bool], bytes]()
     for record in records:
-        _, other, added, expires, distance, similarity, id, print, meta, empty = record
+        state, other, added, expires, distance, similarity, id, print, meta, empty = record
         if expires is not None or distance is not None or similarity is not None or meta is not None:
             packed.append(record.to_bytes())
             continue
-        begin = begins.get((other, added, print is None))
+        begin = begins.get((state, other, added, print is None))
         if begin is None or empty:
             begin = record._replace(id="").to_bytes()[:14]
             if not empty:
-                begins[other, added, print is None] = begin
+                begins[state, other, added, print is None] = begin
         name = id.encode()
         packed.append(b"%b%b%b%b" % (begin, len(name).to_bytes(2, "little"), name, print or b""))
     return packed
