@@ -121,7 +121,7 @@ sanitize: $(VENV)/.tools
 	$(SANITIZED)/bin/python -m pip install --quiet $(TOOLS) numpy click rich pytest hypothesis xxhash pyarrow rapidfuzz stopwordsiso PyStemmer
 	$(SANITIZED)/bin/python -m $(call INSTALL,$(SANITIZED)) -Ccmake.define.NEARDUP_SANITIZE=ON --no-deps --editable .
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
-	ASAN_OPTIONS=detect_leaks=0 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" $(KERNELS)
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" $(KERNELS)
 
 clean:
 	rm -rf build dist papers/.data $(VENV) $(SANITIZED) $(BENCH) $(APART)
