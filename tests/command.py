@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 def run(*arguments: str, stdin: bytes = b"") -> subprocess.CompletedProcess:
     environment = {**os.environ, "COLUMNS": "200", "NO_COLOR": "1"}
     command = [sys.executable, "-m", "neardup", *arguments]
-    result = subprocess.run(command, capture_output=True, input=stdin, env=environment, timeout=60)
+    result = subprocess.run(command, capture_output=True, input=stdin, env=environment, timeout=300)
     assert b"Traceback" not in result.stderr
     return result
 

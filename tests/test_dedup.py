@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import neardup as nd
 from neardup import sample, sharding
 from neardup.errors import ConfigError, DataError
+from neardup.printable import counted
 
 
 def pages(most=400):
@@ -116,7 +117,7 @@ def test_tiny_and_odd_corpora(method, memory):
     ):
         result = nd.dedup(texts, config, memory=memory)
         assert len(result) == len(texts) and kept in (None, len(result.kept))
-        assert result.summary().startswith(f"{len(texts)} documents")
+        assert result.summary().startswith(counted(len(texts), "document"))
         assert len(result.kept) + len(result.dropped) == len(texts)
 
 

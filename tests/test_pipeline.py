@@ -9,6 +9,7 @@ import reference
 
 import neardup as nd
 from neardup import sample
+from neardup.printable import counted
 
 
 def pages() -> list[nd.Document]:
@@ -134,7 +135,7 @@ def test_which_one_is_kept():
 def test_tiny_and_odd_corpora(texts, kept):
     result = nd.dedup(texts)
     assert len(result.kept) == kept and len(result) == len(texts)
-    assert result.summary().startswith(f"{len(texts)} documents")
+    assert result.summary().startswith(counted(len(texts), "document"))
 
 
 def test_many_identical_documents_cost_nothing():
