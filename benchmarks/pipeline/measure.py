@@ -70,23 +70,27 @@ def run(command: list[str], *, folder: Path, environment: dict[str, str], timeou
 def look(pid: int, ticks: dict[int, int]) -> tuple[int, int, int]:
     """Bytes resident in a process and its descendants, the private ones of them, and the highest mark of one.
 
-    `ticks` remembers the CPU time of every process ever seen.
+    `ticks` remembers the CPU time of every process ever seen. A child that has not begun a program of its own yet, as
+    Java makes many of, is in its parent's memory: it has one thread and the same addresses, and is not counted again.
     """
     resident = private = highest = 0
-    waiting = [pid]
+    waiting: list[tuple[int, str | None]] = [(pid, None)]
     while waiting:
-        one = waiting.pop()
+        one, parent = waiting.pop()
         folder = Path(f"/proc/{one}")
         try:
             fields = dict(
                 line.split(":", 1) for line in (folder / "status").read_text().splitlines() if ":" in line
             )
             for task in (folder / "task").iterdir():
-                waiting += map(int, (task / "children").read_text().split())
+                children = (task / "children").read_text().split()
+                waiting += [(int(child), fields.get("VmSize")) for child in children]
             used = (folder / "stat").read_text().rpartition(")")[2].split()
         except (OSError, ValueError):  # it ended meanwhile
             continue
         ticks[one] = int(used[11]) + int(used[12])
+        if fields.get("Threads", "").strip() == "1" and fields.get("VmSize") == parent is not None:
+            continue
         resident += kilobytes(fields.get("VmRSS"))
         private += kilobytes(fields.get("RssAnon"))
         highest = max(highest, kilobytes(fields.get("VmHWM")))

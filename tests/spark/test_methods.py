@@ -91,7 +91,8 @@ def test_a_reference_stays_and_takes_what_is_like_it(spark, tmp_path, number):
     out = tmp_path / "kept"
     done = ns.apply(str(run), str(out), spark=spark, allow_mass_removal=True)
     assert [file.name for file in out.iterdir() if not file.name.startswith((".", "_"))] == ["own.jsonl"]
-    parts = [out / "own.jsonl"] if (out / "own.jsonl").is_file() else sorted((out / "own.jsonl").iterdir())
+    written = out / "own.jsonl"
+    parts = [written] if written.is_file() else sorted(written.glob("part-*"))
     lines = [json.loads(line)["id"] for part in parts for line in part.read_text().splitlines()]
     assert lines == [name for name, (kept, *_) in expected.items() if kept]
     assert (done.written, done.documents) == (len(lines), len(own))
