@@ -89,7 +89,8 @@ def service(result: Json) -> str:
     lines = [
         "## Service\n",
         where(result),
-        f"{codes['stored']:,} documents; the client runs on the same two cores.\n",
+        f"{codes['stored']:,} documents; the client runs on the same two cores; bulk requests come over "
+        f"{codes['bulk'].get('connections', 2)} connections.\n",
         "| requests | a second | p50, ms | p99, ms | server's processor time, µs each |",
         "|---|---:|---:|---:|---:|",
     ]

@@ -34,7 +34,7 @@ import neardup as nd
 
 SCHEME = "bare64"
 BULK = 1000
-BULK_CONNECTIONS = 2
+BULK_CONNECTIONS = 4
 
 
 class Connection(asyncio.Protocol):
@@ -199,6 +199,7 @@ def codes_part(folder: Path, stored: int, count: int, connections: int) -> dict[
         found["bulk"] = {
             "documents": len(lines),
             "batch": BULK,
+            "connections": BULK_CONNECTIONS,
             "per_second": round(len(lines) / seconds),
             "new": new,
             "server_cpu_us": cost,
