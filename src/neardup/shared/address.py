@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from dataclasses import dataclass, field
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
 
 from neardup.errors import ConfigError
 from neardup.sizes import parse_size
@@ -49,7 +49,7 @@ class Address:
     @classmethod
     def of(cls, address: str) -> Address:
         """From a URL; what is not ours in its query is the client's (redis-py's from_url)."""
-        parts = urlsplit(address)
+        parts = _split(address)
         scheme, _, kind = parts.scheme.lower().partition("+")
         scheme = scheme.replace("valkey", "redis")
         try:
@@ -58,6 +58,8 @@ class Address:
             raise ConfigError(f"{shown(address)}: a port is a number from 0 to 65535{SIGNS}") from None
         if parts.fragment or ("@" in parts.path and kind != "unix"):
             raise ConfigError(f"{shown(address)}: this is not host:port/database{SIGNS}")
+        if "@" in parts.query:  # before any option is named in a message: it may be the rest of a password
+            raise ConfigError(f"{shown(address)}: there is an @ after the ?{SIGNS}, in an option too")
         ours: dict[str, str] = {}
         others = []
         for option, value in parse_qsl(parts.query, keep_blank_values=True):
@@ -108,19 +110,27 @@ class Address:
 def shown(address: str) -> str:
     """The address without its user, password and options, for messages. What cannot be told from a password, as one
     was written with signs that end it too early, is left out."""
-    parts = urlsplit(address)
+    parts = _split(address)
     host, path = parts.netloc.rsplit("@", 1)[-1], parts.path
     if "@" in path + parts.fragment:
         host, path = (path + parts.fragment).rsplit("@", 1)[-1], ""
     port = host.rpartition(":")[2] if ":" in host.rpartition("]")[2] else ""
-    if (
-        not (port.isdecimal() or not port)
-        or host.startswith(":")
-        or ("@" not in parts.netloc and "@" in parts.query)
-    ):
+    if not (port.isdecimal() or not port) or host.startswith(":"):
         host, path = "...", ""
+    if "@" in parts.query:
+        return f"{parts.scheme}://..."
     name = dict(parse_qsl(parts.query)).get("name")
     return f"{parts.scheme}://{host}{path}" + (f"?name={name}" if name else "")
+
+
+def _split(address: str) -> SplitResult:
+    try:
+        return urlsplit(address)
+    except ValueError:  # whose message may have the password in it
+        scheme = address.partition("://")[0]
+        raise ConfigError(
+            f"{scheme}://...: this is not host:port/database{SIGNS}, brackets and what is no ASCII with % too"
+        ) from None
 
 
 def _seconds(name: str, text: str) -> float:
