@@ -44,7 +44,17 @@ def test_an_address_is_not_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    "query", ["name=a{b}", "name=", "name=" + "x" * 101, "expected=0", "expected=many", "timeout=x", "sync=2"]
+    "query",
+    [
+        "name=a{b}",
+        "name=",
+        "name=" + "x" * 101,
+        "expected=0",
+        "expected=many",
+        "timeout=x",
+        "sync=2",
+        "decode_responses=1",
+    ],
 )
 def test_what_an_address_may_not_say(server: Server, query: str) -> None:
     with pytest.raises(nd.ConfigError, match=query.split("=")[0]):
@@ -395,6 +405,54 @@ def test_foreign_and_damaged_values(server: Server, address: Callable[..., str])
     client.set(f"{{{name}}}recipe", json.dumps(newer))
     with pytest.raises(nd.FormatError, match="version 2"):
         nd.Index(where)
+
+
+def test_an_update_that_met_a_damaged_bucket_leaves_the_older_version(
+    server: Server, address: Callable[..., str]
+) -> None:
+    where = address(patience=0.1)
+    client = server.client()
+    with nd.Index(where, **CODES) as index:
+        index.seen_prints(["a"], codes(7))
+        bucket = sorted(client.keys(f"{{{name_of(where)}:*}}k:*"))[0]
+        whole = client.get(bucket)
+        client.append(bucket, b"xyz")
+        with pytest.raises(nd.FormatError, match="16 bytes"):
+            index.seen_prints(["a"], codes(6))
+        client.set(bucket, whole)
+        found = index.get("a")
+        assert found is not None
+        assert found.row == 0
+        assert index.seen_prints(["b"], codes(7))[0].duplicate_of == "a"
+
+
+@pytest.mark.parametrize("stored", ["text", "none"])
+def test_damaged_contents_and_metas(server: Server, address: Callable[..., str], stored: str) -> None:
+    where = address(patience=0.1)
+    client = server.client()
+    name, text = (
+        name_of(where),
+        "the ferry leaves the north pier at eight and returns at noon every day of the year",
+    )
+    with nd.Index(where, store=stored, seed=1) as index:  # type: ignore[arg-type]
+        index.seen(text, id="a", meta={"language": "en"})
+        contents, record = client.keys(f"{{{name}:*}}c:*")[0], client.keys(f"{{{name}:*}}d:*")[0]
+        whole, saved = client.hget(contents, "0"), client.hget(record, "0")
+        for damaged in (b"", whole[:5], whole[:8], *([whole[:-4], whole + b"1234"] * (stored == "none"))):
+            client.hset(contents, "0", damaged)
+            for ask in (lambda: index.search(text), lambda: index.seen(text, id="b"), index.verify):
+                with pytest.raises(nd.FormatError, match=f"'a', got {len(damaged)} bytes"):
+                    ask()
+        client.hset(contents, "0", whole)
+        meta = saved.index(b"{")
+        for damaged in (saved[:-2], saved[:meta] + b"[1]", saved[:meta], saved[:meta] + b"[" * 100_000):
+            client.hset(record, "0", damaged)
+            with pytest.raises(nd.FormatError, match="meta of 'a'"):
+                index.get("a")
+        for cut in (8, 12, 14, 15, 16):
+            client.hset(record, "0", saved[:cut])
+            with pytest.raises(nd.FormatError, match="record"):
+                index.get("a")
 
 
 @pytest.mark.parametrize("cut", range(8, 40, 5))

@@ -73,6 +73,8 @@ class Address:
                 if not os.path.isfile(value):
                     raise ConfigError(f"{option}={value}: there is no such file")
                 others.append((FILES[option], value))
+            elif option == "decode_responses":
+                raise ConfigError(f"{option}={value}: an index is made of bytes, which are not to be decoded")
             else:
                 others.append((option, value))
         if kind == "cluster" and parts.path not in ("", "/", "/0"):

@@ -293,6 +293,10 @@ class Documents:
         """Fingerprint and content, of what is stored as the contents of a row."""
         print = record.print
         if self.apart:
+            least = 0 if record.empty else self._width
+            if len(value) < least or (self.recipe.contents == "none" and len(value) > least):
+                said = f"a fingerprint of {self._width} bytes with the contents of {record.id!r:.100}"
+                raise FormatError(self.connection.address.shown, said, f"{len(value)} bytes")
             print = None if record.empty else value[: self._width]
             value = value if record.empty else value[self._width :]
         return print, None if self.recipe.contents == "none" else value

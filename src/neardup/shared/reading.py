@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from neardup.errors import FormatError
 from neardup.index.answers import Cluster, Hit, Stored
 from neardup.index.contents import unpack_text
 from neardup.index.matching import Items, Matcher
@@ -106,19 +107,25 @@ class Reading:
                     keeper=heads[record.other].id if follows else record.id,
                     added=record.added / 1000,
                     expires=None if record.expires is None else record.expires / 1000,
-                    meta=_meta(record.meta),
+                    meta=self._meta(record),
                     text=text,
                     fingerprint=print,
                 )
             )
         return entries
 
+    def _meta(self, record: Record) -> dict[str, Any]:
+        try:
+            meta = {} if record.meta is None else json.loads(record.meta)
+        except (ValueError, RecursionError):
+            meta = None
+        if not isinstance(meta, dict):
+            where = self._documents.connection.address.shown
+            raise FormatError(
+                where, f"a JSON object as the meta of {record.id!r:.100}", repr(record.meta)[:50]
+            )
+        return meta
+
 
 def _counts(record: Record, now: int) -> bool:
     return record.state in (KEEPER, FOLLOWER) and not record.expired(now)
-
-
-def _meta(text: str | None) -> dict[str, Any]:
-    meta = {} if text is None else json.loads(text)
-    assert isinstance(meta, dict)
-    return meta

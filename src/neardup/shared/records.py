@@ -69,10 +69,10 @@ class Record(NamedTuple):
                 print, place = data[end : end + width], end + width
             else:
                 place = end
+            if place > len(data) or (place < len(data) and not flags & _META):
+                raise ValueError("it has another length")
             if flags & _META:
                 meta = data[place:].decode("utf-8", "surrogatepass")
-            elif place != len(data):
-                raise ValueError("it has another length")
         except (ValueError, struct.error) as error:
             raise FormatError(where, "the record of a document", f"a damaged one ({error})") from None
         return cls(state, other, added, expires, distance, similarity, id, print, meta, bool(flags & 32))

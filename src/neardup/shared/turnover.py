@@ -104,10 +104,10 @@ class SharedTurnover:
         try:
             _, claimed, found = self._connection.in_order(writing, claims.commands, question.commands)
             case.before = self._documents.claimed(claims, claimed)
+            case.near = self._tables.near(question, found, self._matcher.most(followers=False))
         except NeardupError:
             self._give_up(case)
             raise
-        case.near = self._tables.near(question, found, self._matcher.most(followers=False))
         old = {row for row in case.before if row is not None}
         case.without |= old
         return case, old
