@@ -481,6 +481,53 @@ def test_entries_that_a_failover_lost_are_put_back(server: Server, address: Call
         assert index.search_prints(prints) == before
 
 
+def test_rows_that_a_failover_gives_out_again(server: Server, address: Callable[..., str]) -> None:
+    """The counter's node lost its last steps; others have kept what was written under these rows."""
+    where = address(patience=0.1)
+    client, meta = server.client(), f"{{{name_of(where)}}}"
+    pages = [0x1234567 * 31**page for page in range(7)]
+    with nd.Index(where, **CODES) as one, nd.Index(where) as two:
+        for page in range(4):
+            assert one.seen_prints([f"p{page}"], codes(pages[page]))[0].new
+        assert one.seen_prints(["copy"], codes(pages[0]))[0].duplicate_of == "p0"
+        client.hincrby(meta, "rows", -2)
+        client.hincrby(meta, "tickets", -2)
+        assert two.seen_prints(["p4"], codes(pages[4]))[0].new
+        client.hdel(meta, "rows", "tickets")
+        assert two.seen_prints(["p5", "p2"], codes(*pages[5:7])).new.all()
+        for page in (0, 1, 3, 4, 5):
+            found = one.get(f"p{page}")
+            assert found is not None
+            assert found.fingerprint == pages[page].to_bytes(8, "little")
+            assert one.seen_prints([f"q{page}"], codes(pages[page]))[0].duplicate_of == f"p{page}"
+        assert one.seen_prints(["q2"], codes(pages[2]))[0].new  # what p2 was
+        assert one.seen_prints(["q6"], codes(pages[6]))[0].duplicate_of == "p2"
+        one.compact()
+        assert one.verify().problems == ()
+        assert len(one) == 14
+
+
+def test_contents_of_rows_that_a_failover_gives_out_again(
+    server: Server, address: Callable[..., str]
+) -> None:
+    where = address(patience=0.1)
+    client, meta = server.client(), f"{{{name_of(where)}}}"
+    texts = [" ".join(f"{word}{page}" for word in FERRY.split()) for page in range(5)]
+    with nd.Index(where, seed=1) as one, nd.Index(where) as two:
+        for page in range(3):
+            assert one.seen(texts[page], id=f"p{page}").new
+        client.hincrby(meta, "rows", -2)
+        for page in (3, 4):
+            assert two.seen(texts[page], id=f"p{page}").new
+            assert two.get(f"p{page}").text == texts[page]  # type: ignore[union-attr]
+        for page in range(5):
+            near = [hit.id for hit in one.search(texts[page])]
+            assert near == [f"p{page}"] or (not near and page in (1, 2))  # half lost, and nothing else
+        one.compact()
+        one.compact()  # whose entries are known only when the halves are gone
+        assert one.verify().problems == ()
+
+
 def test_export_and_import(address: Callable[..., str], tmp_path: Path) -> None:
     pytest.importorskip("pyarrow")
     texts = [FERRY, FERRY + " dogs", "something else entirely here", ""]

@@ -169,7 +169,7 @@ class Documents:
             return Record.from_bytes(value, self._width, self._where(key))  # the same error, with its place
 
     def written(self, rows: Sequence[int], records: Sequence[Record]) -> list[Command]:
-        """Commands that write the records of new rows."""
+        """Commands that write the records of new rows; they tell how many rows have other documents."""
         values = pack_records(records)
         commands = []
         for page, places in _pages(rows):
@@ -301,12 +301,12 @@ class Documents:
             value = value if record.empty else value[self._width :]
         return print, None if self.recipe.contents == "none" else value
 
-    def erased(self, rows: Sequence[int]) -> list[Command]:
-        """Commands that delete records and contents."""
+    def erased(self, rows: Sequence[int], contents: Sequence[int] = ()) -> list[Command]:
+        """Commands that delete records and contents, and of further rows the contents alone."""
         pages: dict[bytes, list[bytes]] = {}
-        for row in rows:
-            for key, field in (self.layout.record(row), self.layout.content(row)):
-                pages.setdefault(key, []).append(field)
+        places = [place for row in rows for place in (self.layout.record(row), self.layout.content(row))]
+        for key, field in places + [self.layout.content(row) for row in contents]:
+            pages.setdefault(key, []).append(field)
         return [Command(key, ("HDEL", key, *fields)) for key, fields in pages.items()]
 
     def _read(self, keys: Sequence[bytes], fields: Sequence[bytes]) -> list[Any]:

@@ -121,17 +121,17 @@ return found
 value there is. Done twice it does no more than once, and who did it knows what was there before."""
 
 WRITE = """
-local fields, words = {}, {}
+local fields, words, taken, sub = {}, {}, 0, string.sub
 for i = 1, #ARGV, 2 do fields[#fields + 1] = ARGV[i] end
 local old = redis.call('HMGET', KEYS[1], unpack(fields))
 for i = 1, #fields do
   if not old[i] then
     words[#words + 1] = ARGV[2 * i - 1]
     words[#words + 1] = ARGV[2 * i]
-  end
+  elseif sub(old[i], 8) ~= sub(ARGV[2 * i], 8) then taken = taken + 1 end
 end
 if #words > 0 then redis.call('HSET', KEYS[1], unpack(words)) end
-return 1
+return taken
 """
 """KEYS a hash, ARGV fields and values: written where there are none, as a copy of the command that was on the way for
-long must not undo what was done since."""
+long must not undo what was done since. How many were there that differ in more than their state."""

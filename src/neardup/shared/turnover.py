@@ -86,6 +86,22 @@ class SharedTurnover:
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
     ) -> tuple[Case, set[int]]:
         """Documents written, as pending, and the rows of their older versions."""
+        case, taken = self._written(ids, items, metas, times)
+        skipped = len(ids)
+        while taken:
+            # A failover or a restart has set the counter of rows back, and others have these rows: on to free ones.
+            self._undo(case)
+            self.take_rows(skipped)
+            skipped *= 2
+            case, taken = self._written(ids, items, metas, times)
+        old = {row for row in case.before if row is not None}
+        case.without |= old
+        return case, old
+
+    def _written(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
+    ) -> tuple[Case, int]:
+        """Documents under new rows, and how many of these have other documents, which must not be."""
         now = int(time.time() * 1000)
         rows, ticket = self._numbers(len(ids), now)
         prints = [None] * len(ids) if self._documents.apart else items.blobs()
@@ -99,18 +115,31 @@ class SharedTurnover:
         numbers = rows.tolist()
         claims = self._documents.claims(ids, rows)
         question = self._tables.question(items.keys, items.empty, (KEEPERS,))
-        writing = self._documents.written(numbers, records) + self._documents.filled(numbers, items)
+        written = self._documents.written(numbers, records)
+        writing = written + self._documents.filled(numbers, items)
         writing += self._tables.added(KEEPERS, items.keys, items.empty, rows) + self._expiring(rows, records)
         try:
-            _, claimed, found = self._connection.in_order(writing, claims.commands, question.commands)
+            done, claimed, found = self._connection.in_order(writing, claims.commands, question.commands)
             case.before = self._documents.claimed(claims, claimed)
             case.near = self._tables.near(question, found, self._matcher.most(followers=False))
         except NeardupError:
             self._give_up(case)
             raise
-        old = {row for row in case.before if row is not None}
-        case.without |= old
-        return case, old
+        return case, sum(done[: len(written)])
+
+    def _undo(self, case: Case) -> None:
+        """Take back what was written under rows that others have. Their contents, written over, go too, and where a
+        bucket has entries of both, theirs: a document half lost, as such a server loses others, and not a wrong one."""
+        self._settling.later.pop(case.ticket, None)
+        ids, rows = [record.id for record in case.records], case.rows.tolist()
+        self._connection.run(self._tables.dropped(KEEPERS, case.items.keys, case.items.empty, case.rows))
+        back = [(ids[at], rows[at], old) for at, old in enumerate(case.before) if old is not None]
+        self._documents.hand_back([b[0] for b in back], [b[1] for b in back], [b[2] for b in back])
+        self._connection.run(self._documents.released(ids, rows))
+        ours = [(row, record.to_bytes(), b"") for row, record in zip(rows, case.records, strict=True)]
+        replies = self._documents.switch(ours)
+        free = [row for row, reply in zip(rows, replies, strict=True) if reply is True]
+        self._connection.run(self._documents.erased(free, sorted(set(rows) - set(free))))
 
     def _settled(self, case: Case, old: set[int]) -> Answers:
         """The answers for documents that were written; older versions go."""
