@@ -81,6 +81,33 @@ def test_one_server_is_no_cluster(server: Server) -> None:
     assert time.monotonic() - start < 3
 
 
+def test_a_replica_takes_no_writes(server: Server, redis_server: str, tmp_path: Path) -> None:
+    other = Server(redis_server, tmp_path / "other", ("--replicaof", f"127.0.0.1 {server.port}")).start()
+    try:
+        with pytest.raises(SharedIndexError, match="is a replica, which takes no writes"):
+            nd.Index(f"{other.url}?name=none&timeout=1", **CODES)
+    finally:
+        other.kill()
+
+
+def test_the_only_node_of_a_cluster_is_no_server(redis_server: str, tmp_path: Path) -> None:
+    """It has all keys, so that nothing is elsewhere, and still refuses commands for several of them."""
+    options = ("--cluster-enabled", "yes")
+    node = Server(redis_server, tmp_path / "node", options).start()
+    try:
+        node.client().execute_command("CLUSTER", "ADDSLOTSRANGE", 0, 16383)
+        deadline = time.monotonic() + 10
+        while node.client().cluster("info")["cluster_state"] != "ok" and time.monotonic() < deadline:
+            time.sleep(0.05)
+        with (
+            pytest.raises(SharedIndexError, match=r"node of a cluster; use redis\+cluster://"),
+            nd.Index(f"{node.url}?timeout=0.5", **CODES) as index,
+        ):
+            index.seen_prints(["a", "b"], codes(1, 2**60))
+    finally:
+        node.kill()
+
+
 def test_a_wrong_password(redis_server: str, tmp_path: Path) -> None:
     guarded = Server(redis_server, tmp_path / "guarded").start()
     try:

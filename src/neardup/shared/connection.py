@@ -289,6 +289,8 @@ class Connection:
             raise replies[at]
 
     def _redirected(self, reply: Any) -> bool:
+        if not self.address.cluster:  # a node of a cluster, taken for a server of its own
+            return False
         return isinstance(reply, self._errors.AskError) and not isinstance(reply, self._errors.MovedError)
 
     def _passes(self, reply: Any) -> bool:

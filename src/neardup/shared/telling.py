@@ -51,8 +51,13 @@ def told(errors: Any, address: Address) -> Iterator[None]:
             f"{where}: no answer ({error}); is the server there{tls}? What was not acknowledged may be sent again"
         ) from None
     except (*passing(errors), errors.AskError, errors.RedisClusterException) as error:
-        if isinstance(error, errors.MovedError) and not address.cluster:
+        if isinstance(error, errors.AskError) and not address.cluster:  # or MOVED, which is one of its kind
             raise SharedIndexError(f"{where}: this is a node of a cluster; use redis+cluster://") from None
+        if isinstance(error, errors.ReadOnlyError) and not address.cluster:
+            raise SharedIndexError(
+                f"{where}: this server is a replica, which takes no writes; name its master, or open the index for "
+                'reading (mode="read")'
+            ) from None
         if why := refused(error):
             raise SharedIndexError(f"{where}: {why}") from None
         raise SharedIndexError(
@@ -64,6 +69,8 @@ def told(errors: Any, address: Address) -> Iterator[None]:
             f"{where}: {error}; raise maxmemory, or let documents go (ttl, `neardup index forget`)"
         ) from None
     except errors.ResponseError as error:
+        if "hash to the same slot" in str(error) and not address.cluster:
+            raise SharedIndexError(f"{where}: this is a node of a cluster; use redis+cluster://") from None
         if "WRONGTYPE" in str(error):
             raise FormatError(where, "keys of this index", f"a key of another kind ({error})") from None
         raise SharedIndexError(f"{where}: the server refused a command: {error}") from None
