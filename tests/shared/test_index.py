@@ -453,6 +453,25 @@ def test_an_update_that_met_a_damaged_bucket_leaves_the_older_version(
         assert index.seen_prints(["b"], codes(7))[0].duplicate_of == "a"
 
 
+def test_counts_and_times_that_cannot_be(server: Server, address: Callable[..., str]) -> None:
+    where = address()
+    client, meta = server.client(), f"{{{name_of(where)}}}"
+    with nd.Index(where, **CODES) as index:
+        index.seen_prints(["a"], codes(7))
+        for name, saved in (("rows", 1), ("tickets", 1)):
+            for wrong in (-5, 2**48, 2**62):
+                client.hset(meta, name, wrong)
+                with pytest.raises(nd.FormatError, match="rows and tickets"):
+                    index.seen_prints(["b"], codes(2**60))
+            client.hset(meta, name, saved)
+        client.zadd(f"{meta}x", {"soon": 1})
+        with pytest.raises(nd.FormatError, match=r"seconds.*soon"):
+            index.seen_prints(["b"], codes(2**60))
+        client.delete(f"{meta}x")
+        assert index.seen_prints(["b"], codes(2**60))[0].new
+        assert index.get("b") is not None
+
+
 @pytest.mark.parametrize("stored", ["text", "none"])
 def test_damaged_contents_and_metas(server: Server, address: Callable[..., str], stored: str) -> None:
     where = address(patience=0.1)

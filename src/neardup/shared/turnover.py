@@ -193,6 +193,9 @@ class SharedTurnover:
                 Command(meta, ("ZRANGEBYSCORE", layout.expiring, "-inf", now // 1000, "LIMIT", 0, 1)),
             ]
         )
+        if not (count <= rows < 1 << 48 and 0 < ticket < 1 << 48):  # both are stored in six bytes
+            where = f"{self._connection.address.shown} {meta.decode()}"
+            raise FormatError(where, "how many rows and tickets were given out", f"{rows} and {ticket}")
         if due:
             self._sweep(now)
         return np.arange(rows - count, rows), int(ticket)
@@ -273,7 +276,11 @@ class SharedTurnover:
         """Take out what has expired, second by second; the current second is looked at again until it is over."""
         index, count = self._layout.expiring, 0
         due = self._connection.one(index, "ZRANGEBYSCORE", index, "-inf", now // 1000)
-        for second in (int(value) for value in due):
+        for value in due:
+            if not value.isdigit():
+                where = f"{self._connection.address.shown} {index.decode()}"
+                raise FormatError(where, "seconds in which documents expire", repr(value)[:50])
+            second = int(value)
             key = self._layout.expiry(second)
             data = self._connection.one(key, "GET", key) or b""
             if len(data) % 8:
