@@ -85,7 +85,8 @@ void bind_shared(nb::module_& module) {
     module.def(
         "bucket_entries",
         [](const nb::typed<nb::list, nb::object>& values, std::size_t width) {
-            if (width < 1) throw nb::value_error("an entry has a width");
+            if (width < 2 || width > 3)
+                throw nb::value_error("an entry is a key of one or two words, and a row");
             std::vector<std::int64_t> starts{0};
             std::size_t bytes = 0;
             for (const nb::handle value : values) {

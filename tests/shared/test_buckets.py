@@ -169,6 +169,9 @@ def test_what_is_refused() -> None:
         _core.bucket_entries([None, b"123"], 2)
     with pytest.raises(TypeError):
         _core.bucket_entries(["text"], 2)
+    for width in (0, 1, 4, 2**61):
+        with pytest.raises(ValueError, match="an entry"):
+            _core.bucket_entries([b"12345678"], width)
     entries, place = np.zeros((3, 2), np.uint64), np.zeros((2, 1), np.int64)
     for starts, places in (([0, 4], 0), ([0, 3], 1), ([0, 3], -1), ([1, 3], 0), ([0, 2, 1, 3], 0), ([], 0)):
         with pytest.raises(ValueError):

@@ -15,6 +15,7 @@ somebody has told it to look again. Earlier tickets never wait for later ones, s
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
@@ -81,12 +82,16 @@ class Settling:
         # Tickets of this process's own batches that are written, but settled only when the one before them is: nobody
         # has to tell them on the server to look again, as it is noted here whether they have to.
         self.later: dict[int, bool] = {}
+        # Between a look at these notes and a change of them nobody else may take one away: then both would stay.
+        self._noting = threading.Lock()
 
     def settle(self, case: Case, listed: bool = False) -> Settled:
         """Settle a batch whose records and entries have been written. Followers end up in the tables of followers,
         keepers in those of keepers, and all are committed when it returns. `listed`: they were followers already."""
         count = len(case.rows)
-        if self.later.pop(case.ticket, False):
+        with self._noting:
+            again = self.later.pop(case.ticket, False)
+        if again:
             case.near = None
         keeper, distance = case.rows.copy(), np.full(count, -1)
         similarity, names = np.full(count, np.nan), dict[int, str]()
@@ -171,10 +176,11 @@ class Settling:
 
     def _postponed(self, ticket: int) -> bool:
         """Whether a ticket is that of a later batch of this process, which then looks at the tables again."""
-        if ticket not in self.later:
-            return False
-        self.later[ticket] = True
-        return True
+        with self._noting:
+            if ticket not in self.later:
+                return False
+            self.later[ticket] = True
+            return True
 
     def _current(self, rows: set[int], records: dict[int, Record]) -> set[int]:
         """Those rows that have their ids."""
