@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -197,10 +197,7 @@ class Intake:
     def _put(self, batch: list[Coming]) -> list[SeenAnswer | BaseException]:
         """One call for all that are alike; if it fails, each for itself, so that only the guilty one is told."""
         answers: list[SeenAnswer | BaseException] = [Refused(500, "nothing was done")] * len(batch)
-        groups: dict[tuple[bool, float | None], list[int]] = {}
-        for at, one in enumerate(batch):
-            groups.setdefault((one.code is None, one.ttl), []).append(at)
-        for places in groups.values():
+        for places in _alike_places(batch):
             group = [batch[at] for at in places]
             try:
                 found: Sequence[Seen | BaseException] = self._put_alike(group)
@@ -240,6 +237,20 @@ class Intake:
     @staticmethod
     async def _in(executor: Executor, call: Callable[..., Any], *given: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(executor, call, *given)
+
+
+def _alike_places(batch: Sequence[Coming]) -> Iterator[list[int]]:
+    """Places of documents that can be put in one call, groups as large as they may be: of documents under one id the
+    last is put last, as it is what stays."""
+    groups: dict[tuple[bool, float | None], list[int]] = {}
+    put: dict[str, tuple[bool, float | None]] = {}
+    for at, one in enumerate(batch):
+        kind = one.code is None, one.ttl
+        if put.setdefault(one.id, kind) != kind:
+            yield from groups.values()
+            groups, put = {}, {one.id: kind}
+        groups.setdefault(kind, []).append(at)
+    yield from groups.values()
 
 
 def check_one(*given: str | None) -> None:
