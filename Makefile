@@ -113,12 +113,12 @@ quality: $(VENV)/.papers
 	$(BIN)/python -m benchmarks.quality
 
 KERNELS := tests/features tests/fingerprints tests/search tests/repeats/test_kernels.py tests/index/test_tables.py \
-	tests/index/test_model.py $(patsubst %,tests/test_%.py,hash similarity copying clusters verify fused folding reading_texts)
+	tests/index/test_model.py $(patsubst %,tests/test_%.py,hash similarity copying clusters verify fused folding reading_texts text_lines)
 
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 sanitize: $(VENV)/.tools
 	$(PYTHON) -m venv $(SANITIZED)
-	$(SANITIZED)/bin/python -m pip install --quiet $(TOOLS) numpy click rich pytest hypothesis xxhash pyarrow rapidfuzz stopwordsiso PyStemmer
+	$(SANITIZED)/bin/python -m pip install --quiet $(TOOLS) numpy click rich pytest hypothesis xxhash pyarrow rapidfuzz stopwordsiso PyStemmer msgspec
 	$(SANITIZED)/bin/python -m $(call INSTALL,$(SANITIZED)) -Ccmake.define.NEARDUP_SANITIZE=ON --no-deps --editable .
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" $(KERNELS)

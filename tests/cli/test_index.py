@@ -201,6 +201,22 @@ def test_an_option_that_would_change_nothing_is_refused(files, options, said, ca
     assert ended.value.code != 0 and "radius is for codes" in capsys.readouterr().err
 
 
+def test_one_document_is_one_document(files, capsys):
+    (files / "one.jsonl").write_text('{"id": "a", "text": "one page of a few words"}\n')
+    index, export = str(files / "one.nd"), str(files / "one.export.jsonl")
+    for said, *command in (
+        ("1 document added", "add", index, str(files / "one.jsonl")),
+        ("1 document, compact", "compact", index),
+        ("1 document: all is sound", "verify", index),
+        ("1 document written", "export", index, export),
+        ("1 document in", "import", str(files / "again.nd"), export),
+        ("1 document in", "reindex", index, str(files / "min.nd"), "--method", "minhash"),
+        ("1 document saved", "recover", index, str(files / "saved.nd")),
+    ):
+        main(["index", *command])
+        assert said in capsys.readouterr().out
+
+
 def test_what_fails_leaves_nothing_behind(files, told):
     told("add", files / "i.nd", files / "d.jsonl")
     told("export", files / "i.nd", files / "e.jsonl")

@@ -40,7 +40,7 @@ def test_lines_are_stripped(corpus, tmp_path):
     assert [place["id"] for place in described["occurrences"]] == ["a", "b", "c"]
     assert (
         b"1 repeated line of at least 8 words" in result.stdout
-        and b"1 documents have no words" in result.stdout
+        and b"1 document has no words" in result.stdout
     )
     assert hashlib.sha256(Path(corpus).read_bytes()).hexdigest() == before
 
@@ -91,3 +91,12 @@ def test_mistakes_are_told_plainly(corpus, arguments, code, says):
         *(["--text", "body"] if arguments else []),
     )
     assert result.returncode == code and says.lower() in result.stderr.decode().lower(), result.stderr
+
+
+def test_what_pages_say_is_not_obeyed_by_a_terminal(tmp_path):
+    path = tmp_path / "in.jsonl"
+    rows = [{"id": f"{n}\a", "text": f"{n}\n\x9b2J\a {LINE}"} for n in range(3)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = run("repeats", str(path), "--unit", "line")
+    assert result.returncode == 0 and LINE[:40] in result.stdout.decode(), result.stderr
+    assert not {"\a", "\x9b"} & set(result.stdout.decode())

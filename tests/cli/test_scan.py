@@ -90,6 +90,8 @@ def test_apply_writes_everything_asked_for(scanned, tmp_path):
         (["scan", "FOUND/manifest.json", "-o", "FOUND"], 1, "part of the inputs"),
         (["scan", "x.jsonl", "--threshold", "nan", "-o", "OUT"], 1, "nan"),
         (["config", "--method", "exact", "--search", "odd"], 2, "odd"),
+        (["config", "--method", "minhash", "--search", "psm"], 2, "--search is for codes"),
+        (["config", "--preset", "news", "--radius", "3"], 2, "--radius is for codes"),
         (["completion", "tcsh"], 2, "tcsh"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
@@ -102,6 +104,21 @@ def test_mistakes_are_told_plainly_and_leave_nothing(scanned, tmp_path, argument
     result = run(*arguments)
     assert result.returncode == code and says in result.stderr.decode(), result.stderr
     assert os.listdir(tmp_path) == ["empty"]
+
+
+def test_a_radius_counts_wherever_codes_are_searched(tmp_path):
+    simhash = tmp_path / "simhash.toml"
+    simhash.write_text('[fingerprint]\nkind = "simhash"\n')
+    for options, kind in (
+        (["--search", "psm"], "psm"),
+        (["--preset", "news", "--search", "scan"], "scan"),
+        (["--method", "bits"], "join"),
+        (["--config", str(simhash)], "join"),
+    ):
+        result = run("config", *options, "--radius", "4")
+        assert result.returncode == 0, result.stderr
+        search = tomllib.loads(result.stdout.decode())["search"]
+        assert (search["kind"], search["radius"]) == (kind, 4)
 
 
 def test_clusters_and_explain_agree(scanned):

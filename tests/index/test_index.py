@@ -329,6 +329,14 @@ def test_the_key_makes_the_same_fingerprints(tmp_path, index):
     assert np.array_equal(read_key(tmp_path / "key").prints([FERRY]).codes, index.fingerprint([FERRY]).codes)
 
 
+def test_a_backup_does_not_take_a_server_for_a_folder(tmp_path, monkeypatch, index):
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    with pytest.raises(nd.ConfigError, match="export"):
+        index.backup("redis://127.0.0.1:6379/0?name=pages")
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_backup_that_fails_leaves_what_was_there(tmp_path, monkeypatch, eager):
     with of_codes(tmp_path / "i") as index:
         index.add_prints(["a"], near_codes(1, 1))

@@ -374,6 +374,19 @@ def test_one_document_chosen_over_several(found):
     assert [d.sequence for d in read_decisions(found)] == [4] and not decided_cut(found, 1.0).kept[far]
 
 
+def test_who_was_chosen_stays_when_the_other_is_chosen_over_a_third(found):
+    b, near, far = rows(found, "b", "b-near", "b-far")
+    log = DecisionLog(found)
+    log.add("keep", near, b, 0.9)
+    log.add("keep", b, far, 0.8)
+    assert len(read_decisions(found)) == 2
+    cut = decided_cut(found)
+    assert cut.kept[near] and not cut.kept[b] and cut.clusters.keeper[b] == near
+    # Only if it is chosen over the first itself does that one go.
+    log.add("keep", b, near, 0.9)
+    assert decided_cut(found).clusters.keeper[near] == decided_cut(found).clusters.keeper[far] == b
+
+
 def test_dedup_does_what_was_decided(tmp_path):
     found = scanned(tmp_path)
     corpus, out = str(tmp_path / "in.jsonl"), tmp_path / "kept.jsonl"

@@ -127,6 +127,22 @@ def test_bulk_names_the_lines_it_cannot_take(http):
     assert all(row["reason"] for row in rows if "id" not in row)
 
 
+def test_of_lines_with_the_same_id_the_last_one_stays(http):
+    """Whatever else they say: lines with a time to live are written apart from those without."""
+    lines = [
+        {"id": "again", "text": words(800)},
+        {"id": "again", "text": words(801), "ttl": 1000},
+        {"id": "beside", "text": words(802), "ttl": 1000},
+        {"id": "again", "text": words(803)},
+    ]
+    body = "\n".join(json.dumps(one) for one in lines)
+    kind = {"content-type": "application/x-ndjson"}
+    facts = http.post("/v1/documents", content=body, headers=kind).json()
+    assert (facts["documents"], facts["rejected"]) == (4, 0)
+    stored = http.get("/v1/documents/again").json()
+    assert (stored["text"], stored["expires"]) == (words(803), None)
+
+
 def test_however_a_text_is_sent_it_is_the_same(codes):
     """Lines of ids and texts alone take a way of their own: they get the fingerprints that all others get."""
     texts = [

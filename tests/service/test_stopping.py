@@ -2,6 +2,8 @@
 
 import json
 import signal
+import subprocess
+import sys
 import threading
 import time
 
@@ -75,6 +77,22 @@ def test_requests_in_work_are_answered(tmp_path):
         assert server.stop() == 0
         post.join()
     assert found and (found[0].status_code == 503 or found[0].json()["documents"] == 4000)
+
+
+def test_a_server_that_fails_while_the_index_is_opened_is_no_success():
+    """The port was free when it was looked at, and is not when it is listened on."""
+    code = """
+import socket, time
+from neardup.service import listening, run
+taken = socket.create_server(("127.0.0.1", 0))
+listening._free_port = lambda _: taken.getsockname()[1]
+run.serve(lambda: time.sleep(600), listening.Address())
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=False)
+    [*_, said] = done.stderr.decode().splitlines()
+    assert done.returncode == 1, done.stderr
+    assert json.loads(said)["event"] == "stopped" and "in use" in json.loads(said)["reason"]
+    assert "stack" not in said.lower()
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.4, 0.8, 1.3])

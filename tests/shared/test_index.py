@@ -671,8 +671,8 @@ def test_the_command(address: Callable[..., str], tmp_path: Path, capsys: pytest
     assert "1 of 1 removed" in neardup("index", "remove", where, "a")
     assert json.loads(neardup("index", "stats", where, "--json"))["documents"] == 1
     export = tmp_path / "all.jsonl"
-    assert "1 documents" in neardup("index", "export", where, str(export))
-    assert "1 changes" in neardup("index", "replay", address(), str(export))
+    assert "1 document written" in neardup("index", "export", where, str(export))
+    assert "1 change put" in neardup("index", "replay", address(), str(export))
     with pytest.raises(SystemExit) as wrong:
         main(["index", "get", "redis://127.0.0.1:1/0?timeout=0.1", "a"])
     assert wrong.value.code == 1

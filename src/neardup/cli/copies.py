@@ -89,7 +89,7 @@ def copies(
         f"of {words:,} words or more ({counted(found.candidates, 'candidate')})"
     )
     for reason, count in sorted(failed.items()):
-        click.echo(f"  {count:,} could not be read: {reason}")
+        click.echo(f"  {count:,} could not be read: {printable(reason)}")
     if found.capped:
         click.echo(
             f"  {found.capped:,} passages stand in more than {cap:,} documents; up to {found.skipped:,} pairs of "

@@ -189,7 +189,7 @@ def search(path: str, files: tuple[str, ...], first: bool, html: Any, threads: i
                     json.dumps({"query": name, "hits": [hit._asdict() for hit in hits]}, ensure_ascii=False)
                 )
                 continue
-            click.echo(f"{name}: {len(hits)} near" if hits else f"{name}: nothing near")
+            click.echo(f"{printable(name)}: " + (f"{len(hits)} near" if hits else "nothing near"))
             for hit in hits:
                 click.echo(f"  {_name(hit.id)}  {_near(hit)}")
 

@@ -23,6 +23,7 @@ from neardup.cli.index_options import (
     shown,
     threads,
 )  # fmt: skip
+from neardup.printable import counted, printable
 
 __all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "replay", "stats", "verify"]
 
@@ -50,7 +51,7 @@ def compact(path: str, as_json: bool) -> None:
     with nd.Index(path, mode="write") as found:
         found.compact()
         count = len(found)
-    say(as_json, {"documents": count}, f"{count:,} documents, compact")
+    say(as_json, {"documents": count}, f"{counted(count, 'document')}, compact")
 
 
 @click.command()
@@ -65,9 +66,8 @@ def verify(path: str, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({"documents": count, "sound": not problems, "problems": problems}))
     else:
-        click.echo(
-            f"{count:,} documents: " + ("all is sound" if not problems else f"{len(problems)} problems")
-        )
+        said = counted(len(problems), "problem") if problems else "all is sound"
+        click.echo(f"{counted(count, 'document')}: {said}")
         for problem in problems:
             click.echo(f"  {problem}")
         if problems:
@@ -99,7 +99,7 @@ def export(path: str, file: str, as_json: bool) -> None:
     with nd.Index(path, mode="read") as found:
         count = found.export(file)
     facts = {"documents": count, "file": file, "key": f"{file}.key"}
-    say(as_json, facts, f"{count:,} documents written to {file}, the key to {file}.key")
+    say(as_json, facts, f"{counted(count, 'document')} written to {file}, the key to {file}.key")
 
 
 @click.command("import")
@@ -114,7 +114,7 @@ def import_(path: str, file: str, key: str | None, as_json: bool) -> None:
     from neardup.index.export import import_index
 
     count = import_index(path, file, key)
-    say(as_json, {"documents": count}, f"{count:,} documents in {shown(path)}")
+    say(as_json, {"documents": count}, f"{counted(count, 'document')} in {shown(path)}")
 
 
 @click.command()
@@ -138,9 +138,7 @@ def replay(path: str, sources: tuple[str, ...], key: str | None, as_json: bool) 
             f"{path}: replay is for an index in Redis; `neardup index import` makes a folder"
         )
     count = again(path, sources, key)
-    click.echo(
-        json.dumps({"changes": count}) if as_json else f"{count:,} changes put into {Address.of(path).shown}"
-    )
+    say(as_json, {"changes": count}, f"{counted(count, 'change')} put into {Address.of(path).shown}")
 
 
 @click.command()
@@ -191,11 +189,11 @@ def reindex(
             for batch in stream(reader, html, unread, threads):
                 count += len(made.seen(accepted(batch, unread)))
         for reason, many in sorted(unread.items()):
-            click.echo(f"neardup: {many:,} could not be read: {reason}", err=True)
+            click.echo(f"neardup: {many:,} could not be read: {printable(reason)}", err=True)
     else:
         with nd.Index(path, mode="read") as found:
             count = again(found, target, chosen, store=store, threads=threads)
-    say(as_json, {"documents": count}, f"{count:,} documents in {target}")
+    say(as_json, {"documents": count}, f"{counted(count, 'document')} in {target}")
 
 
 @click.command()
@@ -213,5 +211,5 @@ def recover(path: str, target: str, key: str | None, as_json: bool) -> None:
     say(
         as_json,
         {"documents": count, "lost": lost},
-        f"{count:,} documents saved in {target}, {'an unknown number of' if lost is None else f'{lost:,}'} lost",
+        f"{counted(count, 'document')} saved in {target}, {'an unknown number' if lost is None else f'{lost:,}'} lost",
     )

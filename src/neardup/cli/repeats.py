@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.printable import printable
 
 __all__ = ["repeats"]
 
@@ -122,7 +123,7 @@ def repeats(
         return
     click.echo(found.summary())
     for reason, count in sorted(rejected.items()):
-        click.echo(f"  {count:,} could not be read: {reason}")
+        click.echo(f"  {count:,} could not be read: {printable(reason)}")
     if report is not None:
         click.echo(f"  {len(found.top):,} of them described in {report}")
     _show(found)
@@ -140,10 +141,9 @@ def _show(found: nd.Repeats) -> None:
         f"\n{'times':>7} {'documents':>9} {'words':>7} {'bytes':>11}  text, and the document it stands in first"
     )
     for one in shown:
-        text = " ".join(one.text.split())
-        text = text if len(text) <= WIDTH else f"{text[: WIDTH - 1]}…"
+        text = printable(" ".join(one.text.split()), WIDTH)
         figures = f"{one.count:>7,} {one.documents:>9,} {one.words:>7,} {one.repeated:>11,}"
-        click.echo(f"{figures}  {text}  [{one.occurrences[0].id}]")
+        click.echo(f"{figures}  {text}  [{printable(one.occurrences[0].id)}]")
 
 
 def _overlap(one: nd.Repeat, other: nd.Repeat) -> bool:

@@ -5,7 +5,7 @@ A person's word stands above the similarity, at every threshold:
 - a rejected pair is none, the document that was to go for it stays, in a cluster of its own, and neither ever goes for
   the other, be it through third documents or because another keep policy turns them round;
 - an accepted pair is one;
-- a chosen keeper comes before all other documents, and the one it was chosen over goes for it.
+- a chosen keeper comes before all other documents, the last chosen first, and the one it was chosen over goes for it.
 
 A document that was told to stay goes after all if the very pair it would go for was accepted. What a filter leaves out
 is no document to go for, whatever was decided about it before.
@@ -98,12 +98,24 @@ def decided_pairs(findings: Findings, said: Decisions, threshold: float) -> Pair
 
 
 def _rank(findings: Findings, rank: Rows, said: Decisions) -> Rows:
-    """Chosen keepers before all others, the last chosen first."""
-    chosen = np.array([row for row in said.chosen if not findings.filtered[row]], np.int64)
+    """Chosen keepers before all others, the last chosen first, but none before one that was chosen over it."""
+    over: dict[int, list[int]] = {}
+    for decision in said.choices.values():
+        over.setdefault(decision.right_row, []).append(decision.left_row)
+    ordered: dict[int, None] = {}
+    waiting = list(said.chosen)
+    while waiting:
+        # These never go in a circle: whoever another one is chosen over is no longer chosen.
+        above = [row for row in over.get(waiting[-1], ()) if row not in ordered]
+        if above:
+            waiting += above
+        else:
+            ordered[waiting.pop()] = None
+    chosen = np.array([row for row in ordered if not findings.filtered[row]], np.int64)
     if not len(chosen):
         return rank
     ranked = rank.copy()
-    ranked[chosen] = int(rank.min()) - 1 - np.arange(len(chosen))
+    ranked[chosen] = int(rank.min()) - len(chosen) + np.arange(len(chosen))
     return ranked
 
 

@@ -233,9 +233,10 @@ def alarms(findings: Findings, cut: Cut) -> list[str]:
     for source in heavy[:3].tolist():
         row = int(gone[findings.sources[gone] == source][0])
         name, keeper = findings.ids(np.array([row, int(cut.clusters.keeper[row])]))
+        where = printable(findings.source_names[source]) or "the corpus"
         found.append(
-            f"{lost[source]:,} of the {have[source]:,} documents of {findings.source_names[source] or 'the corpus'} "
-            f"would go, such as {printable(name)}, like {printable(keeper)}"
+            f"{lost[source]:,} of the {have[source]:,} documents of {where} would go, "
+            f"such as {printable(name)}, like {printable(keeper)}"
         )
     if not len(heavy) and documents >= SMALLEST_SOURCE and len(gone) > MOST_GONE * documents:
         # Sources may be too small to tell, as with one page a file.

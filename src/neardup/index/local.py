@@ -11,12 +11,13 @@ from typing import Literal
 import numpy as np
 
 from neardup.config import Config
+from neardup.errors import ConfigError
 from neardup.features.texts import Texts
 from neardup.fingerprints.base import Fingerprints
 from neardup.index.answers import Cluster, Health, Hit, Stats, Stored
 from neardup.index.health import backup, verify
 from neardup.index.index import Index, Rows, Takes
-from neardup.index.inputs import check_opening
+from neardup.index.inputs import check_opening, is_address
 from neardup.index.matching import Items, Matcher
 from neardup.index.reading import cluster_of, hits_of, stored_documents
 from neardup.index.recipe import Contents, Recipe, default_config
@@ -170,6 +171,8 @@ class LocalIndex(Index):
             return verify(self._session, store)
 
     def backup(self, target: str | PathLike[str]) -> None:
+        if is_address(target):
+            raise ConfigError("a backup goes to a folder; export the index, and import that to the server")
         backup(self._session, Path(target))
 
     def export(self, path: str | PathLike[str]) -> int:

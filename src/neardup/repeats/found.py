@@ -76,7 +76,9 @@ class Repeats:
             f"  {self.cut:,} bytes ({share:.1%}) {went} from {counted(self.changed, 'document')}",
         ]
         if self.emptied:
-            lines.append(f"  {self.emptied:,} documents have no words left")
+            lines.append(
+                f"  {counted(self.emptied, 'document has no words left', 'documents have no words left')}"
+            )
         if self.out:
             lines.append(f"  {counted(self.written, 'document')} written to {self.out}")
         return "\n".join(lines)

@@ -47,11 +47,13 @@ async def _put_lines(body: bytes, opening: Opening, request_id: str, *, answers:
         # One part is read while one before it is written; not many more, as each of them holds its documents twice.
         if len(writing) > 2:
             await asyncio.wait({writing[-3]})
+            if writing[-3].exception() is not None:
+                break
         await asyncio.sleep(0)
     found = await asyncio.gather(*writing, return_exceptions=True)
     for one in found:
         if isinstance(one, BaseException):
-            raise one
+            raise opening.refusal(one) if isinstance(one, NeardupError) else one
     return await _reply(found, opening, request_id, answers)
 
 

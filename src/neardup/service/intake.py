@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ import numpy as np
 
 from neardup import _core
 from neardup.documents import Document
-from neardup.errors import DataError, NeardupError
+from neardup.errors import DataError, FormatError, NeardupError
 from neardup.fingerprints.base import Fingerprints
 from neardup.index import Index
 from neardup.index.answers import Answers, Seen
@@ -26,10 +26,13 @@ from neardup.service.limits import Limits, Refused, check_depth
 from neardup.service.lines import FEW, LinePart
 from neardup.service.prints import PrintForm
 from neardup.service.schemas import NO_META, Line, RecentHit, SeenAnswer, decode_meta
+from neardup.shared.connection import SharedIndexError
 
 __all__ = ["Coming", "Intake", "check_one"]
 
 RECENT = 50  # hits that are remembered, for people who watch
+# Of the index, and no document's fault: no other would fare better, and each might wait long for a server that is gone.
+TROUBLE = (FormatError, SharedIndexError)
 
 
 class Coming(NamedTuple):
@@ -119,8 +122,7 @@ class Intake:
             answers = await self._written(before, self._index.seen_prints, ids, alike)
         if answers is not None:
             return answers
-        if before is not None:
-            await asyncio.wait({before})
+        await _done(before)
         return await self.put_all(documents)
 
     def _read(self, part: LinePart) -> tuple[list[str], Items] | None:
@@ -139,13 +141,15 @@ class Intake:
         self, before: asyncio.Future[Any] | None, call: Callable[..., Answers], *given: Any
     ) -> Answers | None:
         """The answers of a call that writes documents; None if something is wrong with one, and nothing is written."""
-        if before is not None:
-            await asyncio.wait({before})
-        with contextlib.suppress(NeardupError, ValueError):
+        await _done(before)
+        try:
             answers: Answers = await self._in(self.writer, call, *given)
-            self._watch([answers[int(at)] for at in np.flatnonzero(~answers.new)[-RECENT:]])
-            return answers
-        return None
+        except TROUBLE:
+            raise
+        except (NeardupError, ValueError):
+            return None
+        self._watch([answers[int(at)] for at in np.flatnonzero(~answers.new)[-RECENT:]])
+        return answers
 
     def _alike(self, documents: Sequence[Any]) -> list[str] | Fingerprints | None:
         """The texts of documents, or their fingerprints, if they all have just an id and the one or the other."""
@@ -196,14 +200,14 @@ class Intake:
 
     def _put(self, batch: list[Coming]) -> list[SeenAnswer | BaseException]:
         """One call for all that are alike; if it fails, each for itself, so that only the guilty one is told."""
-        answers: list[SeenAnswer | BaseException] = [Refused(500, "nothing was done")] * len(batch)
-        groups: dict[tuple[bool, float | None], list[int]] = {}
-        for at, one in enumerate(batch):
-            groups.setdefault((one.code is None, one.ttl), []).append(at)
-        for places in groups.values():
+        nothing = Refused(500, "nothing was done")
+        answers: list[SeenAnswer | BaseException] = [nothing] * len(batch)
+        for places in _alike_places(batch):
             group = [batch[at] for at in places]
             try:
                 found: Sequence[Seen | BaseException] = self._put_alike(group)
+            except TROUBLE as error:
+                return [error if one is nothing else one for one in answers]
             except (NeardupError, ValueError) as error:
                 found = [error] if len(group) == 1 else [self._put_alone(one) for one in group]
             self._watch([one for one in found if isinstance(one, Seen) and not one.new])
@@ -240,6 +244,28 @@ class Intake:
     @staticmethod
     async def _in(executor: Executor, call: Callable[..., Any], *given: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(executor, call, *given)
+
+
+async def _done(before: asyncio.Future[Any] | None) -> None:
+    """Wait for what comes before; what could not be done there is not tried again here."""
+    if before is not None:
+        await asyncio.wait({before})
+        if (failed := before.exception()) is not None:
+            raise failed
+
+
+def _alike_places(batch: Sequence[Coming]) -> Iterator[list[int]]:
+    """Places of documents that can be put in one call, groups as large as they may be: of documents under one id the
+    last is put last, as it is what stays."""
+    groups: dict[tuple[bool, float | None], list[int]] = {}
+    put: dict[str, tuple[bool, float | None]] = {}
+    for at, one in enumerate(batch):
+        kind = one.code is None, one.ttl
+        if put.setdefault(one.id, kind) != kind:
+            yield from groups.values()
+            groups, put = {}, {one.id: kind}
+        groups.setdefault(kind, []).append(at)
+    yield from groups.values()
 
 
 def check_one(*given: str | None) -> None:

@@ -82,8 +82,10 @@ class Listening:
         """Wait for the signal, or for one of these; False once the signal came. DataError if the server ends."""
         await asyncio.wait({self._serving, self._stopping, *others}, return_when=asyncio.FIRST_COMPLETED)
         if self._serving.done():
-            self._serving.result()
-            raise DataError("the server ended by itself")
+            failed = self._serving.exception()
+            # Of the server's own error the first line alone: a stack may follow.
+            said = "it ended by itself" if failed is None else f"{failed}".partition("\n")[0]
+            raise DataError(f"the server at {self.url}: {said}") from failed
         return not self._stop.is_set()
 
     async def drain(self) -> None:

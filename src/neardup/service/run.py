@@ -107,8 +107,9 @@ async def _serve(
             log("stopped", unfinished=gate.in_work)
         elif not opened.done():
             # Opening cannot be interrupted and does not have to be: an index survives kill -9.
-            log("stopped", unfinished=0)
-            os._exit(0)
+            failed = sys.exception()
+            log("stopped", unfinished=0, **({} if failed is None else {"reason": str(failed)}))
+            os._exit(0 if failed is None else 1)
         elif opened.exception() is None and (left := opened.result()) is not None:
             left.close()
 

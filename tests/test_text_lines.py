@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
-import msgspec
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
+pytest.importorskip("msgspec", reason="the extra `service` is not installed")
+
+import msgspec
 
 from neardup import _core
 from neardup.service.lines import line_parts
