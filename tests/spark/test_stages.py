@@ -109,7 +109,7 @@ def test_lines_that_are_no_documents(spark, tmp_path):
 
 def test_parquet_and_apply(spark, tmp_path):
     rows = rows_of_ferries(300)
-    folder = tmp_path / "in" / "sub"
+    folder = tmp_path / "in" / "parts"
     folder.mkdir(parents=True)
     table = pa.table(
         {
@@ -132,19 +132,39 @@ def test_parquet_and_apply(spark, tmp_path):
     ns.apply(str(tmp_path / "run"), dropped, spark=spark, write="dropped")
     nd.scan(source, tmp_path / "findings")
     nd.apply(tmp_path / "findings", f"{tmp_path}/local/", allow_mass_removal=True)
-    for name in ("sub/a.parquet", "b.parquet"):
+    for name in ("parts/a.parquet", "b.parquet"):
         expected = parquet.read_table(tmp_path / "local" / name)
         found = parquet.read_table(tmp_path / "out" / name, partitioning=None)
         assert found.to_pylist() == expected.to_pylist()
         gone = parquet.read_table(tmp_path / "gone" / name, partitioning=None)
         whole = parquet.read_table(tmp_path / "in" / name)
-        assert found.num_rows + gone.num_rows + (name == "sub/a.parquet") == whole.num_rows
+        assert found.num_rows + gone.num_rows + (name == "parts/a.parquet") == whole.num_rows
     with pytest.raises(ConfigError, match="not empty"):
         ns.apply(str(tmp_path / "run"), kept, spark=spark, allow_mass_removal=True)
     (tmp_path / "in" / "b.parquet").write_bytes(b"")
     with pytest.raises(DataError, match="has changed since it was scanned"):
         ns.apply(str(tmp_path / "run"), str(tmp_path / "other"), spark=spark)
     assert not (tmp_path / "other").exists()
+
+
+def test_outputs_do_not_take_each_others_place():
+    from neardup.spark.inputs import File
+    from neardup.spark.removing import _check_targets, _target
+
+    def target(name, kind="lines"):
+        return _target(File("", name, "", 0, 0), kind)
+
+    assert target("file:/a/b.jsonl") == "a/b.jsonl" and target("b.csv", "files") == "b.csv.jsonl"
+    with pytest.raises(DataError, match="is no name"):
+        target("a/../../b.jsonl")
+    _check_targets(["a.jsonl", "b/a.jsonl", "b/c.jsonl", "ab/a.jsonl"])
+    for names in (
+        [target("b.csv", "files"), target("b.csv.jsonl")],
+        [target("file:/a/b.jsonl"), target("a/b.jsonl")],
+        ["a.jsonl", "a.jsonl/b.jsonl"],
+    ):
+        with pytest.raises(ConfigError, match="two inputs would be written"):
+            _check_targets(names)
 
 
 def warc(pages: list[tuple[str, str]]) -> bytes:
