@@ -75,7 +75,7 @@ class _Output:
         folder = Folder(spark, run)
         if not folder.exists(MARK) or not folder.done("removals"):
             raise DataError(f"{run}: holds no finished run; scan first")
-        mark = folder.read_json(MARK)
+        mark = folder.read_mark()
         if "config" not in mark["identity"] or "frame" in mark["identity"]["columns"]:
             raise ConfigError(f"{run}: is the run of a DataFrame; dedup() gives its rows")
         self.source = Files.of_run(mark["identity"])
