@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -145,3 +147,72 @@ def test_a_run_on_such_a_filesystem(spark: Any, afar: str, tmp_path: Path) -> No
     other.release()
     assert scanned(path, afar, spark).summary().kept == 3
     assert Folder(spark, afar).state(lease.LEASE) is None
+
+
+def here(folder: Path) -> Any:
+    return SimpleNamespace(path=str(folder), local=str(folder), make=lambda: None)
+
+
+def test_a_lock_that_cannot_be_looked_at_is_not_taken_over(tmp_path: Path) -> None:
+    (tmp_path / lease.LEASE).mkdir()  # no user may open it, as with a file of another one's
+    with pytest.raises(DataError, match=r"\.driver: .*name another for yours"):
+        lease.Lease(here(tmp_path)).hold()
+    assert os.listdir(tmp_path) == [lease.LEASE]
+
+
+def test_a_folder_that_is_removed_or_made_anew_is_lost(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    for anew in (False, True):
+        folder.mkdir()
+        held = lease.Lease(here(folder))
+        held.check()
+        shutil.rmtree(folder)
+        if anew:
+            folder.mkdir()
+            (folder / lease.LEASE).touch()
+        with pytest.raises(DataError, match="was removed while this driver wrote"):
+            held.check()
+        held.release()
+
+
+def test_a_suspended_driver_looks_before_it_writes(spark: Any, afar: str) -> None:
+    folder = Folder(spark, afar)
+    folder.claim({"inputs": 1}, 1, False)
+    folder.replace(lease.LEASE, lease._record(name="another"))  # before the next sign of life
+    with pytest.raises(DataError, match="another driver has taken it over"):
+        folder.stage("rows", lambda: spark.range(3), lambda rows: {})
+    assert not folder.exists("rows")
+    folder.lease.release()
+
+
+def test_a_stage_is_of_one_run_and_one_writing(spark: Any, tmp_path: Path) -> None:
+    def counted(rows: Any) -> dict[str, int]:
+        return {"count": rows.count()}
+
+    run = tmp_path / "run"
+    folder = Folder(spark, str(run))
+    assert folder.claim({"inputs": 1}, 7, False) == 7
+    for _ in range(2):  # a stage whose facts were not told is none
+        with pytest.raises(ZeroDivisionError):
+            folder.stage("rows", lambda: spark.range(3), lambda rows: {"count": 1 // 0})
+        assert not folder.done("rows")
+    assert folder.stage("rows", lambda: spark.range(3), counted)["count"] == 3
+    for part in list((run / "rows").glob("part-*")):  # a driver that was taken for gone ends its own
+        number, _, rest = part.name.removeprefix("part-").partition("-")
+        shutil.copy(part, run / "rows" / f"part-{number}-{'0' * 8}{rest[8:]}")
+    again = Folder(spark, str(run))
+    assert again.claim({"inputs": 1}, 9, False) == 7
+    assert again.read("rows").count() == 3 < spark.read.parquet(str(run / "rows")).count()
+    with pytest.raises(DataError, match="two drivers wrote there"):
+        again._writing("rows")
+    again.claim({"inputs": 2}, 9, True)  # the same process holds the lease
+    with pytest.raises(DataError, match="was removed or overwritten"):
+        folder.stage("more", lambda: spark.range(3), counted)
+    mark = json.loads((run / "run.json").read_text())
+    for layout in (None, 1, 3):
+        (run / ".run.json.crc").unlink(missing_ok=True)
+        (run / "run.json").write_text(json.dumps({**mark, "layout": layout}))
+        with pytest.raises(ConfigError, match="laid out by another version"):
+            Folder(spark, str(run)).claim({"inputs": 2}, 9, False)
+    (run / "run.json").write_text("{")
+    assert Folder(spark, str(run)).claim({"inputs": 2}, 9, True) == 9

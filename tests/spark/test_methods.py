@@ -67,6 +67,8 @@ def test_a_reference_stays_and_takes_what_is_like_it(spark, tmp_path, number):
     # Of the reference some have the words of each other, and some those of the corpus.
     own, theirs = pages(160, 1), pages(90, 2)
     theirs += [{"id": f"copy-{n}", "text": own[n]["text"] + " more" * (n % 3)} for n in range(0, 60, 2)]
+    if number == 1:  # another corpus has columns of its own
+        theirs = [{"url": row["id"], "content": row["text"]} for row in theirs]
     write_jsonl(folder / "r.jsonl", theirs, files=2)
     with (folder / "0-r.jsonl").open("a") as file:
         file.write("no json\n")

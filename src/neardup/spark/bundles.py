@@ -31,6 +31,7 @@ def split(part: Longs, parts: int) -> tuple[Longs, Longs]:
 def binary(values: NDArray[Any], offsets: Longs) -> pa.Array:
     """A column of bytes: row i holds values[offsets[i]:offsets[i + 1]]."""
     data = pa.py_buffer(np.ascontiguousarray(values).view(np.uint8))
+    assert offsets[-1] * values.dtype.itemsize < 1 << 31, "offsets of such a column have 31 bits"
     ends = pa.py_buffer((offsets * values.dtype.itemsize).astype(np.int32))
     return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, ends, data])
 

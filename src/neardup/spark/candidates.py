@@ -133,7 +133,9 @@ class Candidates:
             none = F.lit(None).cast("bigint")
             return pairs.select("*", none.cast("int").alias("table"), none.alias("key"), none.alias("many"))
 
-        return self.folder.stage("met", make, lambda rows: {**_crowds(rows), "split": split})
+        return self.folder.stage(
+            "met", make, lambda rows: {**_crowds(rows), "split": split, "parts": self.parts}
+        )
 
     def _head_pairs(self) -> tuple[DataFrame, int]:
         """Pairs of heads in bundles, and how many of crowded buckets are not among them."""
@@ -141,7 +143,8 @@ class Candidates:
         bundles, skipped = met.where("many is null").select("part", "rights", "counts", "lefts"), 0
         if facts["capped"]:
             more, left_out = self._crowded(met.where("many is not null"))
-            bundles = bundles.unionByName(bundled(more, self.parts))
+            # A run may go on in other partitions, and a row must stay in one part for its repeats to be seen.
+            bundles = bundles.unionByName(bundled(more, facts["parts"]))
             skipped = _total(left_out, "skipped")
         return bundles, skipped
 
@@ -167,7 +170,7 @@ class Candidates:
                     bundles.mapInArrow(Sieve(heads, side), BUNDLES) for side in (False, True)
                 )
                 spelled, implied = self._spelled(pairs_of(neighbours(with_others, self.partitions)))
-                bundles = alone.unionByName(bundled(spelled, self.parts))
+                bundles = alone.unionByName(bundled(spelled, self.met()["parts"]))
             return neighbours(bundles, self.partitions, self.documents.reference)
 
         def told(rows: DataFrame) -> Facts:
@@ -279,7 +282,7 @@ class Candidates:
             made = Meet(join.cap, self.parts, 1, fit)
             return meet(entries, SizedEntries(), 1, self.partitions, made)
 
-        crowds = self.folder.stage("short-met", make_met, _crowds)
+        crowds = self.folder.stage("short-met", make_met, lambda rows: {**_crowds(rows), "parts": self.parts})
         skipped = 0
 
         def make() -> DataFrame:
@@ -290,7 +293,7 @@ class Candidates:
                 ranked = entries.join(self.units.select("row", "rank"), "row")
                 ranked = ranked.withColumn("then", F.lit(0).cast("long"))
                 more, left_out = crowded(ranked, met.where("many is not null"), fit)
-                bundles = bundles.unionByName(bundled(more, self.parts))
+                bundles = bundles.unionByName(bundled(more, crowds["parts"]))
                 skipped = _total(left_out, "skipped")
             return neighbours(bundles, self.partitions, self.documents.reference)
 

@@ -29,6 +29,7 @@ __all__ = ["File", "Files", "Frame", "Input"]
 Worker = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _GLOB = re.compile(r"([\\{}\[\]*?])")
 _PEEKED = 100
+_AGAINST = "against "  # begins the format, as layouts are named, of files to compare against
 
 
 @dataclass(frozen=True)
@@ -98,15 +99,16 @@ class Files:
             theirs += [replace(file, name=f"{below}/{file.name}") for file in _named(spark, [place], format)]
         files = _named(spark, named, format)
         both = {file.path for file in theirs} & {file.path for file in files}
-        if both or len({file.path for file in theirs}) < len(theirs):
-            path = min(both) if both else theirs[0].path
+        both |= {path for path, count in Counter(file.path for file in theirs).items() if count > 1}
+        if both:
             raise ConfigError(
-                f"{path}: is named twice; a file is an input or one of a corpus to compare against"
+                f"{min(both)}: is named twice; a file is an input or one of a corpus to compare against"
             )
         keep = config.keep
         fields = tuple(dict.fromkeys(name for name in (keep.field, keep.score) if name))
         made = cls((*theirs, *files), {}, fields, config.html, reference=len(theirs))
-        for kind in sorted({file.format for file in made.files}):
+        # Another corpus may have columns of its own, so it has a layout of its own.
+        for kind in sorted({made._kind(number) for number in range(len(made.files))}):
             made.layouts[kind] = made._layout(spark, kind, text, id)
         return made
 
@@ -131,8 +133,9 @@ class Files:
     def recipes(self) -> list[Recipe]:
         made = []
         for kind, layout in self.layouts.items():
+            numbers = {plain_path(f.path): i for i, f in enumerate(self.files) if self._kind(i) == kind}
+            kind = kind.removeprefix(_AGAINST)
             page = is_html(layout) or kind in ("html", "warc")
-            numbers = {plain_path(file.path): i for i, file in enumerate(self.files) if file.format == kind}
             read_as = {"jsonl": "lines", "parquet": "columns"}.get(kind, "files")
             html = page and self.html != "none"
             made.append(
@@ -160,8 +163,13 @@ class Files:
         frame = session.read.format("binaryFile").load(paths)
         return frame.select(where[0], F.lit(0).cast("long").alias(START), "content")
 
+    def _kind(self, number: int) -> str:
+        """The format of a file, and whether it is one of those to compare against."""
+        return (_AGAINST if number < self.reference else "") + self.files[number].format
+
     def _layout(self, spark: SparkSession, kind: str, text: str | None, id: str | None) -> Layout:
-        paths = [_GLOB.sub(r"\\\1", file.path) for file in self.files if file.format == kind]
+        paths = [_GLOB.sub(r"\\\1", f.path) for i, f in enumerate(self.files) if self._kind(i) == kind]
+        kind = kind.removeprefix(_AGAINST)
         if kind == "parquet":
             frame = spark.read.option("mergeSchema", "true").parquet(*paths)
             return find_layout(frame.columns, text, id, paths[0])

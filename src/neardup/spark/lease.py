@@ -123,7 +123,15 @@ class _Locked:
     """The system's lock on a file of the folder; the file stays, and tells nothing by itself."""
 
     def __init__(self, place: Place, folder: Path) -> None:
-        self._file = os.open(folder / LEASE, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        self._place, self._path = place, folder / LEASE
+        try:
+            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            # Not to be taken for a filesystem without locks: its owner may be at work, and gives no other sign of life.
+            raise DataError(
+                f"{self._path}: {error.strerror}; a run's folder is one user's, so name another for yours, or remove "
+                "that file if no driver is at work there"
+            ) from None
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -137,7 +145,15 @@ class _Locked:
         os.write(self._file, _record())
 
     def check(self) -> None:
-        """The system does not give it to anyone else."""
+        """The system does not give it to anyone else; but the folder may have been removed, and made anew by others."""
+        try:
+            there = os.path.samestat(os.fstat(self._file), os.stat(self._path))
+        except FileNotFoundError:
+            there = False
+        if not there:
+            raise DataError(
+                f"{self._place.path}: was removed while this driver wrote to it; what it has made is lost, run it again"
+            )
 
     def release(self) -> None:
         os.close(self._file)
@@ -154,7 +170,6 @@ class _Beating:
         time.sleep(SETTLE)
         if not self._mine():
             raise _refused(place.path, (place.state(LEASE) or (0, b""))[1])
-        self._seen = time.monotonic()
         threading.Thread(target=self._beat, name="neardup-lease", daemon=True).start()
 
     def _written(self) -> bytes:
@@ -196,13 +211,13 @@ class _Beating:
                     self._lost = "another driver has taken it over"
                     return
                 self._place.replace(LEASE, self._written())
-                self._seen = time.monotonic()
             except (Py4JError, OSError):
-                continue  # the filesystem may come back; `check` knows how long it was away
+                continue  # the filesystem may come back
 
     def check(self) -> None:
         lost = self._lost
-        if not lost and time.monotonic() - self._seen > PATIENCE and self._others():
+        # Looked at each time: the clock of a machine that was suspended tells nothing of it.
+        if not lost and self._others():
             lost = "another driver has taken it over"
         if lost:
             raise DataError(

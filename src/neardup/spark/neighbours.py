@@ -187,10 +187,15 @@ def _rows(left: Longs, right: Longs) -> Iterator[pa.RecordBatch]:
     if counts.max() > _LEFTS:  # then a row of neighbours becomes several
         label = np.repeat(label, -(-counts // _LEFTS))
         starts = np.concatenate([np.arange(a, b, _LEFTS) for a, b in pairwise(begins.tolist())])
-    yield pa.record_batch(
-        [pa.array(right[starts]), pa.array(label), binary(left, np.append(starts, len(left)))],
-        ["right", "label", "lefts"],
-    )
+    ends = np.append(starts, len(left))
+    # A column of bytes holds less than 2 GiB, and a part of pairs may be larger.
+    cuts = np.flatnonzero(np.diff(starts // _MERGED)) + 1
+    for a, b in pairwise([0, *cuts.tolist(), len(starts)]):
+        some = left[ends[a] : ends[b]]
+        yield pa.record_batch(
+            [pa.array(right[starts[a:b]]), pa.array(label[a:b]), binary(some, ends[a : b + 1] - ends[a])],
+            ["right", "label", "lefts"],
+        )
 
 
 def neighbours(bundles: DataFrame, partitions: int, reference: int = 0) -> DataFrame:

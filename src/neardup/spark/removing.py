@@ -10,6 +10,7 @@ import math
 import os
 import re
 import secrets
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -35,6 +36,7 @@ __all__ = ["Applied", "apply"]
 
 _CODECS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "zstd"}
 _FILE, _PLACE = "neardup_file", "neardup_place"
+_PARTS = ".parts"  # what Spark writes lies here first; of what is found in folders no name begins so
 Write = Literal["kept", "dropped"]
 
 
@@ -73,7 +75,7 @@ class _Output:
         folder = Folder(spark, run)
         if not folder.exists(MARK) or not folder.done("removals"):
             raise DataError(f"{run}: holds no finished run; scan first")
-        mark = folder.read_json(MARK)
+        mark = folder.read_mark()
         if "config" not in mark["identity"] or "frame" in mark["identity"]["columns"]:
             raise ConfigError(f"{run}: is the run of a DataFrame; dedup() gives its rows")
         self.source = Files.of_run(mark["identity"])
@@ -87,6 +89,7 @@ class _Output:
 
     def run(self, allow_mass_removal: bool) -> Applied:
         self._check_output()
+        _check_targets(self._targets())
         self._unchanged()
         if not allow_mass_removal and self.write == "kept" and (reasons := self._alarms()):
             raise DataError("this looks like an accident, so nothing was written:\n  " + "\n  ".join(reasons))
@@ -98,15 +101,15 @@ class _Output:
 
     def _written(self, wanted: Wanted) -> Applied:
         shared = self.session.sparkContext.broadcast(wanted)
-        parent, _, name = self.out.rpartition("/")
-        hidden = Folder(self.session, f"{parent or '.'}/.{name}.{secrets.token_hex(4)}.tmp")
+        parent, slash, name = self.out.rpartition("/")
+        hidden = Folder(self.session, f"{parent if slash else '.'}/.{name}.{secrets.token_hex(4)}.tmp")
         hidden.make()
         try:
             for number, (recipe, codec) in enumerate(self._jobs()):
-                place = f"parts/{number}"
+                place = f"{_PARTS}/{number}"
                 self._job(recipe, codec, shared, f"{hidden.path}/{place}")
                 self._named(hidden, place, recipe)
-            hidden.remove("parts")
+            hidden.remove(_PARTS)
             hidden.touch("_SUCCESS")
             if self.target.exists():
                 self.target.remove()
@@ -123,6 +126,11 @@ class _Output:
         """How many documents there are, those of a reference not counted."""
         facts = self.documents.facts
         return int(facts["documents"] - facts["reference"]["documents"])
+
+    def _targets(self) -> list[str]:
+        own = self.source.files[self.source.reference :]
+        kinds = {number: recipe.kind for recipe in self.source.recipes for number in recipe.files.values()}
+        return [_target(file, kinds[number]) for number, file in enumerate(own, self.source.reference)]
 
     def _jobs(self) -> Iterator[tuple[Recipe, str]]:
         """Inputs of one format and compression at a time."""
@@ -160,7 +168,7 @@ class _Output:
             if not folder.startswith(f"{_FILE}="):
                 continue
             file = self.source.files[int(folder.partition("=")[2])]
-            name = _target(file, recipe)
+            name = _target(file, recipe.kind)
             parts = [part for part in hidden.names(f"{place}/{folder}") if not part.startswith((".", "_"))]
             hidden.make(os.path.dirname(name))
             if len(parts) == 1:
@@ -205,12 +213,24 @@ class _Output:
         return found
 
 
-def _target(file: File, recipe: Recipe) -> str:
-    """The name of an input's output, below the folder."""
+def _target(file: File, kind: str) -> str:
+    """The name of an input's output, below the folder; `kind` is that of its recipe."""
     name = re.sub(r"^[a-z0-9]+:/*", "", file.name).lstrip("/")
     if not name or ".." in name.split("/"):
         raise DataError(f"{file.name}: is no name for a file in a folder")
-    return f"{name}.jsonl" if recipe.kind == "files" else name
+    return f"{name}.jsonl" if kind == "files" else name
+
+
+def _check_targets(names: list[str]) -> None:
+    """ConfigError if one output would take another's place, as file or as folder."""
+    every = Counter(names)
+    every.update(
+        {"/".join(parts[:end]) for parts in (n.split("/") for n in every) for end in range(1, len(parts))}
+    )
+    if twice := sorted(name for name in names if every[name] > 1):
+        raise ConfigError(
+            f"{twice[0]}: two inputs would be written under this name; scan and apply them one by one"
+        )
 
 
 @dataclass(frozen=True)

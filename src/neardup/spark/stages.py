@@ -75,7 +75,7 @@ class Stages:
         split = folder.claim(identity, split, overwrite)
         self.session = own_session(spark, settings(chosen, split, partitions is not None))
         self.folder = Folder(self.session, run)
-        self.folder.lease = folder.lease
+        self.folder.lease, self.folder.claimed = folder.lease, folder.claimed
         self.documents = Documents(
             self.session, source, self.config, self.folder, chosen, partitions is not None
         )

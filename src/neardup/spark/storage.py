@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +19,10 @@ from neardup.spark.lease import Lease
 __all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path"]
 
 MARK = "run.json"
+LAYOUT = 2  # of what the stages' folders and marks hold; another one is not read
+_WRITTEN = re.compile(
+    r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
+)  # a file of one writing by Spark
 Facts = dict[str, Any]
 
 
@@ -62,7 +67,7 @@ class Folder:
         self._fs, place = file_system(spark, path)
         self.path = str(self._fs.makeQualified(place).toString())
         self._facts: dict[str, Facts] = {}
-        self.lease = Lease(self)
+        self.lease, self.claimed = Lease(self), (0, 0)  # length of the mark, and when it was written
 
     @property
     def local(self) -> str | None:
@@ -156,8 +161,19 @@ class Folder:
             facts = json.loads(self._bytes(name))
         except ValueError as error:
             raise DataError(f"{self.path}/{name}: damaged: {error}") from None
-        assert isinstance(facts, dict)
+        if not isinstance(facts, dict):
+            raise DataError(f"{self.path}/{name}: damaged: no JSON object")
         return facts
+
+    def read_mark(self) -> Facts:
+        """What the run is of. ConfigError if its stages are laid out as by another version."""
+        mark = self.read_json(MARK)
+        if mark.get("layout") != LAYOUT:
+            raise ConfigError(
+                f"{self.path}: holds a run that was laid out by another version of neardup; go on with that one, name "
+                "another folder, or overwrite it"
+            )
+        return mark
 
     def claim(self, identity: Facts, split: int, overwrite: bool) -> int:
         """Make it the folder of this very run: of a new one, or of one that was stopped. Gives the size of the pieces
@@ -178,11 +194,11 @@ class Folder:
 
     def _claimed(self, identity: Facts, split: int, overwrite: bool) -> int:
         if self.exists(MARK):
-            there = self.read_json(MARK)
-            if there.get("identity") == identity and not overwrite:
-                return int(there["split"])
             if not overwrite:
-                before = there.get("identity", {})
+                there = self.read_mark()
+                before, self.claimed = there["identity"], self._marked()
+                if before == identity:
+                    return int(there["split"])
                 named = [name for name in identity if before.get(name) != identity[name]]
                 raise ConfigError(
                     f"{self.path}: holds a run of other {' and '.join(named) or 'settings'}; "
@@ -193,8 +209,28 @@ class Folder:
             for name in sorted(self.names(), key=lambda name: (name == MARK, not name.endswith(".json"))):
                 if not name.startswith("."):
                     self.remove(name)
-        self.write_json(MARK, {"identity": identity, "split": split})
+        self.write_json(MARK, {"layout": LAYOUT, "identity": identity, "split": split})
+        self.claimed = self._marked()
         return split
+
+    def _marked(self) -> tuple[int, int]:
+        if not self.exists(MARK):
+            return 0, 0
+        status = self._fs.getFileStatus(self._at(MARK))
+        return int(status.getLen()), int(status.getModificationTime())
+
+    def check(self) -> None:
+        """DataError unless the folder is this driver's still, and of the very run that was claimed."""
+        self.lease.check()
+        if self.claimed[0] and self._marked() != self.claimed:
+            raise DataError(f"{self.path}: was removed or overwritten since this run began; run it again")
+
+    def _writing(self, name: str) -> str:
+        """What tells the files of one writing from others; a driver that was taken for gone may end its own late."""
+        found = {made[1] for made in map(_WRITTEN.match, self.names(name)) if made}
+        if len(found) > 1:
+            raise DataError(f"{self.path}/{name}: two drivers wrote there at once; run it again")
+        return "".join(found)
 
     def stage(self, name: str, make: Callable[[], DataFrame], told: Callable[[DataFrame], Facts]) -> Facts:
         """The facts of a stage, made now unless it is there whole: its mark is written last. So a rerun goes on after
@@ -203,15 +239,20 @@ class Folder:
         if name not in self._facts and self.exists(mark):
             self._facts[name] = self.read_json(mark)
         if name not in self._facts:
-            self.lease.hold()
+            self.check()
             self.remove(name)
             made = make()
             schema = made.schema.json()
             made.write.parquet(f"{self.path}/{name}")
-            self._facts[name] = {"schema": schema}
-            facts = {**told(self.read(name)), "schema": schema}
-            self.lease.check()
-            self.write_json(mark, facts)
+            known = {"schema": schema, "writing": self._writing(name)}
+            self._facts[name] = known
+            try:
+                facts = {**told(self.read(name)), **known}
+                self.check()
+                self.write_json(mark, facts)
+            except BaseException:
+                del self._facts[name]  # it is not whole
+                raise
             self._facts[name] = facts
         return self._facts[name]
 
@@ -225,7 +266,9 @@ class Folder:
             self._facts[name] = self.read_json(f"{name}.json")
         # Told its schema, Spark need not look for it in the files.
         schema = T.StructType.fromJson(json.loads(self._facts[name]["schema"]))
-        return self.spark.read.schema(schema).parquet(f"{self.path}/{name}")
+        writing = self._facts[name]["writing"]
+        only = {"pathGlobFilter": f"part-*{writing}*"} if writing else {}
+        return self.spark.read.schema(schema).options(**only).parquet(f"{self.path}/{name}")
 
 
 def _write(stream: Any, data: bytes) -> None:
