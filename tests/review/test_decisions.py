@@ -218,13 +218,20 @@ def test_decisions_always_hold(many, data):
     for d in said.of("reject"):
         keeper = int(cut.clusters.keeper[d.right_row])
         assert cut.kept[d.right_row] or tuple(sorted((d.right_row, keeper))) in agreed
+    for d in said.of("keep"):
+        # Of the two the one that was chosen is never the one to go for the other.
+        assert int(cut.clusters.keeper[d.left_row]) != d.right_row
     last = list(said.chosen.values())[-1:]
     assert all(cut.kept[d.left_row] and not cut.kept[d.right_row] for d in last if _free(said, d))
 
 
 def _free(said: Decisions, d: Decision) -> bool:
-    """Whether nothing else is said about the document that was not chosen."""
-    return not any(d.right_row in other.pair for other in said if other is not d)
+    """Whether nothing else is said about the document that was not chosen, and no other was chosen over the one that
+    was: that one stays before it."""
+    others = [other for other in said if other is not d]
+    return not any(d.right_row in other.pair for other in others) and not any(
+        d.left_row == other.right_row for other in others if other.decision == "keep"
+    )
 
 
 def test_apply_does_what_was_decided(found, tmp_path):
