@@ -21,7 +21,7 @@ RUNS = [
     ("k8s_docs_rev", 2),
     ("licenses", 2),
     ("pydoc_html_versions", 2),  # pages, all of them
-    ("tldr_short", 8),
+    ("tldr_short", 2),
     ("udhr_multilingual", 1),
     ("udhr_multilingual", 2),
     ("udhr_multilingual", 8),
