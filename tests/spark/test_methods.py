@@ -21,6 +21,7 @@ pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
 
 LOREM = [f"word{n}" for n in range(400)]
+PARTITIONS = (8, 2, 1)  # of the first, second and third config
 
 
 def pages(count: int, seed: int) -> list[dict[str, Any]]:
@@ -79,7 +80,7 @@ def test_a_reference_stays_and_takes_what_is_like_it(spark, tmp_path, number):
     assert (
         sum(not kept and keeper.startswith(("2-", "copy-")) for kept, _, keeper, _ in expected.values()) > 10
     )
-    run, partitions = tmp_path / "run", 8 if number == 0 else 2
+    run, partitions = tmp_path / "run", PARTITIONS[number]
     stages = ns.scan(path, str(run), config, spark=spark, against=str(folder), partitions=partitions)
     there = said_there(stages)
     assert [(k, expected[k], there[k]) for k in expected if expected[k] != there.get(k)] == []
@@ -127,8 +128,7 @@ def test_places_that_agree(spark, tmp_path: Path, number):
     path = write_jsonl(tmp_path / "a.jsonl", rows)[0]
     here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows], config)
     assert len(here.pairs) > 10
-    partitions = 8 if number == 2 else 2
-    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=partitions)
+    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=PARTITIONS[number])
     assert_same(stages, here)
     assert (stages.summary().capped > 0) == (number == 2)
     assert (stages.summary().capped, stages.summary().skipped) == (here.found.capped, here.found.skipped)

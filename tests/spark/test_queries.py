@@ -119,9 +119,8 @@ def test_queries_in_parts(spark: Any) -> None:
 
 
 def test_tables_are_built_once_in_a_process(spark: Any) -> None:
-    """Eight tasks on a few processes: each has built one set of tables."""
+    """Eight tasks, two at a time: each process builds one set of tables, and none for the same queries once more."""
     method = nd.Covering(3, tables=8)
-    assert found(search(frame(spark, STORED, 8), QUERIES, method)) == EXPECTED
 
     def builds(batches: Any) -> Any:
         built = module._tables.cache_info()
@@ -136,13 +135,19 @@ def test_tables_are_built_once_in_a_process(spark: Any) -> None:
         )
         return {row.process: (row.built, row.used) for row in rows}
 
+    start = counted()
+    assert found(search(frame(spark, STORED, 8), QUERIES, method)) == EXPECTED
     before = counted()
     assert found(search(frame(spark, STORED, 8), replace(QUERIES), method)) == EXPECTED
     after = counted()
-    assert len(before) < 8  # two at a time; Spark may have replaced one that was idle
-    for process in before.keys() & after.keys():
+    # Spark may replace a process that was idle, or have a third at hand.
+    made = [before[process][0] - start[process][0] for process in start.keys() & before.keys()]
+    assert made and max(made) == 1
+    both = before.keys() & after.keys()
+    assert both
+    for process in both:
         assert after[process][0] == before[process][0], "the same queries need no new tables"
-    assert sum(used for _, used in after.values()) > sum(used for _, used in before.values())
+    assert any(after[process][1] > before[process][1] for process in both)
 
 
 def test_many_equal_queries_come_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
