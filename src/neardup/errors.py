@@ -5,12 +5,21 @@ NeardupError
 ├── DataError (ValueError)        an input cannot be used; names what and why
 ├── FormatError (ValueError)      a file is not what it should be: damaged, truncated, another version
 ├── SchemeError (ValueError)      two fingerprints made by different recipes were to be compared
+├── SharedIndexError              the server of a shared index is not there, or does not do what it is asked
 └── MissingExtra (ImportError)    an optional dependency is not installed; says what to type
 """
 
 from __future__ import annotations
 
-__all__ = ["ConfigError", "DataError", "FormatError", "MissingExtra", "NeardupError", "SchemeError"]
+__all__ = [
+    "ConfigError",
+    "DataError",
+    "FormatError",
+    "MissingExtra",
+    "NeardupError",
+    "SchemeError",
+    "SharedIndexError",
+]
 
 
 class NeardupError(Exception):
@@ -41,6 +50,10 @@ class SchemeError(NeardupError, ValueError):
         super().__init__(
             f"these fingerprints were made in different ways and cannot meet:\n  {left}\n  {right}"
         )
+
+
+class SharedIndexError(NeardupError):
+    """The server of a shared index cannot be reached, or does not do what it is asked."""
 
 
 class MissingExtra(NeardupError, ImportError):

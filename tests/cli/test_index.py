@@ -7,6 +7,7 @@ import json
 import pytest
 from command import run
 
+import neardup as nd
 from neardup.cli import main
 
 pytestmark = pytest.mark.process
@@ -252,3 +253,15 @@ def test_ids_that_no_index_takes_stop_no_others(files, told, capsys):
     for command in ("get", "remove", "cluster"):
         for id in ("\udcff", "", "x" * 9000):
             told(command, files / "i.nd", id, code=1)
+
+
+def test_reasons_are_told_one_by_one_only_while_they_are_few():
+    from neardup.cli.index_options import REASONS, accepted
+
+    unread: dict[str, int] = {}
+    batch = [nd.Document(f"{n:05d}" * 2000, "text") for n in range(REASONS + 50)] + [
+        nd.Document("good", "text")
+    ]
+    assert [one.id for one in accepted(batch, unread)] == ["good"]
+    assert len(unread) == REASONS + 1 and sum(unread.values()) == REASONS + 50
+    assert unread["more that no index takes"] == 50

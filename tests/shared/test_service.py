@@ -13,6 +13,7 @@ from reference_redis import Server
 pytest.importorskip("litestar", reason="the extra `service` is not installed")
 
 import neardup as nd
+from neardup.errors import SharedIndexError
 from neardup.service.bulk import BulkRoute
 from neardup.service.engine import Engine
 from neardup.service.limits import Limits, Refused
@@ -20,7 +21,6 @@ from neardup.service.metrics import Metrics
 from neardup.service.opening import Opening
 from neardup.service.replies import NDJSON, Call
 from neardup.service.schemas import Line
-from neardup.shared.connection import SharedIndexError
 
 
 def lines(count: int, **more: Any) -> bytes:

@@ -24,6 +24,7 @@ __all__ = [
 ]
 
 METHODS = ("bits", "simhash", "minhash", "exact")
+REASONS = 100
 Command = Callable[..., None]
 
 
@@ -116,7 +117,9 @@ def accepted(batch: Sequence[nd.Document], unread: dict[str, int]) -> list[nd.Do
             meta_text(document.meta)
             taken.append(document)
         except nd.DataError as error:
-            unread[str(error)] = unread.get(str(error), 0) + 1
+            # A reason may name its document: of very many only the first are told one by one.
+            why = str(error) if len(unread) < REASONS or str(error) in unread else "more that no index takes"
+            unread[why] = unread.get(why, 0) + 1
     return taken
 
 

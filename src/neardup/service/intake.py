@@ -15,7 +15,7 @@ import numpy as np
 
 from neardup import _core
 from neardup.documents import Document
-from neardup.errors import DataError, FormatError, NeardupError
+from neardup.errors import DataError, FormatError, NeardupError, SharedIndexError
 from neardup.fingerprints.base import Fingerprints
 from neardup.index import Index
 from neardup.index.answers import Answers, Seen
@@ -26,7 +26,6 @@ from neardup.service.limits import Limits, Refused, check_depth
 from neardup.service.lines import FEW, LinePart
 from neardup.service.prints import PrintForm
 from neardup.service.schemas import NO_META, Line, RecentHit, SeenAnswer, decode_meta
-from neardup.shared.connection import SharedIndexError
 
 __all__ = ["Coming", "Intake", "check_one"]
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 
-from neardup.errors import FormatError, NeardupError
+from neardup.errors import FormatError, NeardupError, SharedIndexError
 from neardup.service.engine import Engine
 from neardup.service.limits import Refused
 from neardup.service.logs import log
 from neardup.service.metrics import Metrics
-from neardup.shared.connection import SharedIndexError
 
 __all__ = ["Opening"]
 

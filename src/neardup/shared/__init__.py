@@ -1,6 +1,6 @@
 """A live index that a fleet of workers shares in Redis or Valkey."""
 
-from neardup.shared.connection import SharedIndexError
+from neardup.errors import SharedIndexError
 from neardup.shared.index import SharedIndex
 from neardup.shared.stats import SharedStats
 

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 from neardup.errors import ConfigError, MissingExtra
 from neardup.shared.address import FILES, OPTIONS, Address
-from neardup.shared.telling import SharedIndexError, passing, refused, told
+from neardup.shared.telling import passing, refused, told
 
-__all__ = ["Command", "Connection", "Packed", "SharedIndexError"]
+__all__ = ["Command", "Connection", "Packed"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
 OURS = ", ".join([*OPTIONS, *FILES])

@@ -23,10 +23,11 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.errors import SharedIndexError
 from neardup.index.clusters import Keepers, settle
 from neardup.index.matching import NO_MATCHES, Items, Matcher, Matches
 from neardup.index.tables import Near
-from neardup.shared.connection import Command, Connection, SharedIndexError
+from neardup.shared.connection import Command, Connection
 from neardup.shared.documents import Documents
 from neardup.shared.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.shared.tables import FOLLOWERS, KEEPERS, SharedTables

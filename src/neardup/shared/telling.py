@@ -6,14 +6,10 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from neardup.errors import FormatError, NeardupError
+from neardup.errors import FormatError, SharedIndexError
 from neardup.shared.address import Address
 
-__all__ = ["SharedIndexError", "passing", "refused", "told"]
-
-
-class SharedIndexError(NeardupError):
-    """The server of a shared index cannot be reached, or does not do what it is asked."""
+__all__ = ["passing", "refused", "told"]
 
 
 def passing(errors: Any) -> tuple[type[Exception], ...]:
