@@ -144,7 +144,8 @@ test-lowest: $(LOWEST)/.installed engines
 check-package: $(VENV)/.tools
 	sh tools/check_package.sh $(VENV)
 
+# Everything that .gitignore names.
 clean:
-	rm -rf build build-* dist papers/.data benchmarks/.data .venv-* $(ENVIRONMENTS)
-	rm -rf .hypothesis .pytest_cache .mypy_cache .ruff_cache src/neardup/_core.pyi src/neardup/_core*.so src/*.egg-info
-	find . -name .git -prune -o -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -rf build* dist .venv* papers/.data benchmarks/.data $(ENVIRONMENTS)
+	rm -rf .hypothesis .pytest_cache .mypy_cache .ruff_cache src/neardup/_core.pyi
+	find . -name .git -prune -o \( -name __pycache__ -o -name '*.egg-info' -o -name '*.so' \) -prune -exec rm -rf {} +

@@ -29,7 +29,7 @@ LAYERS = [
     ["features"],
     ["io", "web"],
     ["filters", "keep", "page", "plain", "printable", "progress", "sample"],
-    ["frozen", "documents", "seeds", "sizes", "threads"],
+    ["file_lock", "frozen", "documents", "seeds", "sizes", "threads"],
     ["_core", "errors", "version"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

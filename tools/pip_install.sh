@@ -12,7 +12,7 @@ if "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" 
     exit 0
 fi
 cat "$log" >&2
-if grep -qE 'NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|ConnectionError|CERTIFICATE_VERIFY_FAILED' "$log"; then
+if grep -qE 'after connection broken by|NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|ConnectionError|CERTIFICATE_VERIFY_FAILED' "$log"; then
     echo "neardup: pip could not reach its package index, so the machine seems to have no network (or a proxy or certificate is not set). Connect it, or point pip at an index that it can reach (PIP_INDEX_URL, HTTPS_PROXY, PIP_CERT), and run make again." >&2
 elif grep -q 'No space left on device' "$log"; then
     echo "neardup: the disk is full; the environment for all tests needs about 3 GB. Make room and run make again." >&2

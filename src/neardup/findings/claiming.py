@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from neardup.errors import ConfigError, DataError
+from neardup.file_lock import lock
 
 __all__ = ["alone", "make_folder"]
 
@@ -34,7 +34,7 @@ def alone(folder: Path) -> Iterator[None]:
     handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
     try:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(handle)
         except OSError:
             raise DataError(
                 f"{folder}: another scan is writing there; wait for it or name another --out"

@@ -5,7 +5,6 @@ docs/format.md, "Decisions", gives the file.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import os
@@ -18,6 +17,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from neardup.errors import ConfigError, DataError, FormatError
+from neardup.file_lock import lock
 from neardup.findings.folder import Findings
 from neardup.printable import printable
 
@@ -179,7 +179,7 @@ class DecisionLog:
                 )
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX)
+            lock(handle, wait=True)
             self._take(handle)
             time = datetime.now(UTC).isoformat(timespec="milliseconds")
             sequence = self.decisions.revision + 1

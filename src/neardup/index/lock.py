@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import threading
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from neardup.errors import DataError
+from neardup.file_lock import lock
 
 __all__ = ["Gate", "WriterLock"]
 
@@ -21,7 +21,7 @@ class WriterLock:
     def __init__(self, path: Path) -> None:
         self._file = open(path, "a+b", buffering=0)  # noqa: SIM115
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._file)
         except BlockingIOError:
             self._file.seek(0)
             owner = self._file.read(32).decode("ascii", "replace").strip() or "unknown"

@@ -8,7 +8,6 @@ this machine that does not run any more; no two clocks are compared.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import platform
@@ -22,6 +21,7 @@ from typing import Any, Protocol
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from neardup.errors import DataError
+from neardup.file_lock import lock
 
 __all__ = ["BEAT", "LEASE", "PATIENCE", "SETTLE", "Lease"]
 
@@ -133,7 +133,7 @@ class _Locked:
                 "that file if no driver is at work there"
             ) from None
         try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(self._file)
         except BlockingIOError:
             record = os.read(self._file, 4096)
             os.close(self._file)
