@@ -30,6 +30,7 @@ LAYERS = [
     ["io", "web"],
     ["filters", "keep", "page", "plain", "printable", "progress", "sample"],
     ["file_lock", "frozen", "documents", "seeds", "sizes", "threads"],
+    ["posix"],
     ["_core", "errors", "version"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}

@@ -34,7 +34,10 @@ class Machine:
 
     def python(self, name: str = "python3", before: str = "") -> None:
         """The running Python; `before` is run in it ahead of every program given with -c."""
-        self.script(name, f"[ \"$1\" = -c ] && exec '{sys.executable}' -c \"{before}\n$2\"\nexec '{sys.executable}' \"$@\"")
+        self.script(
+            name,
+            f'[ "$1" = -c ] && exec \'{sys.executable}\' -c "{before}\n$2"\nexec \'{sys.executable}\' "$@"',
+        )
 
     def compiler(self, name: str = "g++", options: str = "") -> None:
         """This machine's compiler, with options."""

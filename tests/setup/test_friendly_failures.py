@@ -48,7 +48,11 @@ def test_an_old_compiler(machine, name):
     machine.python()
     machine.compiler(name, "-U__GNUC__ -D__GNUC__=9 -U__clang_major__ -D__clang_major__=9")
     (sentence,) = refusals(machine)
-    assert f"'{name}' is " in sentence and " 9, which is too old" in sentence and "GCC 12 or Clang 15" in sentence
+    assert (
+        f"'{name}' is " in sentence
+        and " 9, which is too old" in sentence
+        and "GCC 12 or Clang 15" in sentence
+    )
 
 
 def test_a_compiler_without_its_library(machine):
@@ -109,7 +113,11 @@ def test_no_network(machine, tmp_path):
     machine.python()
     (environment / "bin" / "python").symlink_to(machine.programs / "python3")
     # Nothing listens on port 9 of this machine.
-    unreachable = {"PIP_INDEX_URL": "http://127.0.0.1:9/simple", "PIP_RETRIES": "1", "PIP_CONFIG_FILE": "/dev/null"}
+    unreachable = {
+        "PIP_INDEX_URL": "http://127.0.0.1:9/simple",
+        "PIP_RETRIES": "1",
+        "PIP_CONFIG_FILE": "/dev/null",
+    }
     unreachable |= {"no_proxy": "127.0.0.1"}
     done = machine.run("sh", "tools/pip_install.sh", str(environment), "not-there-neardup", **unreachable)
     assert done.returncode == 1
@@ -173,7 +181,9 @@ def test_an_environment_that_can_be_used_is_kept(machine, tree):
     for stamp in (".made", ".tools", ".installed"):
         (environment / stamp).write_text(f"{tree}\n")
     done = machine.run("make", "--dry-run", "demo", folder=tree)
-    assert done.returncode == 0 and done.stdout.split() == [".venv/bin/python", "examples/demo.py"], done.stderr
+    assert done.returncode == 0 and done.stdout.split() == [".venv/bin/python", "examples/demo.py"], (
+        done.stderr
+    )
 
 
 def test_make_clean_removes_everything_that_git_ignores(machine, tree):

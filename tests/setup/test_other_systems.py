@@ -14,7 +14,9 @@ WITHOUT = "import sys\nfor name in ('fcntl', 'resource'): sys.modules[name] = No
 
 def run_without(program: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     """The program in a Python that has neither fcntl nor resource, as on Windows."""
-    return subprocess.run([sys.executable, "-c", WITHOUT + program, *arguments], capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, "-c", WITHOUT + program, *arguments], capture_output=True, text=True
+    )
 
 
 def test_every_module_can_be_imported():
@@ -36,7 +38,9 @@ print("imported")
 
 
 def test_what_needs_no_lock_works():
-    program = "import neardup as nd; print(nd.dedup(['one two three', 'one two three', 'four five six']).summary())"
+    program = (
+        "import neardup as nd; print(nd.dedup(['one two three', 'one two three', 'four five six']).summary())"
+    )
     done = run_without(program)
     assert done.returncode == 0 and "3 documents: 2 kept" in done.stdout, done.stderr
 
@@ -51,7 +55,27 @@ except nd.NeardupError as error:
 """
     done = run_without(program, str(tmp_path / "i.nd"))
     assert (done.returncode, done.stderr) == (0, "")
-    assert "no POSIX file locks" in done.stdout and "WSL on Windows" in done.stdout
+    assert "needs POSIX file locks" in done.stdout and "WSL on Windows" in done.stdout
+
+
+def test_parts_that_need_more_of_the_system_say_so(tmp_path):
+    program = """
+import os, signal
+del os.preadv, signal.setitimer
+import neardup as nd
+from neardup.search.column_file import ColumnFile
+from neardup.web.workers import Worker
+for use in (lambda: ColumnFile(sys.argv[1], b"magic"), lambda: Worker([])):
+    try:
+        use()
+    except nd.NeardupError as error:
+        print(error)
+"""
+    done = run_without(program, str(tmp_path / "segment"))
+    assert (done.returncode, done.stderr) == (0, "")
+    segments, pages = done.stdout.splitlines()
+    assert "segment files needs Python's os.preadv" in segments and "Linux or macOS" in segments
+    assert "HTML pages" in pages and "signal.setitimer" in pages
 
 
 def test_the_command_says_what_is_missing(tmp_path):
@@ -59,4 +83,4 @@ def test_the_command_says_what_is_missing(tmp_path):
     texts.write_text('{"id": 1, "text": "one two three"}\n')
     program = "from neardup.cli import main; sys.argv[0] = 'neardup'; main()"
     done = run_without(program, "scan", str(texts), "--out", str(tmp_path / "f"))
-    assert done.returncode == 1 and "no POSIX file locks" in done.stderr and "Traceback" not in done.stderr
+    assert done.returncode == 1 and "needs POSIX file locks" in done.stderr and "Traceback" not in done.stderr

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
+from neardup.posix import unsupported
 from neardup.service.gate import Gate
 from neardup.service.limits import Limits
 
@@ -67,7 +68,10 @@ class Listening:
     def __init__(self, gate: Gate, address: Address, limits: Limits) -> None:
         self._stop = asyncio.Event()
         for number in (signal.SIGTERM, signal.SIGINT):
-            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
+            try:
+                asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
+            except NotImplementedError:
+                raise unsupported("the service", "signal handlers in Python's event loop") from None
         self.port = _free_port(address)
         self.url = address.url(self.port)
         self._gate, self._seconds = gate, limits.drain_seconds
