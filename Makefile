@@ -16,7 +16,7 @@ REQUIRED = $(1)/bin/python tools/requirements.py $(2) >$(1)/requirements.txt && 
 PACKAGE = --no-deps --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON --editable .
 
 .PHONY: demo build test engines quick lint format bench bench-index bench-pipeline bench-spark papers quality sanitize \
-	test-lowest check-package clean
+	test-lowest check-package clean-room clean
 .DELETE_ON_ERROR:
 
 # An environment that an interrupted run left, or that was made before the tree was moved, is made again.
@@ -141,8 +141,12 @@ test-lowest: $(LOWEST)/.installed engines
 	$(LOWEST)/bin/python -m pytest -m "not slow"
 
 # Every way to install it ends in a working command; what the wheel and the source archive hold is checked.
-check-package: $(VENV)/.tools
-	sh tools/check_package.sh $(VENV)
+check-package:
+	sh tools/check_package.sh $(PYTHON)
+
+# What `.ci/run` does first: the commands of the README as a stranger runs them.
+clean-room:
+	sh tools/clean_room.sh
 
 # Everything that .gitignore names.
 clean:

@@ -1,7 +1,7 @@
-"""What an installation needs, from pyproject.toml: `python tools/requirements.py [EXTRA ...]` prints a requirement a line.
+"""`python tools/requirements.py [EXTRA ...]` prints what an installation needs by pyproject.toml, a requirement a line.
 
-The Makefile installs these as pip does for any user, and only our own package without isolation. The name `build` stands
-for what compiles the package. An extra that names another one of ours (`neardup[io]`) is followed.
+The Makefile installs these as pip does for any user, and only our own package without isolation. The name `build` means
+what compiles the package. An extra that names another one of ours (`neardup[io]`) is followed.
 """
 
 from __future__ import annotations
