@@ -113,8 +113,8 @@ papers: $(VENV)/.installed $(VENV)/.test
 quality: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/python -m benchmarks.quality
 
-KERNELS := tests/features tests/fingerprints tests/search tests/repeats/test_kernels.py tests/index/test_tables.py \
-	tests/index/test_model.py $(patsubst %,tests/test_%.py,hash similarity copying clusters verify fused folding reading_texts text_lines)
+KERNELS := $(addprefix tests/,features fingerprints search clusters compare passages/test_kernels.py passages/test_copies.py \
+	index/local/test_tables.py index/local/test_model.py)
 
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
 $(SANITIZED)/.installed: DEFINE := -Ccmake.define.NEARDUP_SANITIZE=ON

@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from setup.machine import ROOT, Machine
+from support.bare_machine import ROOT, Machine
 
 pytestmark = pytest.mark.process
 

@@ -63,8 +63,8 @@ def test_parts_that_need_more_of_the_system_say_so(tmp_path):
 import os, signal
 del os.preadv, signal.setitimer
 import neardup as nd
-from neardup.search.column_file import ColumnFile
-from neardup.web.workers import Worker
+from neardup.storage.column_file import ColumnFile
+from neardup.web.html_workers import Worker
 for use in (lambda: ColumnFile(sys.argv[1], b"magic"), lambda: Worker([])):
     try:
         use()

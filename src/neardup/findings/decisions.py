@@ -17,9 +17,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.file_lock import lock
 from neardup.findings.folder import Findings
-from neardup.printable import printable
+from neardup.storage.file_lock import lock
+from neardup.values.wording import printable
 
 __all__ = [
     "DECISIONS",

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from neardup.errors import DataError
-from neardup.file_lock import lock
+from neardup.storage.file_lock import lock
 
 __all__ = ["BEAT", "LEASE", "PATIENCE", "SETTLE", "Lease"]
 
