@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from support.command import serving
+from tools.package_contents import faults
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
@@ -64,7 +65,8 @@ def test_every_file_of_the_package_is_in_it(wheel):
     there = {name for name in there if "__pycache__" not in name}
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
-    assert there <= names and {"neardup/_core.pyi", "neardup/page/review/index.html"} <= names
+    assert there <= names and {"neardup/_core.pyi", "neardup/pages/static/review/index.html"} <= names
+    assert faults(wheel) == []
     beside = {name for name in names - there if ".dist-info/" not in name}
     assert len(beside) == 1 and beside.pop().startswith(
         "neardup/_core."

@@ -1,7 +1,7 @@
 """`python tools/package_contents.py FILE ...`: whether wheels and source archives hold what a user needs.
 
-A wheel has the compiled core with its stub, the marker of types, the licence, the pages and the sample; a source archive
-has what they are made of. Neither has what a build or a test run left behind.
+A wheel has the compiled core with its stub, the marker of types, the licence, the pages and the sample; a source
+archive has what they are made of. Neither has what a build or a test run left behind.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ WHEEL = (
     r"neardup/_core\.[^/]*(so|pyd)",
     r"neardup/_core\.pyi",
     r"neardup/py\.typed",
-    r"neardup/page/.*\.html",
-    r"neardup/page/.*\.js",
-    r"neardup/page/.*\.css",
+    r"neardup/pages/.*\.html",
+    r"neardup/pages/.*\.js",
+    r"neardup/pages/.*\.css",
     r"neardup/sample/.*\.jsonl\.gz",
     r"neardup-[^/]*\.dist-info/entry_points\.txt",
     r"neardup-[^/]*\.dist-info/licenses/LICENSE",
@@ -44,11 +44,12 @@ NEVER = r"(.*/)?(__pycache__|\.git|\.venv.*|build|\.pytest_cache|\.hypothesis|\.
 def faults(archive: Path) -> list[str]:
     """What is missing and what should not be there, a sentence each."""
     if archive.suffix == ".whl":
-        names, wanted = zipfile.ZipFile(archive).namelist(), WHEEL
+        with zipfile.ZipFile(archive) as wheel:
+            names, wanted = wheel.namelist(), WHEEL
     else:
-        # Every name begins with the folder of the version.
-        names = [name.partition("/")[2] for name in tarfile.open(archive).getnames()]
-        wanted = SOURCE
+        with tarfile.open(archive) as source:
+            # Every name begins with the folder of the version.
+            names, wanted = [name.partition("/")[2] for name in source.getnames()], SOURCE
     missing = [pattern for pattern in wanted if not any(re.fullmatch(pattern, name) for name in names)]
     extra = [name for name in names if re.fullmatch(NEVER, name)]
     if archive.suffix != ".whl":
