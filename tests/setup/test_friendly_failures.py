@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from pathlib import Path
@@ -105,6 +106,19 @@ def test_no_java(machine):
     assert (done.returncode, done.stdout) == (0, "")
     (sentence,) = done.stderr.splitlines()
     assert "are skipped" in sentence and "apt install openjdk-17-jre-headless)" in sentence
+
+
+def test_spark_without_java(machine, tmp_path):
+    pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+    texts = tmp_path / "texts.jsonl"
+    texts.write_text('{"id": 1, "text": "one two three"}\n')
+    for name in ("bash", "dirname", "env"):
+        machine.link(name)
+    machine.python()
+    command = ("python3", "-m", "neardup", "spark", "scan", str(texts), "--out", str(tmp_path / "run"))
+    done = machine.run(*command, PYTHONPATH=os.environ.get("PYTHONPATH", ""))
+    assert done.returncode == 1 and "Traceback" not in done.stderr
+    assert "needs Java 17 or newer" in done.stderr and "apt install openjdk-17-jre-headless" in done.stderr
 
 
 def test_no_network(machine, tmp_path):
