@@ -11,6 +11,10 @@ ours() {
     [ -e "$1/.made" ] || [ -e "$1/.tools" ] || [ -e "$1/.busy" ]
 }
 
+compiled() {
+    echo "build/$(echo "$1" | tr / -)"
+}
+
 usable() {
     [ "$(cat "$1/.made" 2>/dev/null)" = "$here" ] && [ ! -e "$1/.busy" ] && "$1/bin/python" -c "" 2>/dev/null
 }
@@ -19,6 +23,8 @@ if [ "${1:-}" = --check ]; then
     shift
     for folder; do
         if ours "$folder" && ! usable "$folder"; then
+            # The compiled files name their sources by absolute paths, too.
+            [ "$(cat "$folder/.made" 2>/dev/null)" = "$here" ] || rm -rf "$(compiled "$folder")"
             rm -f "$folder"/.[a-z]*
             touch "$folder/.busy"
         fi
@@ -33,13 +39,13 @@ if [ -e "$folder" ] && ! ours "$folder"; then
     exit 1
 fi
 sh tools/check_machine.sh "$python" || exit 1
-# The compiled files name their sources by absolute paths, too.
-rm -rf "$folder" "build/$(echo "$folder" | tr / -)"
+[ "$("$folder/bin/python" -V 2>&1)" = "$("$python" -V 2>&1)" ] || rm -rf "$(compiled "$folder")"
+rm -rf "$folder"
 mkdir -p "$folder"
 touch "$folder/.busy"
 if ! "$python" -m venv "$folder"; then
     echo "neardup: '$python' could not make a virtual environment in $folder; the reason is above. On Debian and Ubuntu, apt install python3-venv." >&2
     exit 1
 fi
-sh tools/pip_install.sh "$folder" --upgrade pip || exit 1
+sh tools/pip_install.sh "$folder" --upgrade pip || { touch "$folder/.busy" && exit 1; }
 printf '%s\n' "$here" >"$folder/.made"

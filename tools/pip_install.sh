@@ -6,12 +6,12 @@ folder=$1
 shift
 touch "$folder/.busy"
 log=$folder/.pip.log
-if "$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >"$log" 2>&1; then
-    cat "$log" >&2
-    rm -f "$folder/.busy" "$log"
-    exit 0
-fi
+status=0
+"$folder/bin/python" -m pip install --quiet --disable-pip-version-check "$@" >"$log" 2>&1 || status=$?
 cat "$log" >&2
+# With 1 pip gives up by itself and leaves the environment as it was; with others it was stopped.
+[ $status -gt 1 ] || rm -f "$folder/.busy"
+[ $status = 0 ] && rm -f "$log" && exit 0
 if grep -qE 'after connection broken by|NewConnectionError|NameResolutionError|ConnectTimeout|ReadTimeout|ProxyError|SSLError|ConnectionError|CERTIFICATE_VERIFY_FAILED' "$log"; then
     echo "neardup: pip could not reach its package index, so the machine seems to have no network (or a proxy or certificate is not set). Connect it, or point pip at an index that it can reach (PIP_INDEX_URL, HTTPS_PROXY, PIP_CERT), and run make again." >&2
 elif grep -q 'No space left on device' "$log"; then

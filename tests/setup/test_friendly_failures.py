@@ -137,7 +137,16 @@ def test_no_network(machine, tmp_path):
     assert done.returncode == 1
     last = done.stderr.splitlines()[-1]
     assert "no network" in last and "PIP_INDEX_URL" in last
-    assert (environment / ".busy").exists()  # so that the next make begins anew
+    assert not (environment / ".busy").exists()  # nothing was changed, so the next make goes on from here
+
+
+def test_an_interrupted_installation_is_remembered(machine, tmp_path):
+    environment = tmp_path / "environment"
+    (environment / "bin").mkdir(parents=True)
+    machine.script("python3", "kill -KILL $$")
+    (environment / "bin" / "python").symlink_to(machine.programs / "python3")
+    done = machine.run("sh", "tools/pip_install.sh", str(environment), "not-there-neardup")
+    assert done.returncode == 1 and (environment / ".busy").exists()
 
 
 @pytest.fixture
