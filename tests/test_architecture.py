@@ -22,7 +22,9 @@ def test_each_concept_has_its_path(concept, path):
 
 @pytest.mark.parametrize("name", NAMED)
 def test_each_path_that_is_named_exists(name):
-    assert any((base / name).exists() for base in (ROOT, ROOT / "src" / "neardup", ROOT / "core", ROOT / "tests"))
+    assert any(
+        (base / name).exists() for base in (ROOT, ROOT / "src" / "neardup", ROOT / "core", ROOT / "tests")
+    )
 
 
 def test_every_folder_of_the_package_is_described():
