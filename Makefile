@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BENCH ?= benchmarks/.venv
 APART := benchmarks/.venv-apart
 SANITIZED ?= .venv-sanitize
-CORE := $(wildcard core/*)
+CORE := $(shell find core -type f)
 TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 # Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
 INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
@@ -50,12 +50,12 @@ lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests tools benchmarks examples papers
 	$(BIN)/ruff format --check src tests tools benchmarks examples papers
 	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror core/*.cpp core/*.hpp
+	$(BIN)/clang-format --dry-run --Werror $(shell find core -name "*.?pp")
 
 format: $(VENV)/.lint
 	$(BIN)/ruff check --fix src tests tools benchmarks examples papers
 	$(BIN)/ruff format src tests tools benchmarks examples papers
-	$(BIN)/clang-format -i core/*.cpp core/*.hpp
+	$(BIN)/clang-format -i $(shell find core -name "*.?pp")
 
 # Rivals live in an environment of their own: they bring hundreds of megabytes and pin each other's versions.
 REQUIREMENTS := $(addprefix benchmarks/requirements,.txt -search.txt -pipeline.txt)

@@ -8,7 +8,7 @@ import json
 import numpy as np
 
 import neardup as nd
-import neardup.similarity as similarity
+import neardup.compare.similarity as similarity
 from neardup import sample
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import neardup as nd
 from neardup import sample
 from neardup.fingerprints import expected_false_merges
-from neardup.search.digests import DigestFile, write_digests
+from neardup.search.disk.digests import DigestFile, write_digests
 
 
 def main() -> None:

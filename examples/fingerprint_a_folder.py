@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import neardup as nd
-import neardup.similarity as similarity
+import neardup.compare.similarity as similarity
 from neardup import sample
 
 

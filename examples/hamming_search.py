@@ -7,7 +7,7 @@ import json
 
 import neardup as nd
 from neardup import sample
-from neardup.search.live import LiveSearcher
+from neardup.search.hamming.live import LiveSearcher
 
 RADIUS = 6
 

@@ -7,15 +7,16 @@ import os
 
 import numpy as np
 import pytest
-import reference
-import reference_pipeline
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import core as reference
+from reference import pipeline as reference_pipeline
 
 import neardup as nd
-from neardup import sample, sharding
+from neardup import sample
 from neardup.errors import ConfigError, DataError
-from neardup.printable import counted
+from neardup.pipeline import sharder as sharding
+from neardup.values.wording import counted
 
 
 def pages(most=400):
@@ -47,7 +48,7 @@ def test_threads_memory_and_shards_do_not_matter(tmp_path, monkeypatch, method):
     wanted = told(nd.dedup(documents, config))
     assert told(nd.dedup(documents, config, threads=2)) == wanted
     monkeypatch.setattr(sharding, "_MOST_DOCUMENTS", 37)
-    monkeypatch.setattr("neardup.deduplication._BATCH", 20)
+    monkeypatch.setattr("neardup.dedup._BATCH", 20)
     assert told(nd.dedup(documents, config)) == wanted
     assert told(nd.dedup(documents, config, memory="20MB", folder=tmp_path, threads=2)) == wanted
     assert told(nd.dedup(documents, config, memory=1)) == wanted

@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from command import serving
+from support.command import serving
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 

@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import neardup as nd
-from neardup.index import session
+from neardup.index.local import session
 
 IDS = 60
 WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("ale", "ore", "ine", "uth", "ask", "elt")]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import neardup as nd
 from neardup import sample
-from neardup.evaluation.plot import plot_calibration, plot_curve
+from neardup.evaluate.plot import plot_calibration, plot_curve
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 

@@ -17,7 +17,7 @@ from benchmarks.quality.sets import APART, SAME, LabelledSet, of_labels
 from numpy.typing import NDArray
 
 import neardup as nd
-from neardup import similarity
+from neardup.compare import similarity
 
 __all__ = [
     "aliases",

@@ -17,8 +17,8 @@ from benchmarks.quality.sets import LabelledSet
 from numpy.typing import NDArray
 
 import neardup as nd
-from neardup import similarity
-from neardup.evaluation.metrics import Measure
+from neardup.compare import similarity
+from neardup.evaluate.metrics import Measure
 
 __all__ = ["RULES", "best_threshold", "cross_validated", "f1", "fit_logistic", "folds", "human", "measures"]
 

@@ -10,8 +10,8 @@ from benchmarks.quality.sets import LabelledSet
 from numpy.typing import NDArray
 
 import neardup as nd
-from neardup import similarity
-from neardup.features.extract import TextFeatures
+from neardup.compare import similarity
+from neardup.features.shingles import TextFeatures
 from neardup.fingerprints import Codes
 
 __all__ = ["CUT_SHARE", "FEATURES", "FOLDED", "WEIGHTS", "distances", "weighted"]

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from neardup.documents import Document
+from neardup.dedup import dedup
 from neardup.errors import ConfigError, DataError, FormatError, MissingExtra, NeardupError, SchemeError
 from neardup.features import (
     Characters,
@@ -37,16 +37,22 @@ from neardup.fingerprints import (
     expected_false_merges,
     identical,
 )
-from neardup.fused import digest, fingerprint
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.fingerprints.one_pass import digest, fingerprint
+from neardup.readers.document import Document
+from neardup.values.seeds import DEFAULT_SEED, Seed
 from neardup.version import __version__
 
 if TYPE_CHECKING:
-    from neardup.clusters import Clusters, cluster
-    from neardup.config import Config, Templates
-    from neardup.copying import Copied, Copies, find_copies
-    from neardup.deduplication import dedup
-    from neardup.evaluation import (
+    from neardup.clusters.clusters import Clusters, cluster
+    from neardup.clusters.collapse import Collapsed, Fold, collapse
+    from neardup.clusters.keepers import Keep
+    from neardup.compare.explain import Explanation, explain
+    from neardup.compare.passages import Span
+    from neardup.compare.verify import Containment, Cosine, Jaccard, Pairs
+    from neardup.config.config import Config, Templates
+    from neardup.config.filters import Filters
+    from neardup.config.presets import PRESETS, preset
+    from neardup.evaluate import (
         CorpusCalibration,
         Curve,
         Evaluation,
@@ -55,33 +61,28 @@ if TYPE_CHECKING:
         curve_edits,
         curve_radius,
         curve_sketch,
-        evaluate,
     )
-    from neardup.explanation import Explanation, explain
-    from neardup.filters import Filters
-    from neardup.findings import Findings, apply, scan, summarize
-    from neardup.folding import Collapsed, Fold, collapse
+    from neardup.findings import Findings, summarize
+    from neardup.findings.apply import apply
+    from neardup.findings.scan import scan
     from neardup.index import Index
-    from neardup.io import Batch, Limits, Reader, Rejects, Writer, open_writer, read
-    from neardup.keep import Keep
-    from neardup.planning import Plan, plan
-    from neardup.presets import PRESETS, preset
-    from neardup.repeats import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
-    from neardup.reporting import report
+    from neardup.pages.report import report
+    from neardup.passages import Lines, Occurrence, Paragraphs, Passages, Repeat, Repeats
+    from neardup.passages.copies import Copied, Copies, find_copies
+    from neardup.pipeline.templates import LearntTemplates, SourceTemplate, learn_templates
+    from neardup.readers import Batch, Limits, Reader, Rejects, Writer, open_writer, read
     from neardup.result import Dropped, Result
-    from neardup.search.adjacent import Adjacent
-    from neardup.search.agree import Agree
-    from neardup.search.base import Candidates, Hits
-    from neardup.search.hamming import BPHS, Compact, Covering
-    from neardup.search.inverted import Inverted
-    from neardup.search.join import Join
-    from neardup.search.live import LiveSearcher
+    from neardup.search.agreement import Agree
+    from neardup.search.containment import Inverted
+    from neardup.search.hamming.adjacent import Adjacent
+    from neardup.search.hamming.join import Join
+    from neardup.search.hamming.live import LiveSearcher
+    from neardup.search.hamming.scan import Scan
+    from neardup.search.hamming.tables import BPHS, Compact, Covering
+    from neardup.search.interface import Candidates, Hits
     from neardup.search.lsh import LSH
-    from neardup.search.psm import PSM
-    from neardup.search.scan import Scan
-    from neardup.spans import Span
-    from neardup.templating import LearntTemplates, SourceTemplate, learn_templates
-    from neardup.verify import Containment, Cosine, Jaccard, Pairs
+    from neardup.search.planner import Plan, plan
+    from neardup.search.psm.psm import PSM
     from neardup.web.mirrors import Mirrors, find_mirrors
     from neardup.web.urls import (
         Redirects,
@@ -95,86 +96,86 @@ if TYPE_CHECKING:
 
 # Loaded on first use, so that importing neardup stays quick.
 _LATER = {
-    "Adjacent": "neardup.search.adjacent",
-    "Agree": "neardup.search.agree",
-    "BPHS": "neardup.search.hamming",
-    "Batch": "neardup.io",
-    "Candidates": "neardup.search.base",
-    "Clusters": "neardup.clusters",
-    "Collapsed": "neardup.folding",
-    "Compact": "neardup.search.hamming",
-    "Config": "neardup.config",
-    "Containment": "neardup.verify",
-    "Copied": "neardup.copying",
-    "Copies": "neardup.copying",
-    "CorpusCalibration": "neardup.evaluation",
-    "Cosine": "neardup.verify",
-    "Covering": "neardup.search.hamming",
-    "Curve": "neardup.evaluation",
+    "Adjacent": "neardup.search.hamming.adjacent",
+    "Agree": "neardup.search.agreement",
+    "BPHS": "neardup.search.hamming.tables",
+    "Batch": "neardup.readers",
+    "Candidates": "neardup.search.interface",
+    "Clusters": "neardup.clusters.clusters",
+    "Collapsed": "neardup.clusters.collapse",
+    "Compact": "neardup.search.hamming.tables",
+    "Config": "neardup.config.config",
+    "Containment": "neardup.compare.verify",
+    "Copied": "neardup.passages.copies",
+    "Copies": "neardup.passages.copies",
+    "CorpusCalibration": "neardup.evaluate",
+    "Cosine": "neardup.compare.verify",
+    "Covering": "neardup.search.hamming.tables",
+    "Curve": "neardup.evaluate",
     "Dropped": "neardup.result",
-    "Evaluation": "neardup.evaluation",
-    "Explanation": "neardup.explanation",
-    "Filters": "neardup.filters",
+    "Evaluation": "neardup.evaluate",
+    "Explanation": "neardup.compare.explain",
+    "Filters": "neardup.config.filters",
     "Findings": "neardup.findings",
-    "Fold": "neardup.folding",
-    "Hits": "neardup.search.base",
+    "Fold": "neardup.clusters.collapse",
+    "Hits": "neardup.search.interface",
     "Index": "neardup.index",
-    "Inverted": "neardup.search.inverted",
-    "Jaccard": "neardup.verify",
-    "Join": "neardup.search.join",
-    "Keep": "neardup.keep",
+    "Inverted": "neardup.search.containment",
+    "Jaccard": "neardup.compare.verify",
+    "Join": "neardup.search.hamming.join",
+    "Keep": "neardup.clusters.keepers",
     "LSH": "neardup.search.lsh",
-    "Limits": "neardup.io",
-    "LearntTemplates": "neardup.templating",
-    "Lines": "neardup.repeats",
-    "LiveSearcher": "neardup.search.live",
+    "Limits": "neardup.readers",
+    "LearntTemplates": "neardup.pipeline.templates",
+    "Lines": "neardup.passages",
+    "LiveSearcher": "neardup.search.hamming.live",
     "Mirrors": "neardup.web.mirrors",
-    "Occurrence": "neardup.repeats",
-    "PRESETS": "neardup.presets",
-    "PSM": "neardup.search.psm",
-    "Pairs": "neardup.verify",
-    "Paragraphs": "neardup.repeats",
-    "Passages": "neardup.repeats",
-    "Plan": "neardup.planning",
-    "Reader": "neardup.io",
+    "Occurrence": "neardup.passages",
+    "PRESETS": "neardup.config.presets",
+    "PSM": "neardup.search.psm.psm",
+    "Pairs": "neardup.compare.verify",
+    "Paragraphs": "neardup.passages",
+    "Passages": "neardup.passages",
+    "Plan": "neardup.search.planner",
+    "Reader": "neardup.readers",
     "Redirects": "neardup.web.urls",
-    "Rejects": "neardup.io",
-    "Repeat": "neardup.repeats",
-    "Repeats": "neardup.repeats",
+    "Rejects": "neardup.readers",
+    "Repeat": "neardup.passages",
+    "Repeats": "neardup.passages",
     "Result": "neardup.result",
-    "Scan": "neardup.search.scan",
+    "Scan": "neardup.search.hamming.scan",
     "SiteRule": "neardup.web.urls",
-    "SourceTemplate": "neardup.templating",
-    "Span": "neardup.spans",
-    "Templates": "neardup.config",
+    "SourceTemplate": "neardup.pipeline.templates",
+    "Span": "neardup.compare.passages",
+    "Templates": "neardup.config.config",
     "UrlRules": "neardup.web.urls",
-    "Writer": "neardup.io",
-    "apply": "neardup.findings",
-    "calibrate": "neardup.evaluation",
+    "Writer": "neardup.readers",
+    "apply": "neardup.findings.apply",
+    "calibrate": "neardup.evaluate",
     "canonical_url": "neardup.web.urls",
     "canonical_urls": "neardup.web.urls",
-    "cluster": "neardup.clusters",
-    "collapse": "neardup.folding",
-    "curve_bands": "neardup.evaluation",
-    "curve_edits": "neardup.evaluation",
-    "curve_radius": "neardup.evaluation",
-    "curve_sketch": "neardup.evaluation",
-    "dedup": "neardup.deduplication",
-    "evaluate": "neardup.evaluation",
-    "explain": "neardup.explanation",
+    "cluster": "neardup.clusters.clusters",
+    "collapse": "neardup.clusters.collapse",
+    "curve_bands": "neardup.evaluate",
+    "curve_edits": "neardup.evaluate",
+    "curve_radius": "neardup.evaluate",
+    "curve_sketch": "neardup.evaluate",
+    "explain": "neardup.compare.explain",
     "explain_url": "neardup.web.urls",
-    "find_copies": "neardup.copying",
+    "find_copies": "neardup.passages.copies",
     "find_mirrors": "neardup.web.mirrors",
-    "learn_templates": "neardup.templating",
+    "learn_templates": "neardup.pipeline.templates",
     "learn_url_rules": "neardup.web.urls",
-    "open_writer": "neardup.io",
-    "plan": "neardup.planning",
-    "preset": "neardup.presets",
-    "read": "neardup.io",
-    "report": "neardup.reporting",
-    "scan": "neardup.findings",
+    "open_writer": "neardup.readers",
+    "plan": "neardup.search.planner",
+    "preset": "neardup.config.presets",
+    "read": "neardup.readers",
+    "report": "neardup.pages.report",
+    "scan": "neardup.findings.scan",
     "summarize": "neardup.findings",
 }
+
+_NAMESPACES = ("evaluate",)
 
 __all__ = [
     "BPHS",
@@ -300,8 +301,10 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    if name not in _LATER:
+    if name not in _LATER and name not in _NAMESPACES:
         raise AttributeError(f"module 'neardup' has no attribute {name!r}")
+    if name in _NAMESPACES:
+        return import_module(f"neardup.{name}")
     value = globals()[name] = getattr(import_module(_LATER[name]), name)
     return value
 

@@ -9,14 +9,14 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.clusters import Clusters
-from neardup.cut import Cut
-from neardup.documents import Document
+from neardup.clusters.clusters import Clusters
+from neardup.clusters.selection import Cut
+from neardup.compare.verify import Pairs
 from neardup.errors import DataError
-from neardup.io.writers import open_writer
-from neardup.pipeline import Found
-from neardup.printable import counted
-from neardup.verify import Pairs
+from neardup.pipeline.run import Found
+from neardup.readers.document import Document
+from neardup.readers.writers import open_writer
+from neardup.values.wording import counted
 
 __all__ = ["Dropped", "Result"]
 

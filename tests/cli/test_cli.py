@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 import pytest
-from command import run
+from support.command import run
 
 import neardup as nd
 

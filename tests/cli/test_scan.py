@@ -13,8 +13,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from command import run
-from corpora import planted, read_jsonl, write_jsonl
+from support.command import run
+from support.corpora import planted, read_jsonl, write_jsonl
 
 import neardup as nd
 

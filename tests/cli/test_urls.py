@@ -5,8 +5,8 @@ import json
 import sys
 from dataclasses import dataclass
 
-import command
 import pytest
+from support import command
 
 import neardup as nd
 from neardup import sample

@@ -4,9 +4,9 @@ import random
 import unicodedata
 
 import pytest
-import reference
 from hypothesis import given
 from hypothesis import strategies as st
+from reference import core as reference
 
 import neardup as nd
 from neardup import _core

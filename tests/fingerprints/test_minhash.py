@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference_prints as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import prints as reference
 
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints import BitMinHash, MinHash
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.values.seeds import DEFAULT_SEED, Seed
 
 HASHES = st.integers(0, 2**64 - 1)
 ROWS = st.lists(st.one_of(st.sets(HASHES, max_size=30), st.sets(st.integers(0, 9))), max_size=5)

@@ -6,9 +6,9 @@ import hashlib
 
 import numpy as np
 import pytest
-import reference_prints as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import prints as reference
 
 from neardup import _core
 from neardup.errors import ConfigError

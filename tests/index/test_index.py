@@ -7,10 +7,11 @@ import time
 
 import numpy as np
 import pytest
-from reference_index import near_codes, of_codes
+from reference.index import near_codes, of_codes
 
 import neardup as nd
-from neardup.index import Hit, Seen, turnover
+from neardup.index import Hit, Seen
+from neardup.index.local import writes as turnover
 
 FERRY = (
     "The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it stays in the "
@@ -246,7 +247,8 @@ def test_hostile_ids_are_only_names(index, id):
 
 
 def test_ids_whose_hashes_agree_are_told_apart(index, monkeypatch):
-    from neardup.index import session, writing
+    from neardup.index.local import session
+    from neardup.index.local import transaction as writing
 
     def same(ids, seed):
         return np.zeros(len(ids), np.uint64)
@@ -347,7 +349,7 @@ def test_a_backup_that_fails_leaves_what_was_there(tmp_path, monkeypatch, eager)
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("neardup.index.health.shutil.copyfile", full)
+            patch.setattr("neardup.index.local.health.shutil.copyfile", full)
             for target in ("empty", "new", "some/new"):
                 with pytest.raises(OSError, match="No space"):
                     index.backup(tmp_path / target)

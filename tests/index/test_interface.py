@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 import neardup as nd
-from neardup.index.local import LocalIndex
-from neardup.shared.index import SharedIndex
+from neardup.index.local.index import LocalIndex
+from neardup.index.redis.index import SharedIndex
 
 
 def left_open() -> dict[str, object]:

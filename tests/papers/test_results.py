@@ -35,7 +35,7 @@ def test_table_designs_are_those_of_the_paper(data, monkeypatch):
 
 
 def test_met_counts_codes_that_share_a_key():
-    from neardup.search.designs import manku
+    from neardup.search.hamming.designs import manku
 
     generator = np.random.default_rng(1)
     stored, queries = (generator.integers(0, 2**64, n, dtype=np.uint64) for n in (3000, 50))

@@ -4,14 +4,14 @@ from itertools import combinations, product
 
 import numpy as np
 import pytest
-import reference_join as naive
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import join as naive
 
 from neardup.errors import ConfigError
-from neardup.fingerprints.base import Codes
-from neardup.search.base import to_codes
+from neardup.fingerprints.fingerprints import Codes
 from neardup.search.collapse import Groups, collapse
+from neardup.search.interface import to_codes
 
 
 def naive_groups(numbers: list[int | None]) -> list[list[int]]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from reference_stages import band_key, banding
+from reference.stages import band_key, banding
 
 import neardup as nd
 from neardup import _core

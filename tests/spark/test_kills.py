@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster import Cluster, Driver, wait_for
-from corpora import planted, write_jsonl
+from support.corpora import planted, write_jsonl
+from support.spark_cluster import Cluster, Driver, wait_for
 
 import neardup as nd
 

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from spark_runs import write_jsonl
+from support.spark_runs import write_jsonl
 
 import neardup as nd
 import neardup.spark as ns

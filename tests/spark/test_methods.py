@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from spark_runs import assert_same, said_there, write_jsonl
+from support.spark_runs import assert_same, said_there, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError
 from neardup.findings import Findings, summarize
-from neardup.findings import scan as scan_here
+from neardup.findings.scan import scan as scan_here
 
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")

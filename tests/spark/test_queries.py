@@ -12,10 +12,10 @@ import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 from numpy.typing import NDArray
-from reference_engine import brute, clustered, neighbours, uniform
+from reference.engine import brute, clustered, neighbours, uniform
 
 import neardup as nd
-from neardup.search.base import to_codes
+from neardup.search.interface import to_codes
 from neardup.spark import queries as module
 from neardup.spark.queries import search
 

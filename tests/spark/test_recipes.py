@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from cluster import SPARK_HOME, Cluster, spark_environment
-from corpora import planted, write_jsonl
+from support.corpora import planted, write_jsonl
+from support.spark_cluster import SPARK_HOME, Cluster, spark_environment
 
 import neardup as nd
 import neardup.spark as ns

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from benchmarks.spark import same
-from spark_runs import assert_same
+from support.spark_runs import assert_same
 
 import neardup as nd
 import neardup.spark as ns

@@ -9,15 +9,19 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spark_runs import assert_same, write_jsonl
+from support.spark_runs import assert_same, write_jsonl
 
 import neardup as nd
 
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
 
-from neardup.spark import hamming, meeting, neighbours, scattering, verifying  # noqa: E402
-from neardup.spark.bundles import binary, flat, part_of, runs, split  # noqa: E402
+from neardup.spark import hamming  # noqa: E402
+from neardup.spark import join as meeting  # noqa: E402
+from neardup.spark import pairs as neighbours  # noqa: E402
+from neardup.spark import shuffle as scattering  # noqa: E402
+from neardup.spark import verify as verifying  # noqa: E402
+from neardup.spark.packed import binary, flat, part_of, runs, split  # noqa: E402
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda b: b[: len(b) // 8 * 8]), min_size=1, max_size=20))

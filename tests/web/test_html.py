@@ -18,7 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-import neardup.similarity as similarity
+import neardup.compare.similarity as similarity
 from neardup.errors import ConfigError, DataError, MissingExtra
 from neardup.web import Extracted, Failure, HtmlExtractor
 

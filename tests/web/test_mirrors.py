@@ -12,7 +12,7 @@ import neardup as nd
 from neardup import sample
 from neardup.web.mirror_trees import Crawl
 from neardup.web.mirrors import _suggested
-from neardup.web.tables import read_pairs
+from neardup.web.url_lists import read_pairs
 from neardup.web.urls.contents import Contents
 
 

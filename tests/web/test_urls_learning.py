@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup import sample
-from neardup.web.tables import read_pairs
+from neardup.web.url_lists import read_pairs
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
 import make_crawl

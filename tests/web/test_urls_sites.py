@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.web.tables import read_pairs, read_urls
+from neardup.web.url_lists import read_pairs, read_urls
 
 
 def with_sites(*sites):

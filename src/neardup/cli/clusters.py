@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from neardup.cli.options import cut_options, keep_of
-from neardup.printable import counted, printable
+from neardup.values.wording import counted, printable
 
 __all__ = ["clusters"]
 

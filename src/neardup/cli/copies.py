@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 import neardup as nd
-from neardup.printable import counted, printable
+from neardup.values.wording import counted, printable
 
 __all__ = ["copies"]
 

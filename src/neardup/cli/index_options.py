@@ -135,6 +135,6 @@ def shown(path: str) -> str:
 
     if not is_address(path):
         return path
-    from neardup.shared.address import shown as without_password
+    from neardup.index.redis.address import shown as without_password
 
     return without_password(path)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import click
 
 import neardup as nd
-from neardup.printable import counted
+from neardup.values.wording import counted
 
 __all__ = ["mirrors"]
 
@@ -61,7 +61,7 @@ def mirrors(
     """
     if pairs is None and contents is None:
         raise click.UsageError("name a file of PAIRS, or one of --contents")
-    from neardup.web.tables import read_pairs, read_urls
+    from neardup.web.url_lists import read_pairs, read_urls
 
     found = nd.find_mirrors(
         _pairs(pairs, ids) if pairs else (),
@@ -81,7 +81,7 @@ def mirrors(
 
 
 def _pairs(path: str, ids: str | None) -> Iterator[tuple[str, str]]:
-    from neardup.web.tables import read_pairs
+    from neardup.web.url_lists import read_pairs
 
     if ids is None:
         yield from read_pairs(path)

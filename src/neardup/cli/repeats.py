@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import neardup as nd
-from neardup.printable import printable
+from neardup.values.wording import printable
 
 __all__ = ["repeats"]
 

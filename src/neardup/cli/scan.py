@@ -35,8 +35,8 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
     floor up, without another scan. Stopped, the same command goes on where it was. What cannot be read goes to
     documents.rejects.jsonl in the folder.
     """
-    from neardup.findings import scan as run
     from neardup.findings import summarize
+    from neardup.findings.scan import scan as run
 
     place = out or _place(inputs[0])
     found = run(

@@ -58,10 +58,10 @@ def serve(
             raise MissingExtra("neardup serve", "service")
     import neardup as nd
     from neardup.cli.index_options import shown
-    from neardup.service.limits import Limits
-    from neardup.service.listening import Address
-    from neardup.service.run import serve as run
-    from neardup.sizes import parse_size
+    from neardup.http.limits import Limits
+    from neardup.http.run import serve as run
+    from neardup.http.server import Address
+    from neardup.values.sizes import parse_size
 
     limits = Limits(body=parse_size(max_body), requests=max_requests)
     address = Address(host, port, _token(token_file))

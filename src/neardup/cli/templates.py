@@ -10,7 +10,7 @@ import click
 
 import neardup as nd
 from neardup.cli.options import config_of, config_options, reading_options
-from neardup.printable import counted, printable
+from neardup.values.wording import counted, printable
 
 __all__ = ["templates"]
 
@@ -64,7 +64,7 @@ def templates(
     scores: dict[str, dict[str, float]] = {}
     if truth is not None:
         for name, result in results.items():
-            scored = nd.evaluate(result, truth)
+            scored = nd.evaluate.score(result, truth)
             scores[name] = {"precision": scored.precision.value, "recall": scored.recall.value}
     if given["as_json"]:
         effect = {"threshold": at, "pairs": pairs, "quality": scores}

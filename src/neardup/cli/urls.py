@@ -161,7 +161,7 @@ def _print(
     as_json: bool,
     say: Callable[[str], None],
 ) -> None:
-    from neardup.web.tables import read_urls
+    from neardup.web.url_lists import read_urls
 
     rejected: Counter[str] = Counter()
     read = iter(read_urls(inputs, column, format_, rejected))
@@ -243,7 +243,7 @@ def _learn(
     out: str | None,
     as_json: bool,
 ) -> None:
-    from neardup.web.tables import read_pairs
+    from neardup.web.url_lists import read_pairs
 
     found = nd.learn_url_rules(
         read_pairs(learn) if learn else (),
@@ -281,7 +281,7 @@ class _Lines:
     """Lines into a file that appears when whole; used as a function."""
 
     def __init__(self, path: str) -> None:
-        from neardup.io.whole import WholeFile
+        from neardup.storage.atomic_file import WholeFile
 
         self._file = WholeFile(path)
 

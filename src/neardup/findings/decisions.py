@@ -19,7 +19,7 @@ import numpy as np
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.findings.folder import Findings
-from neardup.printable import printable
+from neardup.values.wording import printable
 
 __all__ = [
     "DECISIONS",

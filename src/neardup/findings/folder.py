@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.config import Config
-from neardup.cut import Cut, cut
+from neardup.clusters.keepers import Keep
+from neardup.clusters.selection import Cut, cut
+from neardup.compare.verify import Pairs
+from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.keep import Keep
-from neardup.search.column_file import ColumnFile
-from neardup.verify import Pairs
+from neardup.storage.column_file import ColumnFile
 
 __all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "VERSION", "Findings", "Place"]
 

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.compare.passages import token_rows
+from neardup.compare.verify import Containment
 from neardup.features.select import Winnow
 from neardup.findings.folder import Findings
-from neardup.spans import token_rows
-from neardup.verify import Containment
 
 __all__ = ["by_passages", "shared_words"]
 

@@ -13,21 +13,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from neardup.config import Config
-from neardup.documents import Document
+from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError
+from neardup.index.api import Index
 from neardup.index.contents import pack_text, unpack_text
-from neardup.index.index import Index
 from neardup.index.inputs import is_address
 from neardup.index.key import read_key, write_key
-from neardup.index.local import LocalIndex
+from neardup.index.local.index import LocalIndex
+from neardup.index.local.recover import salvage
+from neardup.index.local.session import DATABASE, create_database, new_folder, remove_all
+from neardup.index.local.store import Store
 from neardup.index.recipe import Contents, Recipe
-from neardup.index.salvage import salvage
-from neardup.index.session import DATABASE, create_database, new_folder, remove_all
-from neardup.index.store import Store
-from neardup.io import Limits, Reader, open_writer, read
-from neardup.io.arrow import pyarrow
-from neardup.io.columns import Layout
+from neardup.readers import Limits, Reader, open_writer, read
+from neardup.readers.document import Document
+from neardup.readers.layout import Layout
+from neardup.readers.parquet import pyarrow
 
 __all__ = ["Line", "export_index", "import_index", "read_export", "recover_index", "reindex", "write_export"]
 
@@ -92,7 +92,7 @@ def write_export(
 def import_index(path: str | PathLike[str], source: str, key: str | PathLike[str] | None = None) -> int:
     """A new index, in a folder or on a server, from what `export_index` wrote; gives how many documents it has."""
     if is_address(path):
-        from neardup.shared.replay import import_shared
+        from neardup.index.redis.replay import import_shared
 
         return import_shared(str(path), source, key)
     recipe = read_key(f"{source}.key" if key is None else key)

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
-from neardup.threads import check_threads
+from neardup.values.threads import check_threads
 
 __all__ = ["LONGEST_ID", "check_ids", "check_opening", "distinct_until", "is_address", "lasting", "meta_text"]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.io.whole import WholeFile
+from neardup.storage.atomic_file import WholeFile
 from neardup.web.urls.sites import SiteRule, site_step
 from neardup.web.urls.steps import (
     PARSED,

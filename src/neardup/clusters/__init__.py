@@ -1,0 +1,3 @@
+"""Verified pairs to clusters, and which document of each is kept."""
+
+__all__: list[str] = []

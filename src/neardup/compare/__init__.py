@@ -1,0 +1,3 @@
+"""Two documents: how similar they are, verified, explained, with what they share."""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""Everything that decides an answer: the config, presets and filters."""
+
+__all__: list[str] = []

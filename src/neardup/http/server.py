@@ -1,0 +1,150 @@
+"""Listening: granian in this process, on one event loop, so that signals, drain and exit are our own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import ipaddress
+import logging
+import re
+import signal
+import socket
+from dataclasses import dataclass, field
+from typing import Any
+
+from neardup.errors import ConfigError, DataError
+from neardup.http.limits import Limits
+from neardup.http.middleware import Gate
+
+__all__ = ["Address", "Listening", "event_loop"]
+
+LEAVE_SECONDS = 2.0
+# Of a body at a time: each piece wakes the event loop, and each connection may hold one.
+PIECE_BYTES = 1 << 17
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where to listen. Anything but this machine itself needs a token. Port 0 is any free one."""
+
+    host: str = "127.0.0.1"
+    port: int = 8080
+    token: str | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.port < 1 << 16:
+            raise ConfigError(f"port {self.port}: must be from 0 to 65535")
+        if self.token is not None and not re.fullmatch(r"[!-~]{16,}", self.token):
+            raise ConfigError(
+                "a token has 16 printable ASCII characters or more; openssl rand -hex 32 makes one"
+            )
+        if self.token is None and not self.loopback:
+            raise ConfigError(
+                f"to listen on {self.host}, where others can reach it, the service needs a token"
+            )
+
+    @property
+    def loopback(self) -> bool:
+        if self.host == "localhost":
+            return True
+        try:
+            return ipaddress.ip_address(self.host).is_loopback
+        except ValueError:
+            return False
+
+    def url(self, port: int) -> str:
+        """What to type into a browser."""
+        shown = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{shown}:{port}"
+
+
+class Listening:
+    """A gate that is served on the running event loop, within `async with`, until SIGTERM or SIGINT.
+
+    Both signals count from the moment this is made, which raises DataError if the port is not free.
+    """
+
+    def __init__(self, gate: Gate, address: Address, limits: Limits) -> None:
+        self._stop = asyncio.Event()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
+        self.port = _free_port(address)
+        self.url = address.url(self.port)
+        self._gate, self._seconds = gate, limits.drain_seconds
+        self._server = _server(gate, address, self.port, limits)
+
+    async def __aenter__(self) -> Listening:
+        self._serving = asyncio.create_task(self._server.serve())
+        self._stopping = asyncio.create_task(self._stop.wait())
+        return self
+
+    async def until(self, *others: asyncio.Future[Any]) -> bool:
+        """Wait for the signal, or for one of these; False once the signal came. DataError if the server ends."""
+        await asyncio.wait({self._serving, self._stopping, *others}, return_when=asyncio.FIRST_COMPLETED)
+        if self._serving.done():
+            failed = self._serving.exception()
+            # Of the server's own error the first line alone: a stack may follow.
+            said = "it ended by itself" if failed is None else f"{failed}".partition("\n")[0]
+            raise DataError(f"the server at {self.url}: {said}") from failed
+        return not self._stop.is_set()
+
+    async def drain(self) -> None:
+        """Take nothing new, and wait for what is in work, as long as the limits say."""
+        self._gate.draining = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self._seconds):
+                while self._gate.in_work:
+                    await asyncio.sleep(0.01)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._server.stop()
+        with contextlib.suppress(Exception):
+            await asyncio.wait({self._serving}, timeout=LEAVE_SECONDS)
+        self._stopping.cancel()
+
+
+def event_loop() -> asyncio.Runner:
+    """What to run all this in: the fastest loop there is here."""
+    logging.getLogger("_granian").setLevel(logging.ERROR)
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.Runner()
+    return asyncio.Runner(loop_factory=uvloop.new_event_loop)
+
+
+def _server(app: Gate, address: Address, port: int, limits: Limits) -> Any:
+    """granian with these limits, to be served on the running event loop."""
+    from granian.constants import HTTPModes, Interfaces
+    from granian.http import HTTP1Settings
+    from granian.server.embed import Server
+
+    return Server(
+        app,
+        address="127.0.0.1" if address.host == "localhost" else address.host,
+        port=port,
+        interface=Interfaces.ASGINL,
+        http=HTTPModes.http1,
+        websockets=False,
+        backlog=1024,
+        backpressure=limits.connections,
+        http1_settings=HTTP1Settings(
+            header_read_timeout=int(1000 * limits.header_seconds), max_buffer_size=PIECE_BYTES
+        ),
+        log_enabled=False,
+    )
+
+
+def _free_port(address: Address) -> int:
+    """The port, checked to be free: the server's own error would come from another thread."""
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((address.host, address.port))
+        except OSError as error:
+            raise DataError(
+                f"cannot listen on {address.host}, port {address.port}: {error.strerror}"
+            ) from None
+        found: Any = probe.getsockname()
+        return int(found[1])

@@ -1,0 +1,3 @@
+"""From documents to verified pairs: read, fit, fingerprint, find."""
+
+__all__: list[str] = []
