@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from typing import Any
 import click
 import pytest
 import yaml
-from command import serving
+from support.command import serving
 
 from neardup.cli import COMMANDS, LazyGroup
 
@@ -221,6 +222,12 @@ def test_workflows_are_modest_and_their_targets_exist(path):
                 assert done.returncode == 0, done.stderr
             for file in re.findall(r"(?:python3? |--file |pytest )(\S+\.(?:py|yaml))", run):
                 assert (ROOT / file).is_file(), file
+
+
+def test_wheels_are_tested_by_files_that_are_there():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    named = re.findall(r"\{project\}/(\S+)", " ".join(project["tool"]["cibuildwheel"]["test-command"]))
+    assert named and all((ROOT / name).exists() for name in named)
 
 
 def test_other_files_can_be_read():
