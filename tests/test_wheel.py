@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from command import serving
+from skips import not_run
 
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
@@ -24,8 +25,7 @@ COMPILED = ROOT / "build" / Path(sys.prefix).name  # by `make build`; so that no
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     if not COMPILED.is_dir():
-        told = f"{COMPILED} is not there; `make build` compiles what the wheel is made of"
-        pytest.fail(told) if os.environ.get("CI") == "true" else pytest.skip(told)
+        not_run("what the wheel is made of is not compiled", "make build")
     folder = tmp_path_factory.mktemp("wheel")
     options = ["--no-deps", "--no-build-isolation", "--disable-pip-version-check", "--quiet"]
     options += [f"-Cbuild-dir={COMPILED}", "-Ccmake.define.NEARDUP_STRICT=ON", "--wheel-dir", str(folder)]

@@ -350,7 +350,7 @@ def test_names_that_are_not_unicode(tmp_path):
             '{"id": "a", "text": "some words"}\n'
         )
     except OSError:
-        pytest.skip("this file system has Unicode names only")
+        pytest.skip("this file system has Unicode names only (set TMPDIR to a folder on another)")
     found = Findings(scan(folder, tmp_path / "found").path)
     assert apply(found, tmp_path / "kept.jsonl").written == 1
 

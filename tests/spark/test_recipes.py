@@ -109,7 +109,7 @@ def test_an_archive(cluster: Cluster, tmp_path: Path) -> None:
     bare = getattr(sys, "_base_executable", sys.executable)
     has = subprocess.run([bare, "-I", "-c", "import neardup"], capture_output=True, check=False)
     if has.returncode == 0:
-        pytest.skip(f"{bare} has neardup of its own, so an archive would prove nothing")
+        pytest.skip(f"{bare} has neardup itself (run the tests in a virtual environment, as make test does)")
     wheel, *rest = recipe("An archive")
     assert wheel == "pip wheel --no-deps --wheel-dir wheels neardup"
     # The wheel of this very checkout; what is compiled already need not be compiled again.
