@@ -13,11 +13,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from skips import not_run
+from skips import not_run, pytest_terminal_summary  # noqa: F401, the second is a hook
 
 from neardup import _core
-
-pytest_plugins = ["skips"]
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("sanitize", parent=settings.get_profile("default"), max_examples=10)
