@@ -49,7 +49,7 @@ class Server:
         return self
 
     def wait(self) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             assert self.process is None or self.process.poll() is None, (self.folder / "log").read_text()
             with contextlib.suppress(redis.RedisError):
@@ -59,7 +59,7 @@ class Server:
         raise TimeoutError(f"no answer on port {self.port}")
 
     def client(self) -> redis.Redis:
-        return redis.Redis(port=self.port, socket_timeout=5)
+        return redis.Redis(port=self.port, socket_timeout=60)
 
     @property
     def url(self) -> str:
@@ -83,7 +83,7 @@ class Cluster:
     def cli(self, *words: str) -> str:
         for _ in range(20):
             done = subprocess.run(
-                ["redis-cli", "--cluster", *words], capture_output=True, text=True, timeout=60, check=False
+                ["redis-cli", "--cluster", *words], capture_output=True, text=True, timeout=300, check=False
             )
             if "Nodes don't agree" not in done.stdout:  # the news of the last change is still on its way
                 break
@@ -103,7 +103,7 @@ class Cluster:
         return found
 
     def wait(self, replicas: bool = True) -> None:
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             up = [node for node in self.nodes if node.process is not None]
             states = []
@@ -124,7 +124,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def running_cluster(program: str, folder: Path) -> Iterator[Cluster]:
-    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--appendonly", "no")
+    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--appendonly", "no")
     nodes = [Server(program, folder / f"node{i}", options) for i in range(6)]
     try:
         for node in nodes:

@@ -143,13 +143,11 @@ def test_damage_beside_a_busy_writer_is_reported(pages, how):
             large.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
         else:
             large.unlink()
-        start = time.monotonic()
         for _ in range(5):
             assert [problem for problem in reader.verify().problems if large.name in problem]
             reader.refresh()
         with nd.Index(pages, mode="read") as another:
             assert [problem for problem in another.rebuilt if large.name in problem]
-        assert time.monotonic() - start < 60
 
 
 def test_a_reader_opens_although_its_files_are_always_replaced(tmp_path, monkeypatch):

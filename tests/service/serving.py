@@ -35,7 +35,7 @@ def served(index: Path, *options: str, environment: dict[str, str] | None = None
 
 WATCH = """
 import http.client, json, sys, threading, time
-connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=20)
+connection = http.client.HTTPConnection("127.0.0.1", int(sys.argv[1]), timeout=120)
 stop, seconds, late = threading.Event(), [], []
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
 while not stop.is_set():
