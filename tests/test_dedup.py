@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import reference
 import reference_pipeline
+from budgets import budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -173,7 +174,7 @@ short_texts = st.lists(st.lists(words, max_size=14).map(" ".join), max_size=14)
 
 
 @pytest.mark.parametrize("name", FEATURES)
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 @given(short_texts, st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
 def test_short_documents_equal_brute_force(name, texts, threshold):
     check_short(texts, FEATURES[name], threshold)

@@ -11,6 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import reference_prints as reference
+from budgets import budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ def test_overlaps_equal_sets(rows: list[set[int]]) -> None:
 
 
 @given(st.sets(st.integers(0, 5000), max_size=8), st.sets(st.integers(0, 5000), min_size=600, max_size=900))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=budget(20))
 def test_a_small_set_in_a_large_one(small: set[int], large: set[int]) -> None:
     features = reference.features_of([small, large])
     assert (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference_prints as reference
+from budgets import budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -30,7 +31,7 @@ def test_one_permutation_equals_its_twin(rows: list[set[int]], values: int, seed
 
 
 @given(rows=ROWS, values=st.sampled_from([1, 7, 100, 200]), seed=SEEDS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=budget(40))
 def test_independent_equals_its_twin(rows: list[set[int]], values: int, seed: int) -> None:
     features = reference.features_of(rows)
     made = reference.same_everywhere(

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from budgets import budget
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -212,7 +213,7 @@ class SketchMachine(TextMachine):
 
 # Shrinking a history opens the index thousands of times; a failure is reported as it was found.
 QUICK = settings(
-    max_examples=8,
+    max_examples=budget(8),
     stateful_step_count=12,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     deadline=None,

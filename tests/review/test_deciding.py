@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from budgets import budget
 from corpora import WORDS, write_jsonl
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -141,7 +142,7 @@ def saying(draw, found: Findings) -> Said:
 
 
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 def test_nobody_goes_for_whom_somebody_spoke(found, data):
     said = data.draw(saying(found))
     kept, keepers = said.cut.kept, said.cut.clusters.keeper

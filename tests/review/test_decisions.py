@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from budgets import budget
 from command import run
 from corpora import planted, read_jsonl
 from hypothesis import given, settings
@@ -189,7 +190,7 @@ def test_told_to_stay_but_accepted_elsewhere(found):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 def test_decisions_always_hold(many, data):
     """Whatever was decided: nothing goes for a rejected pair, who was told to stay stays, and every document that goes
     is tied to one that stays by a pair that is similar enough or was agreed to."""

@@ -5,6 +5,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 import reference_join as naive
+from budgets import budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -38,7 +39,7 @@ def check(groups: Groups, numbers: list[int | None]) -> None:
     assert np.flatnonzero(groups.repeats).tolist() == sorted(row for rows in large for row in rows[1:])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=budget(150), deadline=None)
 @given(
     st.sampled_from([7, 32, 64, 100, 128]),
     st.lists(st.one_of(st.none(), st.integers(0, 12), st.integers(0, 127)), max_size=120),

@@ -5,6 +5,7 @@ import json
 
 import numpy as np
 import pytest
+from budgets import budget
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -134,7 +135,7 @@ def test_probes_are_as_few_as_the_recall_lets_them_be():
         nd.Inverted(0)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=budget(25))
 @given(st.data())
 def test_dedup_by_containment_finds_what_brute_force_finds(data):
     """Documents so short that as many probes as recall asks for leave no room to miss."""

@@ -6,6 +6,7 @@ import json
 import numpy as np
 import pytest
 import reference_join as naive
+from budgets import budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -180,7 +181,7 @@ def test_empty_rows_take_no_part():
     assert rows_of(Join(3).between(nothing, to_codes(words))) == []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=budget(80), deadline=None)
 @given(
     st.sampled_from([32, 64, 128]).flatmap(
         lambda bits: st.tuples(

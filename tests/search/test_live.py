@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from budgets import budget
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
@@ -84,7 +85,7 @@ class LiveMachine(RuleBasedStateMachine):
         return np.asarray((gaps <= 12).any(axis=1))
 
 
-LiveMachine.TestCase.settings = settings(max_examples=20, stateful_step_count=12, deadline=None)
+LiveMachine.TestCase.settings = settings(max_examples=budget(20), stateful_step_count=12, deadline=None)
 TestLiveMachine = LiveMachine.TestCase
 
 

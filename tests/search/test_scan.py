@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import reference_join as naive
+from budgets import budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -52,7 +53,7 @@ def test_scan_over_several_blocks_and_cuts():
         assert as_list(found) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(
     st.sampled_from([32, 64, 128]).flatmap(
         lambda bits: st.tuples(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from budgets import budget
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference_disk import from_ints, near, read_column_file, some_codes, sorted_pairs, to_ints
@@ -21,7 +22,7 @@ SCHEME = "test/v1"
 widths = st.sampled_from([32, 64, 128])
 kinds = st.sampled_from(["uniform", "clustered", "few"])
 in_folder = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=budget(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -5,6 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import reference_pipeline
+from budgets import budget
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -57,7 +58,7 @@ def test_no_pair_is_missed(sets, least, most, memory, batch):
         assert sets[a] & sets[b] and small <= most and small >= least * large - 1e-6
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=budget(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(collections, leasts, st.randoms(use_true_random=False))
 def test_rows_and_ranks(sets, least, random):
     rows = np.array(sorted(random.sample(range(1000), len(sets))), np.int64)

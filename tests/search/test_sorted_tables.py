@@ -7,6 +7,7 @@ from math import ceil, log2
 
 import numpy as np
 import pytest
+from budgets import budget
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
@@ -140,7 +141,7 @@ def test_equal_codes() -> None:
         assert index.tables.codes == 11
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(
     st.sampled_from([32, 64, 128]),
     st.integers(0, 5),

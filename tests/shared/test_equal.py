@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from budgets import budget
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
@@ -20,7 +21,7 @@ IDS = [f"page {i}" for i in range(14)]
 TEXT = "the old mill by river turns slowly while rain falls on quiet roofs and nobody comes to look at it now"
 WORDS = TEXT.split()
 _numbers = itertools.count()
-ONCE = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
+ONCE = settings(max_examples=budget(4), deadline=None, phases=[Phase.explicit, Phase.generate])
 
 
 def codes(words: list[int | None]) -> nd.Codes:

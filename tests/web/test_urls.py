@@ -11,6 +11,7 @@ from urllib.parse import urljoin
 
 import numpy as np
 import pytest
+from budgets import budget
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -328,7 +329,7 @@ def check(url, rules):
     assert {step.rule for step in said.steps} <= {*STANDARD, *nd.UrlRules.known(), "site"}
 
 
-@settings(max_examples=400)
+@settings(max_examples=budget(400))
 @example("http://a.com/index.html/index.html/")
 @example("http://a.com/x/..;jsessionid=1/y")
 @example("http://a.com/%%32%65%%32%65/x")
@@ -338,7 +339,7 @@ def test_canonical_of_canonical_is_itself(url):
     check(url, nd.UrlRules())
 
 
-@settings(max_examples=400)
+@settings(max_examples=budget(400))
 @given(CONSTRUCTED, RULE_SETS)
 def test_so_it_is_under_any_rules(url, rules):
     check(url, rules)
