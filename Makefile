@@ -10,7 +10,7 @@ TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
 # Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
 INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
 
-.PHONY: demo build test engines quick lint format bench bench-index bench-pipeline bench-spark papers quality sanitize clean
+.PHONY: demo build test engines quick soak lint format bench bench-index bench-pipeline bench-spark papers quality sanitize clean
 .DELETE_ON_ERROR:
 
 $(VENV)/.tools: pyproject.toml
@@ -37,14 +37,19 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.test engines
-	$(BIN)/python -m pytest --durations=25
+	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=15
 
 # Java, Redis and Chromium, which some tests run for real.
 engines:
 	@sh tools/engines.sh
 
 quick: $(VENV)/.test engines
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not slow"
+
+# Twenty times the examples of every property, long fuzzing of the service, and 1,000 kills: some hours.
+soak: $(VENV)/.test engines
+	$(BIN)/python -m pytest -n 2 --dist loadscope --hypothesis-profile=soak
+	$(BIN)/python tools/crash_test.py --kills 5000
 
 lint: $(VENV)/.lint
 	$(BIN)/ruff check src tests tools benchmarks examples papers

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from scheduling import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401, hooks
 from skips import not_run, pytest_terminal_summary  # noqa: F401, the second is a hook
 
 from neardup import _core
