@@ -38,6 +38,16 @@ def cpu(request: pytest.FixtureRequest) -> Iterator[_core.Cpu]:
     _core.force_cpu(_core.best_cpu())
 
 
+@pytest.fixture(scope="session", autouse=True)
+def surroundings() -> Iterator[None]:
+    """What commands print depends on the terminal of whoever runs the tests: on a dumb one lines are short."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TERM", "xterm")
+        for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+            patch.delenv(name, raising=False)
+        yield
+
+
 class Corpora(type(Path())):  # type: ignore[misc]
     """The folder of the labelled corpora. A test is skipped at the first one that it needs and that is not there."""
 
