@@ -198,6 +198,7 @@ def test_the_page_says_what_failed():
 
 @pytest.mark.slow
 def test_a_corpus_is_the_same_every_time(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    assert (data / "tldr_short").is_dir()
     settings = {"kind": "real", "sets": ["tldr_short"], "documents": 2000, "median": 300}
     made = []
     for name in ("one", "other"):
@@ -218,6 +219,7 @@ def test_a_corpus_is_the_same_every_time(data: Path, tmp_path: Path, monkeypatch
 
 
 def test_recall_is_counted_against_brute_force(data: Path, monkeypatch: pytest.MonkeyPatch):
+    assert (data / "tldr_short").is_dir()
     ids, texts = recall.load("tldr_short")
     file, lowest = recall.exact("tldr_short", ids)
     assert lowest == 0.3

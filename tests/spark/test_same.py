@@ -50,7 +50,9 @@ def test_a_corpus(
 
 
 def test_no_corpus_is_left_out(data: Path) -> None:
-    assert {name for name, _ in RUNS} == set(same.names_of(data))
+    names = {name for name, _ in RUNS}
+    assert all((data / name).is_dir() for name in names)
+    assert names == set(same.names_of(data))
     assert {partitions for _, partitions in RUNS} == set(same.PARTITIONS)
 
 
