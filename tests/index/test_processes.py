@@ -28,7 +28,8 @@ rounds = states = 0
 with nd.Index(path, mode="read") as index:
     print("open", flush=True)
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end or not states:
+        assert time.monotonic() < end + 300, "nothing changed"
         # Every change keeps these true: pages come and go in pairs, equal and under one keeper.
         entries = {entry.id: entry for entry in index.documents()}
         for id, entry in entries.items():
@@ -66,7 +67,7 @@ def test_readers_see_whole_states(tmp_path):
         for reader in readers:
             assert reader.stdout.readline() == "open\n", reader.stderr.read()
         end, version = time.monotonic() + SECONDS, 0
-        while time.monotonic() < end:
+        while time.monotonic() < end or any(reader.poll() is None for reader in readers):
             version += 1
             page = version % 17
             pair = [
@@ -79,7 +80,7 @@ def test_readers_see_whole_states(tmp_path):
             if version % 40 == 0:
                 index.compact()
         for reader in readers:
-            out, err = reader.communicate(timeout=60)
+            out, err = reader.communicate(timeout=300)
             assert reader.returncode == 0, err
             told = json.loads(out)
             assert told["rounds"] > 0 and told["states"] > 0
@@ -91,7 +92,7 @@ def test_a_second_writer_is_refused_by_name(tmp_path):
         with pytest.raises(nd.DataError, match=f"process {os.getpid()} has this index open"):
             nd.Index(tmp_path / "i")
         other = run_python("import sys, neardup as nd; nd.Index(sys.argv[1])", str(tmp_path / "i"))
-        _, err = other.communicate(timeout=60)
+        _, err = other.communicate(timeout=300)
         assert other.returncode == 1 and f"process {os.getpid()}" in err
     with nd.Index(tmp_path / "i"):
         pass
@@ -196,9 +197,9 @@ def test_a_page_that_is_fetched_again_and_again_is_always_there(tmp_path):
         for reader in readers:
             reader.start()
         end = time.monotonic() + 1.5
-        while time.monotonic() < end and not failures:
+        while (time.monotonic() < end or len(looked) <= 20) and not failures:
             index.seen([page])
         stop.set()
         for reader in readers:
             reader.join()
-    assert not failures and len(looked) > 20
+    assert not failures
