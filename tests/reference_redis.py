@@ -33,8 +33,23 @@ class Server:
     options: tuple[str, ...] = ()
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    known: bool = False  # others may have its port in mind
 
     def start(self) -> Server:
+        """A port that was free may have been taken since; a server that nobody knows yet gets another one then."""
+        while True:
+            self._launch()
+            try:
+                self.wait()
+            except AssertionError:
+                if self.known or "Address already in use" not in (self.folder / "log").read_text():
+                    raise
+                self.port = free_port()
+                continue
+            self.known = True
+            return self
+
+    def _launch(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
@@ -45,15 +60,14 @@ class Server:
                 stdout=log,
                 stderr=log,
             )  # fmt: skip
-        self.wait()
-        return self
 
     def wait(self) -> None:
         deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             assert self.process is None or self.process.poll() is None, (self.folder / "log").read_text()
             with contextlib.suppress(redis.RedisError):
-                if self.client().ping():
+                told = self.client().info("server")["process_id"]
+                if self.process is None or told == self.process.pid:  # and not another one's server on its port
                     return
             time.sleep(0.02)
         raise TimeoutError(f"no answer on port {self.port}")
