@@ -54,7 +54,7 @@ def installed(wheel, tmp_path_factory) -> Path:
 def told(python: Path, *arguments: str, folder: Path) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     command = [str(python.with_name(arguments[0])), *arguments[1:]]
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     return done.stdout
 

@@ -105,7 +105,7 @@ class Driver(Daemon):
     def told(self) -> str:
         return self.log.read_text() + self.out.read_text()
 
-    def finished(self, seconds: float = 180) -> str:
+    def finished(self, seconds: float = 900) -> str:
         """What it printed, when it has ended well."""
         code = self.process.wait(timeout=seconds)
         assert code == 0, self.told()
