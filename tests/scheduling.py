@@ -6,27 +6,35 @@ A plugin of pytest; without pytest-xdist, and without its option `-n`, it does n
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 
-# Tests of a folder share one Spark, one cluster of it, one Redis or one service. The longest first, then files that take
-# longer than a minute.
-TOGETHER = ("tests/spark/", "tests/shared/", "tests/service/", "tests/browser/", "tests/review/")
-LONG: tuple[str, ...] = ()
+# Tests that share a server: the files in which they are, the longest first.
+TOGETHER = {
+    "the cluster of Spark": r"tests/spark/test_(kills|recipes)\.py",
+    "Spark": r"tests/spark/",
+    "Redis": r"tests/shared/",
+    "services": r"tests/service/",
+}
+# Other files that take long; none of them may be the last.
+LONG = r"tests/(browser|review|cli|crawling|findings)/|tests/test_(docs|examples|wheel)\.py"
 
 
 def unit(nodeid: str) -> str:
     """What is given to one process as a whole."""
     file = nodeid.partition("::")[0]
-    return next((folder for folder in TOGETHER if file.startswith(folder)), file)
+    return next((name for name, files in TOGETHER.items() if re.match(files, file)), file)
 
 
 def rank(nodeid: str) -> int:
-    order = (*TOGETHER, *LONG)
-    return order.index(unit(nodeid)) if unit(nodeid) in order else len(order)
+    """Begun in this order."""
+    names = list(TOGETHER)
+    one = unit(nodeid)
+    return names.index(one) if one in names else len(names) + (re.match(LONG, one) is None)
 
 
 @pytest.hookimpl(trylast=True)

@@ -1,5 +1,5 @@
 """Spark says what the local pipeline says of every labelled corpus: the same clusters, keepers and pairs, in 1, 2 and 8
-partitions. Here each corpus runs in one of them and a small one in all; `python -m benchmarks.spark.same` runs all."""
+partitions. Here each corpus runs in one of them and a small one in two; `python -m benchmarks.spark.same` runs all."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ RUNS = [
     ("pydoc_html_versions", 2),  # pages, all of them
     ("tldr_short", 2),
     ("udhr_multilingual", 1),
-    ("udhr_multilingual", 2),
     ("udhr_multilingual", 8),
     ("wiki_html_variants", 2),  # pages
 ]
