@@ -53,8 +53,11 @@ def state(pid: int) -> str:
 
 
 def used(pid: int) -> float:
-    """Seconds of the processor that a process has used."""
-    numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    """Seconds of the processor that a process has used; without end when it is gone."""
+    try:
+        numbers = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except (FileNotFoundError, ProcessLookupError):
+        return float("inf")
     return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
 
@@ -255,7 +258,7 @@ def test_workers_end_when_the_parent_is_killed(page):
     script = """
 import sys, threading, time
 from neardup.web import HtmlExtractor
-extractor = HtmlExtractor("whole", seconds=2)
+extractor = HtmlExtractor("whole", seconds=4)
 page = sys.stdin.read()
 extractor.extract(["<p>ready"])
 print(extractor._workers.running[0].process.pid, flush=True)
@@ -271,7 +274,7 @@ time.sleep(60)
         pid = int(parent.stdout.readline())
         if page == HANGS:
             before = used(pid)
-            assert wait_until(lambda: used(pid) > before + 0.2), "the page is in work"
+            assert wait_until(lambda: used(pid) > before + 0.1), "the page is in work"
         parent.kill()
     # Reaping the orphan is the business of the process that inherits it.
     assert wait_until(lambda: state(pid) in ("", "Z"))
