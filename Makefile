@@ -15,7 +15,7 @@ INSTALL := sh tools/pip_install.sh
 REQUIRED = $(1)/bin/python tools/requirements.py $(2) >$(1)/requirements.txt && $(INSTALL) $(1) -r $(1)/requirements.txt
 PACKAGE = --no-deps --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON --editable .
 
-.PHONY: demo build test engines quick lint format bench bench-index bench-pipeline bench-spark papers quality sanitize \
+.PHONY: demo build test engines quick soak lint format bench bench-index bench-pipeline bench-spark papers quality sanitize \
 	test-lowest check-package clean-room clean
 .DELETE_ON_ERROR:
 
@@ -47,14 +47,19 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed $(VENV)/.test engines
-	$(BIN)/python -m pytest --durations=25
+	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=15
 
 # Java, Redis and Chromium, which some tests run for real.
 engines:
 	@sh tools/engines.sh
 
 quick: $(VENV)/.installed $(VENV)/.test engines
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not slow"
+
+# Twenty times the examples of every property, long fuzzing of the service, and 5,000 kills: some hours.
+soak: $(VENV)/.installed $(VENV)/.test engines
+	$(BIN)/python -m pytest -n 2 --dist loadscope --hypothesis-profile=soak
+	$(BIN)/python tools/crash_test.py --kills 5000
 
 lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check $(SOURCES)

@@ -191,7 +191,8 @@ class _Beating:
             time.sleep(min(1.0, BEAT / 4))
             now = self._place.state(LEASE)
             if now is not None and now != there:
-                raise _refused(self._place.path, now[1])
+                # One of the two may have been read while it was written, and be empty.
+                raise _refused(self._place.path, now[1] or there[1])
             there = now
         if there is not None and self._place.state(LEASE) == there:
             aside = f"{LEASE}-{self._name}"
