@@ -88,7 +88,10 @@ def measure(kind: str, expected: int, documents: int) -> None:
         return b"".join([hiredis.pack_command((b"MGET", *part)) for part in parts])
 
     assert sorted(unpacked(appends_of_core())) == sorted(unpacked(appends_of_library()))
-    asked = [{name for _, *names in unpacked(data) for name in names} for data in (reads_of_core(), reads_of_library())]
+    asked = [
+        {name for _, *names in unpacked(data) for name in names}
+        for data in (reads_of_core(), reads_of_library())
+    ]
     assert asked[0] == asked[1]
     for name, core, library in (
         ("put", appends_of_core, appends_of_library),
@@ -99,7 +102,9 @@ def measure(kind: str, expected: int, documents: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--documents", type=int, default=1024, help="in a batch")
     parser.add_argument("--expected", type=int, default=1_000_000, help="that the tables are laid out for")
     given = parser.parse_args()

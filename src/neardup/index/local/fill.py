@@ -9,7 +9,7 @@ from pathlib import Path
 from neardup.errors import DataError
 from neardup.index.export import Line
 from neardup.index.local.database import Database
-from neardup.index.local.session import DATABASE, create_database, new_folder, remove_all
+from neardup.index.local.session import DATABASE, create_database, new_folder, whole_database
 from neardup.index.recipe import Recipe
 
 __all__ = ["fill_folder"]
@@ -19,16 +19,11 @@ def fill_folder(folder: Path, recipe: Recipe, lines: Iterable[Line]) -> int:
     """A new index with these documents, under its name when it is whole."""
     if folder.exists() and any(folder.iterdir()):
         raise DataError(f"{folder}: a new index goes to a new folder")
-    half = folder / f"{DATABASE}.filling"
-    with new_folder(folder):
-        try:
-            create_database(half, recipe)
-            with contextlib.closing(Database(half, durability="normal")) as database:
-                count = _insert(database, lines)
-                database.run("PRAGMA journal_mode = DELETE")
-            half.rename(folder / DATABASE)
-        finally:
-            remove_all(half)
+    with new_folder(folder), whole_database(folder / DATABASE) as half:
+        create_database(half, recipe)
+        with contextlib.closing(Database(half, durability="normal")) as database:
+            count = _insert(database, lines)
+            database.run("PRAGMA journal_mode = DELETE")
     return count
 
 

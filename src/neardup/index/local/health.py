@@ -14,7 +14,7 @@ from neardup.index.answers import Health
 from neardup.index.local.cache import Loaded
 from neardup.index.local.columns import Columns, Flags, read_columns
 from neardup.index.local.database import Database
-from neardup.index.local.session import CACHE, DATABASE, Session, new_folder, remove_all
+from neardup.index.local.session import CACHE, DATABASE, Session, new_folder, whole_database
 from neardup.index.local.state import logged
 
 __all__ = ["backup", "verify"]
@@ -128,8 +128,7 @@ def backup(session: Session, target: Path) -> None:
     """The database by SQLite's own online backup, and the cache files that fit it."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise DataError(f"{target}: a backup goes to a new folder")
-    half = target / f"{DATABASE}.new"
-    with new_folder(target):
+    with new_folder(target), whole_database(target / DATABASE) as half:
         try:
             session.database.backup(half)
             with contextlib.closing(Database(half)) as copy:
@@ -139,8 +138,6 @@ def backup(session: Session, target: Path) -> None:
                 # A file that went meanwhile is made again from the copy when that is opened.
                 with contextlib.suppress(FileNotFoundError):
                     shutil.copyfile(session.cache.folder / name, target / CACHE / name)
-            half.rename(target / DATABASE)
         except BaseException:
-            remove_all(half)
             shutil.rmtree(target / CACHE, ignore_errors=True)
             raise

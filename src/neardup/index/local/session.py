@@ -25,7 +25,15 @@ from neardup.index.recipe import Recipe
 from neardup.index.tables import hash_ids
 from neardup.storage.lock import FileLock, Gate
 
-__all__ = ["CACHE", "DATABASE", "Session", "check_new_folder", "create_database", "new_folder", "remove_all"]
+__all__ = [
+    "CACHE",
+    "DATABASE",
+    "Session",
+    "check_new_folder",
+    "create_database",
+    "new_folder",
+    "whole_database",
+]
 
 DATABASE, CACHE, LOCK = "index.sqlite", "cache", "lock"
 ROWS_BEFORE_SAVE = 1 << 18
@@ -34,18 +42,32 @@ Rows = NDArray[np.int64]
 
 
 def create_database(path: Path, recipe: Recipe) -> None:
-    """An empty index's database; it has its name only when it is whole."""
+    """An empty index's database."""
+    with (
+        whole_database(path) as half,
+        contextlib.closing(Database(half, create=True, durability="full")) as database,
+    ):
+        with database.transaction():
+            database.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
+        database.run("PRAGMA journal_mode = DELETE")  # all of it in the one file that gets the name
+
+
+@contextmanager
+def whole_database(path: Path) -> Iterator[Path]:
+    """Another name for a database that is not whole yet; it gets its own when the block ends well, else it is removed,
+    with what SQLite keeps beside it."""
     half = path.with_name(f"{path.name}.new")
-    remove_all(half)
+    _remove(half)
     try:
-        with contextlib.closing(Database(half, create=True, durability="full")) as database:
-            with database.transaction():
-                database.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
-            database.run("PRAGMA journal_mode = DELETE")  # all of it in the one file that gets the name
+        yield half
         half.rename(path)
-    except BaseException:
-        remove_all(half)
-        raise
+    finally:
+        _remove(half)
+
+
+def _remove(database: Path) -> None:
+    for left in database.parent.glob(f"{database.name}*"):
+        left.unlink()
 
 
 def _locked(folder: Path) -> FileLock:
@@ -59,12 +81,6 @@ def _locked(folder: Path) -> FileLock:
         )
 
     return FileLock(folder / LOCK, refused, str(os.getpid()).encode())
-
-
-def remove_all(database: Path) -> None:
-    """Remove a database and what SQLite keeps beside it."""
-    for left in database.parent.glob(f"{database.name}*"):
-        left.unlink()
 
 
 def check_new_folder(folder: Path) -> None:
