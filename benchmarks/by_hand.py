@@ -1,18 +1,23 @@
-"""How long it takes to make the commands of one batch of a shared index: by the core, and by the client library.
+"""What the core does by hand, beside the library that could do it: the same bytes in, the same answers out.
 
-    python benchmarks/resp.py
+    python benchmarks/by_hand.py
 
-The library's way groups rows by bucket in numpy and packs each command with hiredis, as redis-py does. Both ways make
-the same commands, which is checked. Nothing is sent.
+Commands: those of one batch of a shared index. The library's way groups rows by bucket in numpy and packs each command
+with hiredis, as redis-py does. Nothing is sent.
+
+Lines: documents that a service gets in bulk, as ids and native texts. The library's way decodes each line with msgspec
+to a struct, and gives the texts to the core.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from collections.abc import Callable
 
 import hiredis
+import msgspec
 import numpy as np
 
 import neardup as nd
@@ -101,6 +106,40 @@ def measure(kind: str, expected: int, documents: int) -> None:
         print(f"{kind:8} {name:8} core {one:7.2f} ms  library {other:7.2f} ms  {other / one:4.1f} times")
 
 
+class Line(msgspec.Struct):
+    id: str
+    text: str
+
+
+def measure_lines(documents: int, words: int) -> None:
+    rng = np.random.default_rng(1)
+    texts = [" ".join(f"word{n}" for n in rng.integers(0, 10_000, words)) for _ in range(documents)]
+    lines = [json.dumps({"id": f"https://example.org/{n}", "text": text}) for n, text in enumerate(texts)]
+    data = "".join(f"{line}\n" for line in lines).encode()
+    decoder = msgspec.json.Decoder(Line)
+
+    def by_core() -> tuple[list[str], _core.Texts]:
+        found = _core.read_text_lines(np.frombuffer(data, np.uint8))
+        assert found is not None
+        made = _core.Texts()
+        made.add_spans(*found[1:])
+        return found[0], made
+
+    def by_library() -> tuple[list[str], _core.Texts]:
+        found = decoder.decode_lines(data)
+        made = _core.Texts()
+        made.add(tuple(line.text if line.text.isascii() else line.text.encode() for line in found))
+        return [line.id for line in found], made
+
+    assert by_core()[0] == by_library()[0]
+    seed = 1
+    assert np.array_equal(
+        *(_core.hash_texts(way()[1], seed, _core.Hash.xxh3) for way in (by_core, by_library))
+    )
+    one, other = best(by_core), best(by_library)
+    print(f"lines of {words} words  core {one:7.2f} ms  library {other:7.2f} ms  {other / one:4.1f} times")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -110,6 +149,8 @@ def main() -> None:
     given = parser.parse_args()
     for kind in ("minhash", "codes"):
         measure(kind, given.expected, given.documents)
+    for words in (20, 500):
+        measure_lines(given.documents, words)
 
 
 if __name__ == "__main__":
