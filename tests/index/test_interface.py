@@ -9,21 +9,25 @@ import sys
 import pytest
 
 import neardup as nd
-from neardup.index.interface import Opening, Store
+from neardup.index.interface import Opening, Store, Writer
 from neardup.index.local.store import LocalStore
+from neardup.index.local.writes import LocalWriter
 from neardup.index.redis.store import RedisStore
+from neardup.index.redis.writes import RedisWriter
 
 
-def asked() -> dict[str, object]:
-    return {
-        name: value for name, value in vars(Store).items() if inspect.isfunction(value) and name[0] != "_"
-    }
+def asked(interface: type) -> dict[str, object]:
+    found = vars(interface).items()
+    return {name: value for name, value in found if inspect.isfunction(value) and name[0] != "_"}
 
 
-@pytest.mark.parametrize("kind", [LocalStore, RedisStore])
-def test_a_store_has_every_method_with_the_same_arguments(kind):
-    assert {"put", "search", "lines", "verify", "close"} <= asked().keys()
-    for name, value in asked().items():
+@pytest.mark.parametrize(
+    ("interface", "kind"),
+    [(Store, LocalStore), (Store, RedisStore), (Writer, LocalWriter), (Writer, RedisWriter)],
+)
+def test_a_store_has_every_method_with_the_same_arguments(interface, kind):
+    assert {"search", "lines", "verify", "close"} <= asked(Store).keys() and "put" in asked(Writer)
+    for name, value in asked(interface).items():
         own = vars(kind).get(name)
         assert own is not None, name
         assert list(inspect.signature(own).parameters) == list(inspect.signature(value).parameters), name

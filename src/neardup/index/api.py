@@ -157,7 +157,7 @@ class Index:
                     raise DataError(f"expected Documents, got {type(document).__name__}")
             items = self.prepare([document.text for document in batch])
             metas = [meta_text(document.meta) for document in batch]
-            parts.append(self._store.put([document.id for document in batch], items, metas, ttl))
+            parts.append(self._store.writer.put([document.id for document in batch], items, metas, ttl))
         return Answers.joined(parts)
 
     def prepare(self, texts: Sequence[str] | _core.Texts, *, threads: int | None = None) -> Items:
@@ -179,9 +179,9 @@ class Index:
         texts = [None] * len(ids) if metas is None else [meta_text(meta or {}) for meta in metas]
         size = self._store.batch
         if size is None or len(ids) <= size:
-            return self._store.put(ids, items, texts, ttl)
+            return self._store.writer.put(ids, items, texts, ttl)
         cuts = [slice(start, start + size) for start in range(0, len(ids), size)]
-        return Answers.joined([self._store.put(ids[c], items.cut(c), texts[c], ttl) for c in cuts])
+        return Answers.joined([self._store.writer.put(ids[c], items.cut(c), texts[c], ttl) for c in cuts])
 
     def seen_prints(
         self,
@@ -212,15 +212,15 @@ class Index:
 
     def remove(self, ids: str | Iterable[str]) -> int:
         """Delete documents; gives how many of them there were. A cluster that loses its keeper gets a new one."""
-        return self._store.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
+        return self._store.writer.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
 
     def forget(self, before: float) -> int:
         """Delete all documents added before a time, in seconds since 1970; gives how many there were."""
-        return self._store.forget(int(before * 1000))
+        return self._store.writer.forget(int(before * 1000))
 
     def expire(self) -> int:
         """Delete the expired documents; adding does so too. Gives how many there were."""
-        return self._store.expire()
+        return self._store.writer.expire()
 
     @overload
     def search(self, queries: str | Document, *, mode: Mode = "all") -> list[Hit]: ...  # type: ignore[overload-overlap]

@@ -22,7 +22,7 @@ from neardup.index.recipe import Contents, Recipe
 from neardup.search.interface import Hits, Mode
 from neardup.values.seeds import Seed
 
-__all__ = ["Durability", "Opening", "Rows", "Store", "check_folder", "read_only", "unsupported"]
+__all__ = ["Durability", "Opening", "Rows", "Store", "Writer", "check_folder", "read_only", "unsupported"]
 
 Durability = Literal["full", "normal"]
 Rows = NDArray[np.int64]
@@ -63,8 +63,19 @@ class Opening:
         recipe.check_given(path, self.config, self.store, self.scheme)
 
 
+class Writer(Protocol):
+    """Inserts and deletes documents; `before` is in milliseconds since 1970. Any thread may call any method."""
+
+    def put(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers: ...
+    def remove(self, ids: Sequence[str]) -> int: ...
+    def forget(self, before: int) -> int: ...
+    def expire(self) -> int: ...
+
+
 class Store(Protocol):
-    """Where documents are kept and found. Times are in milliseconds since 1970; any thread may call any method."""
+    """Where documents are kept and found. Any thread may call any method."""
 
     path: Path | str
     recipe: Recipe
@@ -73,14 +84,9 @@ class Store(Protocol):
     @property
     def matcher(self) -> Matcher: ...
     @property
+    def writer(self) -> Writer: ...
+    @property
     def rebuilt(self) -> tuple[str, ...]: ...
-
-    def put(
-        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
-    ) -> Answers: ...
-    def remove(self, ids: Sequence[str]) -> int: ...
-    def forget(self, before: int) -> int: ...
-    def expire(self) -> int: ...
 
     def search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]: ...
     def search_rows(self, items: Items, mode: Mode, threads: int | None) -> Hits: ...

@@ -73,7 +73,7 @@ def _copy(target: LocalStore, batch: list[Stored]) -> None:
     """Documents with the times they had."""
     items = target.matcher.of_texts([entry.text or "" for entry in batch], pack=True)
     metas = [meta_text(entry.meta) for entry in batch]
-    answers = target.put([entry.id for entry in batch], items, metas, None)
+    answers = target.writer.put([entry.id for entry in batch], items, metas, None)
     target.set_times(
         [
             (int(entry.added * 1000), None if entry.expires is None else int(entry.expires * 1000), row)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.index.answers import Answers, Cluster, Health, Hit, Stats, Stored
+from neardup.index.answers import Cluster, Health, Hit, Stats, Stored
 from neardup.index.export import Line
 from neardup.index.hits import hits_of
 from neardup.index.interface import Opening, Rows, check_folder
@@ -51,7 +51,7 @@ class LocalStore:
         self.recipe = self.session.recipe
         try:
             opening.check_recipe(folder, self.recipe)
-            self._writer = LocalWriter(self.session, opening.ttl)
+            self.writer = LocalWriter(self.session, opening.ttl)
         except BaseException:
             self.session.close()
             raise
@@ -64,20 +64,6 @@ class LocalStore:
     def rebuilt(self) -> tuple[str, ...]:
         return self.session.rebuilt
 
-    def put(
-        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
-    ) -> Answers:
-        return self._writer.put(ids, items, metas, ttl)
-
-    def remove(self, ids: Sequence[str]) -> int:
-        return self._writer.remove(ids)
-
-    def forget(self, before: int) -> int:
-        return self._writer.forget(before)
-
-    def expire(self) -> int:
-        return self._writer.expire()
-
     def set_times(self, times: Sequence[tuple[int, int | None, int]]) -> None:
         """When documents were added and when they expire, with their rows."""
         database = self.session.database
@@ -88,7 +74,7 @@ class LocalStore:
         with self.session.reading() as database:
             mine = self.session.rows_of([id for id in own if id], database)
             # A document's own row, or one that has expired, must not take the one place that `first` has.
-            wide: Mode = "all" if mine or time.time() * 1000 >= self._writer.next_expiry else mode
+            wide: Mode = "all" if mine or time.time() * 1000 >= self.writer.next_expiry else mode
             found = self.matcher.stored(items, database, followers=True, mode=wide)
             return hits_of(found, names_alive(database, found.right, time.time()), own, mode)
 
@@ -166,7 +152,7 @@ class LocalStore:
 
     def refresh(self) -> bool:
         changed = self.session.refresh()
-        self._writer.look()
+        self.writer.look()
         return changed
 
     def compact(self) -> None:

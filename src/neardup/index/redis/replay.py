@@ -73,7 +73,7 @@ def _play(store: RedisStore, changes: Iterable[Change]) -> int:
         if change.put is None:
             _put(store, batch)
             batch = []
-            store.remove(change.removed)
+            store.writer.remove(change.removed)
         elif change.put.get("expires") is None or change.put["expires"] > now:
             batch.append(change.put)
         count += 1

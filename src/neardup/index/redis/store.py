@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from neardup.index.answers import Answers, Cluster, Health, Hit, Stored
+from neardup.index.answers import Cluster, Health, Hit, Stored
 from neardup.index.export import Line
 from neardup.index.inputs import check_ids
 from neardup.index.interface import Opening, Rows, unsupported
@@ -85,20 +85,6 @@ class RedisStore:
     def rebuilt(self) -> tuple[str, ...]:
         """Nothing: a shared index has no cache."""
         return ()
-
-    def put(
-        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
-    ) -> Answers:
-        return self.writer.put(ids, items, metas, ttl)
-
-    def remove(self, ids: Sequence[str]) -> int:
-        return self.writer.remove(ids)
-
-    def forget(self, before: int) -> int:
-        return self.writer.forget(before)
-
-    def expire(self) -> int:
-        return self.writer.expire()
 
     def search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
         return self._reader.hits(items, own, mode, int(time.time() * 1000))
