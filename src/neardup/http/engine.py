@@ -134,7 +134,7 @@ class Engine:
     def _hits(self, group: list[Asked], textual: bool, first: bool) -> list[list[Hit]]:
         mode = "first" if first else "all"
         if textual:
-            found: list[list[Hit]] = self.index.search([one.text or "" for one in group], mode=mode)  # type: ignore[arg-type]
+            found: list[list[Hit]] = self.index.search([one.text or "" for one in group], mode=mode)  # type: ignore[call-overload]
             return found
         return self.index.search_prints(self.form.joined([one.code or b"" for one in group]), mode=mode)  # type: ignore[arg-type]
 

@@ -12,7 +12,7 @@ from reference.index import answers, near_codes, of_codes
 from support.budgets import budget
 
 import neardup as nd
-from neardup.index.export import recover_index
+from neardup.index.rebuild import recover_index
 
 CODES = near_codes(1, 1500)
 PLACES = budget(60, 1000)
@@ -28,7 +28,7 @@ def whole(tmp_path_factory):
         index.compact()
         index.add_prints(ids[1000:1200], CODES.take(slice(1000, 1200)))
         index.remove(ids[100:160])
-        index._session.save()
+        index._store.session.save()
         index.add_prints(ids[1200:], CODES.take(slice(1200, 1500)))
         index.remove(ids[200:230])
         expected = answers(index, CODES)

@@ -16,7 +16,8 @@ from reference.redis import Server
 
 import neardup as nd
 from neardup.cli import main
-from neardup.index.redis import SharedIndex, SharedIndexError
+from neardup.index.local.store import LocalStore
+from neardup.index.redis import SharedIndexError
 from neardup.index.redis.address import Address
 from neardup.index.redis.records import PENDING, VOID, Record
 
@@ -39,9 +40,9 @@ def name_of(address: str) -> str:
 def test_an_address_is_not_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with nd.Index("redis:pages") as index:
-        assert not isinstance(index, SharedIndex)
+        assert isinstance(index._store, LocalStore)
     with nd.Index(Path("redis://x")) as index:
-        assert not isinstance(index, SharedIndex)
+        assert isinstance(index._store, LocalStore)
     assert (tmp_path / "redis:pages").is_dir()
 
 
@@ -225,9 +226,9 @@ def test_memory_of_a_document(redis_server: str, tmp_path: Path) -> None:
         apart.kill()
 
 
-def halfway(index: SharedIndex, id: str, word: int, when: str) -> None:
+def halfway(index: nd.Index, id: str, word: int, when: str) -> None:
     """Add a document as a worker would that dies at some point."""
-    settling = index._shared._settling
+    settling = index._store.writer._settling
 
     class Dead(BaseException):
         pass
@@ -236,21 +237,21 @@ def halfway(index: SharedIndex, id: str, word: int, when: str) -> None:
         raise Dead
 
     places = {
-        "written": (index._documents, "claimed"),
+        "written": (index._store._documents, "claimed"),
         "claimed": (settling, "settle"),
         "read": (settling, "_commit"),
-        "committed": (index._shared, "_count"),
+        "committed": (index._store.writer, "_count"),
     }
     target, method = places[when]
     setattr(target, method, dies)
     if when == "written":
-        claims = index._documents.claims
-        index._documents.claims = lambda *given: claims(*given)._replace(commands=[])
+        claims = index._store._documents.claims
+        index._store._documents.claims = lambda *given: claims(*given)._replace(commands=[])
     with pytest.raises(Dead):
         index.seen_prints([id], codes(word))
     delattr(target, method)
     if when == "written":
-        del index._documents.claims
+        del index._store._documents.claims
 
 
 @pytest.mark.parametrize("when", ["written", "claimed", "read"])
@@ -301,7 +302,7 @@ def test_an_earlier_ticket_is_waited_for(address: Callable[..., str]) -> None:
 
     where = address(patience=10)
     with nd.Index(where, **CODES) as first, nd.Index(where) as second:
-        settling = first._shared._settling
+        settling = first._store.writer._settling
         real, reached, go = settling._commit, threading.Event(), threading.Event()
 
         def held(*given: object) -> object:
@@ -333,17 +334,17 @@ def test_a_later_ticket_is_told_to_look_again(address: Callable[..., str]) -> No
     """One that was about to say "new" is stopped by a page that took its ticket before and came to write after."""
     where = address(patience=10)
     with nd.Index(where, **CODES) as late, nd.Index(where) as quick:
-        real = late._shared._numbers
+        real = late._store.writer._numbers
         answers = {}
 
         def between(count: int, now: int) -> object:
             numbers = real(count, now)
-            settling = quick._shared._settling
+            settling = quick._store.writer._settling
             commit = settling._commit
 
             def overtaken(*given: object) -> object:
                 settling._commit = commit
-                late._shared._numbers = real
+                late._store.writer._numbers = real
                 # The earlier ticket writes and settles while the later one is about to commit.
                 answers["early"] = resume()
                 return commit(*given)
@@ -354,10 +355,10 @@ def test_a_later_ticket_is_told_to_look_again(address: Callable[..., str]) -> No
 
         def resume() -> object:
             with nd.Index(where) as third:
-                third._shared._numbers = lambda count, now: (np.array([900]), 0)
+                third._store.writer._numbers = lambda count, now: (np.array([900]), 0)
                 return third.seen_prints(["early"], codes(7))[0]
 
-        late._shared._numbers = between
+        late._store.writer._numbers = between
         answers["late"] = late.seen_prints(["late"], codes(7))[0]
         assert answers["early"].new
         assert answers["quick"].duplicate_of == "early"
@@ -585,7 +586,7 @@ def test_export_and_import(address: Callable[..., str], tmp_path: Path) -> None:
         assert one.export(tmp_path / "all.parquet") == 3
         expected = list(one.documents())
     again = address()
-    from neardup.index.export import import_index
+    from neardup.index.rebuild import import_index
 
     assert import_index(again, str(tmp_path / "all.parquet")) == 3
     assert import_index(tmp_path / "local", str(tmp_path / "all.parquet")) == 3

@@ -38,13 +38,13 @@ def test_a_server_that_is_gone_is_asked_once_and_not_for_every_document(
     opening = Opening(Metrics())
     engine = opening.ready = Engine(index, Limits())
     asked: list[int] = []
-    put = index._takes.put
+    put = index._store.writer.put
 
     def counted(ids: Any, *given: Any) -> Any:
         asked.append(len(ids))
         return put(ids, *given)
 
-    monkeypatch.setattr(index._takes, "put", counted)
+    monkeypatch.setattr(index._store.writer, "put", counted)
     route = BulkRoute(opening)
 
     async def sent(body: bytes) -> Any:

@@ -200,7 +200,10 @@ def test_the_command_line_shows_no_password(guarded: Guarded, capsys: pytest.Cap
     where = guarded.url("127.0.0.1", guarded.file("ca", "ca.pem"), *own(guarded))
     with nd.Index(where, **CODES) as index:
         index.seen_prints(["shown"], codes(2**60))
-        assert "hunter2" not in f"{index.path} {index!r} {vars(index)} {vars(index._connection)}"
+        assert (
+            "hunter2"
+            not in f"{index.path} {index!r} {vars(index)} {vars(index._store)} {vars(index._store._connection)}"
+        )
     for words in (["stats"], ["get", "shown"], ["verify"], ["remove", "shown"]):
         main(["index", words[0], where, *words[1:], "--json"])
         told = capsys.readouterr()
