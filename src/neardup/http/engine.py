@@ -76,9 +76,9 @@ class Engine:
         self.intake = Intake(index, limits, self.form, self._extract, lambda size: said("seen", size))
 
     def close(self) -> None:
-        """After the last request; what was queued is done first."""
+        """After the last request; what was queued by clients that are gone is not begun."""
         for executor in (self._pages, self._reader, self._slow):
-            executor.shutdown(wait=True)
+            executor.shutdown(wait=True, cancel_futures=True)
         self.intake.close()
         if self._html is not None:
             self._html.close()

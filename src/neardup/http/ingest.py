@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from neardup import _core
 from neardup.errors import DataError, FormatError, NeardupError, SharedIndexError
@@ -20,7 +21,7 @@ from neardup.http.batching import Batcher
 from neardup.http.hex_fingerprints import PrintForm
 from neardup.http.limits import Limits, Refused, check_depth
 from neardup.http.lines import FEW, LinePart
-from neardup.http.schemas import NO_META, Line, RecentHit, SeenAnswer, decode_meta
+from neardup.http.schemas import DocumentRequest, RecentHit, SeenAnswer, decode_meta
 from neardup.index import Index
 from neardup.index.answers import Answers, Seen
 from neardup.index.inputs import check_ids, meta_text
@@ -71,11 +72,11 @@ class Intake:
         for executor in (self._printer, self.writer):
             executor.shutdown(wait=True)
 
-    def check(self, document: Line) -> Coming:
+    def check(self, document: DocumentRequest) -> Coming:
         """A document without HTML, ready to be put; DataError or Refused if it cannot be."""
         check_one(document.text, document.html, document.fingerprint)
         check_ids((document.id,))
-        meta = None if document.meta is NO_META else self._meta(document.meta)
+        meta = None if isinstance(document.meta, UnsetType) else self._meta(document.meta)
         code = None
         if document.fingerprint is not None:
             if self._index.store != "none":
@@ -94,7 +95,7 @@ class Intake:
             meta_text(meta)
         return meta
 
-    async def seen(self, document: Line) -> SeenAnswer:
+    async def seen(self, document: DocumentRequest) -> SeenAnswer:
         """Look a document up and remember it, in one step."""
         coming = self.check(document)
         if document.html is not None:
@@ -155,7 +156,7 @@ class Intake:
         if any(
             isinstance(one, BaseException)
             or one.html is not None
-            or one.meta is not NO_META
+            or one.meta is not UNSET
             or one.ttl is not None
             for one in documents
         ):
@@ -171,7 +172,7 @@ class Intake:
             return None
         return self._form.column(digits)
 
-    async def put_all(self, documents: Sequence[Line | BaseException]) -> list[Any]:
+    async def put_all(self, documents: Sequence[DocumentRequest | BaseException]) -> list[Any]:
         """`seen` for many: an answer, or the exception that says what is wrong, for each."""
         coming: list[Any] = []
         for document in documents:

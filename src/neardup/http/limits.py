@@ -16,10 +16,19 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
 class Refused(Exception):
-    """A request that is not served, with the status and the reason its sender is told."""
+    """A request that is not served: its status, the reason for its sender, and more headers for the answer. `logged`
+    is the reason for the logs, if the sender must not learn it."""
 
-    def __init__(self, status: int, reason: str) -> None:
-        self.status, self.reason = status, reason
+    def __init__(
+        self,
+        status: int,
+        reason: str,
+        *,
+        logged: str | None = None,
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+    ) -> None:
+        self.status, self.reason, self.headers = status, reason, headers
+        self.logged = logged or reason
         super().__init__(reason)
 
 
