@@ -165,20 +165,24 @@ class Application:
         return body
 
     async def _unless_gone(self, work: Awaitable[Reply], receive: Receive) -> Reply:
-        """The answer of a slow route. Its work is cancelled if the client hangs up or there is no more time: what waits
-        for a thread is not begun."""
+        """The answer of a slow route. Its work is cancelled if the client hangs up, the service stops or its time is
+        over: what waits for a thread is not begun."""
         if self._ended is None:
             self._ended = asyncio.get_running_loop().create_future()
         answer, gone = asyncio.ensure_future(work), asyncio.ensure_future(_hung_up(receive))
         try:
             first: set[asyncio.Future[Any]] = {answer, gone, self._ended}
-            await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(first, timeout=self.limits.answer_seconds, return_when=asyncio.FIRST_COMPLETED)
             if answer.done():
                 return answer.result()
             answer.cancel()
             await asyncio.wait({answer})
             if self._ended.done():
                 raise Refused(503, "the service is stopping, and had no time left for this")
+            if not gone.done():
+                raise Refused(
+                    503, f"no answer within {self.limits.answer_seconds:g} seconds: it is busy here"
+                )
             raise Refused(HUNG_UP, "the client hung up before its answer was ready")
         finally:
             answer.cancel()

@@ -38,6 +38,7 @@ __all__ = ["Engine"]
 
 Result = TypeVar("Result")
 HTML_AT_ONCE = 32
+LOADED_AT_ONCE = 4  # stored texts: their sizes are known when they are loaded, and no earlier
 
 
 class Asked(NamedTuple):
@@ -207,21 +208,9 @@ class Engine:
 
     def _collapse(self, ranked: CollapseRequest, texts: list[str | None]) -> CollapseAnswer:
         ids = [one.id for one in ranked.results]
-        missing = [at for at, text in enumerate(texts) if text is None]
-        stored = dict(zip(missing, self.index.get_all([ids[at] for at in missing]), strict=True))
-        for at, entry in stored.items():
-            if entry is None:
-                raise DataError(f"result {at} has no text, and the index has no document of its id")
-        if stored and len(stored) == len(ids) and self.index.store == "none":
-            return self._collapse_codes(ids, [entry for entry in stored.values() if entry is not None])
-        for at, entry in stored.items():
-            if entry is None or entry.text is None:
-                raise DataError(
-                    "this index keeps no texts: send them with the results, with all or with none"
-                )
-            texts[at] = entry.text
-        if sum(len(text or "") for text in texts) > self.limits.body:
-            raise Refused(413, f"texts to be collapsed have at most {self.limits.body:,} characters together")
+        if ids and self.index.store == "none" and all(text is None for text in texts):
+            return self._collapse_codes(ids)
+        self._load(ids, texts)
         config = self.index.config
         threshold = config.verify.threshold if ranked.threshold is None else ranked.threshold
         shown = collapse([text or "" for text in texts], threshold=threshold, features=config.compared)
@@ -236,7 +225,38 @@ class Engine:
             ]
         )
 
-    def _collapse_codes(self, ids: list[str], entries: list[Stored]) -> CollapseAnswer:
+    def _load(self, ids: list[str], texts: list[str | None]) -> None:
+        """Put stored texts where there are none, a few at a time: refused before more is loaded than may be."""
+        budget = self.limits.body - sum(len(text or "") for text in texts)
+        missing = [at for at, text in enumerate(texts) if text is None]
+        for start in range(0, len(missing), LOADED_AT_ONCE):
+            group = missing[start : start + LOADED_AT_ONCE]
+            for at, entry in zip(group, self._stored(ids, group), strict=True):
+                if entry.text is None:
+                    raise DataError(
+                        "this index keeps no texts: send them with the results, with all or with none"
+                    )
+                budget -= len(entry.text)
+                self._check_budget(budget)
+                texts[at] = entry.text
+        self._check_budget(budget)
+
+    def _check_budget(self, left: int) -> None:
+        if left < 0:
+            most = self.limits.body
+            reason = f"texts to be collapsed have at most {most:,} characters together; send fewer results"
+            raise Refused(413, reason)
+
+    def _stored(self, ids: list[str], places: list[int]) -> list[Stored]:
+        """What is stored under the ids at these places."""
+        found = self.index.get_all([ids[at] for at in places])
+        for at, entry in zip(places, found, strict=True):
+            if entry is None:
+                raise DataError(f"result {at} has no text, and the index has no document of its id")
+        return [entry for entry in found if entry is not None]
+
+    def _collapse_codes(self, ids: list[str]) -> CollapseAnswer:
+        entries = self._stored(ids, list(range(len(ids))))
         prints = self.form.joined([entry.fingerprint or b"" for entry in entries])
         if not isinstance(prints, Codes):
             raise DataError("this index keeps no texts and no codes: send texts with the results")

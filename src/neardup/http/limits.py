@@ -45,7 +45,8 @@ class Limits:
     values          objects and arrays in the JSON of a question
     header_seconds  until the head of a request is here, and how long a silent connection stays open
     body_seconds    until its body is here
-    drain_seconds   what is left to requests in work when the service is told to stop
+    answer_seconds  until a slow request is answered, from the moment its body is here
+    drain_seconds   from the signal to stop to the end of the process
     documents       in one bulk request or one list to be collapsed
     compared        characters of each of two texts to be compared, or of all in a list to be collapsed
     tried           characters of a text to be tried
@@ -60,6 +61,7 @@ class Limits:
     values: int = 100_000
     header_seconds: float = 10.0
     body_seconds: float = 30.0
+    answer_seconds: float = 120.0
     drain_seconds: float = 20.0
     documents: int = 100_000
     collapsed: int = 1000
