@@ -62,7 +62,8 @@ def request(number: int) -> bytes:
 def send_and_hang_up(server: Service, many: int) -> None:
     with ExitStack() as held, httpx.Client(base_url=server.url, trust_env=False, timeout=60) as http:
         for number in range(many):
-            held.enter_context(server.connect()).sendall(request(2 * number))
+            sent = request(2 * number)
+            held.enter_context(server.connect()).sendall(sent)
         deadline = time.monotonic() + 60
         while http.get("/v1/live").json()["in_work"] < many // 2:
             assert time.monotonic() < deadline, "the requests are in work by now"
@@ -111,9 +112,11 @@ def test_clients_that_still_wait_at_the_end_are_refused(tmp_path):
     ):
         held.callback(process.kill)
         server = Service(process, process.stdout.readline().strip())
-        connections = [held.enter_context(server.connect()) for _ in range(30)]
-        for number, connection in enumerate(connections):
-            connection.sendall(request(2 * number))
+        connections = []
+        for number in range(30):
+            sent = request(2 * number)
+            connections.append(held.enter_context(server.connect()))
+            connections[-1].sendall(sent)
         deadline = time.monotonic() + 60
         while httpx.get(f"{server.url}/v1/live", trust_env=False, timeout=60).json()["in_work"] < 20:
             assert time.monotonic() < deadline, "the requests are in work by now"
