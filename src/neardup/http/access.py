@@ -13,7 +13,7 @@ from neardup.http.limits import Refused
 __all__ = ["Access", "check_single"]
 
 OWN_NAME = re.compile(rb"(localhost|127\.[0-9.]+|\[[0-9a-f:]+\])(:[0-9]*)?")
-# Whoever is in front of the service may take the first of two, and the service the last.
+# Of two, a proxy in front of the service may use the first, and the service the last.
 ONCE = frozenset({b"host", b"origin", b"content-length", b"authorization"})
 OWN_SITES = frozenset({b"same-origin", b"none"})
 Headers = Mapping[bytes, bytes]
@@ -63,8 +63,8 @@ class Access:
 
     @staticmethod
     def _check_names(headers: Headers) -> None:
-        """Whoever can reach this machine's loopback may ask, but not the pages in its browser: neither from an origin
-        of their own nor under a name that was made to lead here."""
+        """Programs on this machine may ask, pages in its browser may not: neither from an origin of their own nor
+        under a name that was made to resolve to this machine."""
         host = headers.get(b"host", b"localhost").lower()
         if not OWN_NAME.fullmatch(host):
             raise Refused(403, "this service answers to the names of this machine alone")

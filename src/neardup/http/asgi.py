@@ -45,7 +45,7 @@ class Application:
     access     who may ask
     pages      files that anybody may read: they hold no data, and ask for it with the token
     headers    of every answer but files, which have their own
-    explain    turns an exception of a handler into what its client is told; None for those nobody expected
+    explain    turns an exception of a handler into a refusal; None if nobody expected it
     logs_all   whether requests that went well are logged, too
     """
 

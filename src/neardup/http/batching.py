@@ -49,7 +49,7 @@ class Batcher(Generic[Item, Answer]):
     def _start(self) -> None:
         batch = self._waiting[: self._most]
         del self._waiting[: self._most]
-        # A caller that has gone away while it waited has nothing done for it.
+        # Items of callers that were cancelled while they waited are left out.
         batch = [(item, future) for item, future in batch if not future.cancelled()]
         if not batch:
             self._busy = False

@@ -40,7 +40,7 @@ async def _put_lines(body: bytes, service: Service, request_id: str, *, answers:
     try:
         for part in line_parts(body, engine.limits.documents):
             before = writing[-1] if writing else None
-            writing.append(asyncio.create_task(engine.intake.put_lines(part, before)))
+            writing.append(asyncio.create_task(engine.ingest.put_lines(part, before)))
             # One part is read while one before it is written; not many more, as each of them holds its documents twice.
             if len(writing) > 2:
                 await asyncio.wait({writing[-3]})
@@ -60,7 +60,7 @@ async def _put_lines(body: bytes, service: Service, request_id: str, *, answers:
 
 async def _reply(parts: list[Any], service: Service, request_id: str, answers: bool) -> Reply:
     new, taken, first = 0, 0, 1
-    said: list[bytes] = []
+    lines: list[bytes] = []
     rejected: list[tuple[int, BaseException]] = []
     for part in parts:
         if isinstance(part, Answers):
@@ -71,16 +71,18 @@ async def _reply(parts: list[Any], service: Service, request_id: str, answers: b
             rejected += [(n, one) for n, one in enumerate(part, first) if not isinstance(one, SeenAnswer)]
         first += len(part)
         if answers:
-            said.append(encoder.encode_lines([_said(one, service, request_id) for one in part]))
+            lines.append(encoder.encode_lines([_answer(one, service, request_id) for one in part]))
         await asyncio.sleep(0)
     service.metrics.remembered(new, taken - new)
     if answers:
-        return Reply(200, b"".join(said), NDJSON)
+        return Reply(200, b"".join(lines), NDJSON)
     named = [RejectedLine(number, _reason(one, service)) for number, one in rejected[:NAMED_REJECTS]]
     return Reply(200, encoder.encode(Bulk(taken, new, taken - new, len(rejected), named)))
 
 
-def _said(one: Seen | SeenAnswer | BaseException, service: Service, request_id: str) -> SeenAnswer | Problem:
+def _answer(
+    one: Seen | SeenAnswer | BaseException, service: Service, request_id: str
+) -> SeenAnswer | Problem:
     if isinstance(one, BaseException):
         return Problem(_reason(one, service), request_id)
     return SeenAnswer(*one) if isinstance(one, Seen) else one

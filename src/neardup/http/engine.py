@@ -13,7 +13,7 @@ from neardup.errors import DataError, MissingExtra, NeardupError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.http.batching import Batcher
 from neardup.http.hex_fingerprints import PrintForm
-from neardup.http.ingest import Intake, check_one
+from neardup.http.ingest import Ingest, check_one
 from neardup.http.limits import Limits, Refused
 from neardup.http.schemas import (
     ClusterAnswer,
@@ -67,20 +67,20 @@ class Engine:
         self._slow = ThreadPoolExecutor(1, "slow")
         self._pages = ThreadPoolExecutor(1, "html")
         self._html: HtmlExtractor | None = None
-        said = observe or (lambda name, size: None)
+        count = observe or (lambda name, size: None)
         self._search: Batcher[Asked, SearchAnswer] = Batcher(
-            self._look, self._reader, most=64, observe=lambda size: said("search", size)
+            self._look, self._reader, most=64, observe=lambda size: count("search", size)
         )
         self._extract: Batcher[str, str] = Batcher(
-            self._texts, self._pages, most=HTML_AT_ONCE, observe=lambda size: said("html", size)
+            self._texts, self._pages, most=HTML_AT_ONCE, observe=lambda size: count("html", size)
         )
-        self.intake = Intake(index, limits, self.form, self._extract, lambda size: said("seen", size))
+        self.ingest = Ingest(index, limits, self.form, self._extract, lambda size: count("seen", size))
 
     def close(self) -> None:
-        """After the last request; what was queued by clients that are gone is not begun."""
+        """After the last request; what waits for a thread is not begun."""
         for executor in (self._pages, self._reader, self._slow):
             executor.shutdown(wait=True, cancel_futures=True)
-        self.intake.close()
+        self.ingest.close()
         if self._html is not None:
             self._html.close()
         self.index.close()
@@ -149,7 +149,7 @@ class Engine:
         )
 
     async def remove(self, id: str) -> int:
-        return await self._in(self.intake.writer, self.index.remove, id)
+        return await self._in(self.ingest.writer, self.index.remove, id)
 
     async def cluster(self, id: str) -> ClusterAnswer | None:
         found = await self._in(self._reader, self.index.cluster, id)

@@ -42,7 +42,7 @@ class Documents:
 
     async def seen(self, request: Request[DocumentRequest]) -> SeenAnswer:
         """Is this document new? It is remembered in the same step: of the same page sent twice, exactly one is new."""
-        answer = await self._service.engine().intake.seen(request.body)
+        answer = await self._service.engine().ingest.seen(request.body)
         self._service.metrics.remembered(int(answer.new), int(not answer.new))
         return answer
 
@@ -123,7 +123,7 @@ class Watching:
             new=counted.new,
             duplicates=counted.duplicates,
             routes=counted.routes(),
-            hits=[] if engine is None else engine.intake.recent(),
+            hits=[] if engine is None else engine.ingest.recent(),
             index=None if engine is None else await engine.stats(),
         )
 

@@ -38,7 +38,7 @@ class Service:
             self.ready.close()
 
     def explain(self, error: Exception) -> Refused | None:
-        """What a client is told of an error, if it was to be expected."""
+        """The refusal for an error that was to be expected, or None."""
         if isinstance(error, NeardupError):
             return self.refusal(error)
         if isinstance(error, OSError | sqlite3.Error):
@@ -53,7 +53,7 @@ class Service:
         return None
 
     def refusal(self, error: NeardupError) -> Refused:
-        """A client learns its own mistakes in full, and of the index's troubles only that there are some."""
+        """Mistakes of the client are named in full; of errors of the index it only learns that there are some."""
         folder = None if self.ready is None else str(self.ready.index.path)
         if isinstance(error, FormatError | SharedIndexError) or (folder is not None and folder in str(error)):
             log("trouble", reason=str(error))

@@ -38,12 +38,12 @@ class Limits:
 
     body            of one request, also after it is unpacked
     waiting_bytes   of all requests being read or served
-    requests        being read or served at the same time; one more is told to come again (429)
+    requests        being read or served at the same time; one more is refused and may be sent again (429)
     connections     open at the same time; more wait to be accepted
     meta            bytes of a document's `meta`
     depth           of JSON in it
     values          objects and arrays in the JSON of a question
-    header_seconds  until the head of a request is here, and how long a silent connection stays open
+    header_seconds  until the head of a request is here, and how long an idle connection is kept open
     body_seconds    until its body is here
     answer_seconds  until a slow request is answered, from the moment its body is here
     drain_seconds   from the signal to stop to the end of the process
@@ -152,7 +152,7 @@ def unpacked(body: bytes, most: int) -> bytes:
 
 
 def check_depth(value: Any, most: int) -> None:
-    """Refuse JSON nested deeper than `most`; walks level by level, so that its own stack stays flat."""
+    """Refuse JSON nested deeper than `most`; walks level by level, so that it needs no deep stack itself."""
     level, depth = [value], 0
     while level := [
         inner

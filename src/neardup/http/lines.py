@@ -50,7 +50,7 @@ class LinePart:
         return memoryview(self._body)[self._start : self._ends[-1]]
 
     async def documents(self) -> list[DocumentRequest | BaseException]:
-        """What the lines hold, whatever it is. If every line end stands between two objects, and there are as many
+        """What the lines hold, whatever it is. If every line end is between two objects, and there are as many
         objects as lines, there is one on each line: they are decoded in one go. Otherwise each line is looked at by
         itself."""
         part, body = self._part, self._body

@@ -81,8 +81,8 @@ def _parameters(route: Route) -> list[Json]:
     found: list[Json] = []
     if route.path.endswith(ID):
         schema = {"type": "string", "minLength": 1}
-        said = "percent-encoded, also its slashes"
-        found.append({"name": "id", "in": "path", "required": True, "description": said, "schema": schema})
+        how = "percent-encoded, also its slashes"
+        found.append({"name": "id", "in": "path", "required": True, "description": how, "schema": schema})
     if route.query is not None:
         _, components = msgspec.json.schema_components([route.query])
         shape = components[route.query.__name__]

@@ -57,7 +57,7 @@ class Route:
     query       a type whose fields are the parameters after the question mark
     answer      the type of what is sent with `status`; `kind` is its content type
     problems    statuses of refusals that not all routes have
-    open        without token and queue: for whoever watches over the process
+    open        without token and queue: for the program that checks whether the process is alive
     slow        may work for seconds: cancelled if the client hangs up
     values      the most objects and arrays in a body whose schema does not bound them itself
     """

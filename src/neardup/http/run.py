@@ -50,8 +50,8 @@ def serve(
 
 
 def _keep_memory() -> None:
-    """Bodies of megabytes come and go: with glibc's defaults each is new memory, which the system has to blank first,
-    and that took more time than all else. What is let go of stays with the process instead, within bounds."""
+    """Bodies have megabytes: with glibc's defaults each is new memory, which the system has to clear first, and that
+    took more time than all else. Freed memory is kept by the process instead, within bounds."""
     with contextlib.suppress(OSError, AttributeError):
         import ctypes
 
@@ -96,7 +96,7 @@ async def _serve(
             if await listening.until(opened):
                 index = opened.result()
                 gc.collect()
-                gc.freeze()  # what is here stays: looking through it again and again takes tens of milliseconds
+                gc.freeze()  # what is here is kept for good: to scan it again and again takes tens of milliseconds
                 service.ready = None if index is None else Engine(index, limits, service.metrics.batch)
                 if index is not None:
                     log("ready", address=listening.url, documents=len(index))

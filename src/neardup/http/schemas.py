@@ -1,4 +1,4 @@
-"""What goes over the wire: JSON in, JSON out."""
+"""Shapes of requests and answers, in JSON."""
 
 from __future__ import annotations
 
@@ -219,7 +219,7 @@ class RouteAnswer(Struct):
 
 
 class RecentHit(Struct):
-    """A document that was no news. `at` is in seconds since 1970; texts are not kept."""
+    """A document that was a duplicate. `at` is in seconds since 1970; texts are not kept."""
 
     at: float
     id: str

@@ -96,8 +96,8 @@ class Listening:
         if self._serving.done():
             failed = self._serving.exception()
             # Of the server's own error the first line alone: a stack may follow.
-            said = "it ended by itself" if failed is None else f"{failed}".partition("\n")[0]
-            raise DataError(f"the server at {self.url}: {said}") from failed
+            reason = "it ended by itself" if failed is None else f"{failed}".partition("\n")[0]
+            raise DataError(f"the server at {self.url}: {reason}") from failed
         return not self._stop.is_set()
 
     async def drain(self) -> None:

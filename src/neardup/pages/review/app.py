@@ -120,7 +120,7 @@ class _Handlers:
         return Reply(200, lines.encode("utf-8", "surrogatepass"), NDJSON)
 
     def live(self, request: Request[None]) -> Json:
-        """Says to the page that tries texts where it is."""
+        """Lets the page that tries texts know where it is."""
         return {"state": "review"}
 
     def try_(self, request: Request[TryRequest]) -> Trial:
@@ -152,7 +152,7 @@ def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
 
 
 def _explain(error: Exception) -> Refused | None:
-    """What a person is told of an error that was to be expected."""
+    """The refusal for an error that was to be expected, or None."""
     if isinstance(error, NeardupError):
         return Refused(422, str(error))
     if isinstance(error, OSError):  # the findings folder is full, or may not be written

@@ -48,14 +48,14 @@ class _Words:
         end = starts[SHOWN_WORDS] if len(starts) > SHOWN_WORDS else len(part)
         starts = starts[:SHOWN_WORDS]
         if starts:
-            starts[0] = 0  # what stands before the first word goes with it
+            starts[0] = 0  # what is before the first word belongs to it
         parts = [part[a:b] for a, b in pairwise([*starts, end])]
         keys = [(found.group() if (found := _WORD.search(word)) else word).casefold() for word in parts]
         return cls(keys, parts, end < len(text))
 
 
 def aligned(left: str, right: str) -> dict[str, Any]:
-    """Rows of pieces, left and right: what is shared stands in the same row. Word by word, whatever the case."""
+    """Rows of pieces, left and right: what is shared is in the same row. Word by word, whatever the case."""
     try:
         from rapidfuzz.distance import Indel
     except ImportError:
@@ -159,7 +159,7 @@ def _tidy(pieces: list[list[str]]) -> list[list[str]]:
 
 
 def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]:
-    """Everything about two documents, `left` the one that stays or might."""
+    """Everything about two documents, `left` the one that is or may be kept."""
     findings = view.findings
     review.check_row(left)
     review.check_row(right)
@@ -179,7 +179,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
     if _figures_alone(shown["rows"]):
         notes.append("They differ in figures alone, such as dates, prices or numbers of pages.")
     pair = (min(left, right), max(left, right))
-    said = view.decisions.pairs.get(pair)
+    made = view.decisions.pairs.get(pair)
     return {
         "revision": view.decisions.revision,
         "left": member(view, left, left),
@@ -188,7 +188,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
         "measure": findings.config.verify.name,
         "together": bool(clusters.labels[left] == clusters.labels[right]),
         "keepers": clusters.keeper[[left, right]].tolist(),
-        "decision": said.decision if said is not None else None,
+        "decision": made.decision if made is not None else None,
         "swapped": pair in view.decisions.choices,  # and not over a third one
         "verdict": found.verdict,
         "width": found.width,
