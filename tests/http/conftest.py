@@ -2,7 +2,6 @@
 
 import pytest
 
-pytest.importorskip("litestar", reason="the extra `service` is not installed")
 pytest.importorskip("granian", reason="the extra `service` is not installed")
 
 from support.serving import served

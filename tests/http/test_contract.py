@@ -6,6 +6,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 from support.budgets import budget
 from support.serving import served
 
+from neardup.http.app import make_app
+from neardup.http.limits import Limits
+
 schemathesis = pytest.importorskip("schemathesis")
 from schemathesis.checks import not_a_server_error  # noqa: E402
 from schemathesis.specs.openapi.checks import (  # noqa: E402
@@ -50,7 +53,9 @@ ROUTES = [
     ("/v1/health", "GET"),
     ("/v1/ready", "GET"),
     ("/metrics", "GET"),
+    ("/v1/openapi.json", "GET"),
 ]
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE")
 
 
 def test_every_route_is_described(described):
@@ -58,6 +63,27 @@ def test_every_route_is_described(described):
         (operation.ok().path, operation.ok().method.upper()) for operation in described.get_all_operations()
     }
     assert found == set(ROUTES)
+
+
+def test_the_document_and_the_table_have_the_same_routes(described):
+    application, _ = make_app(Limits())
+    table = {(route.path, route.method) for route in application.routes.all}
+    assert table == set(ROUTES)
+
+
+@pytest.mark.parametrize("path", sorted({path for path, _ in ROUTES}))
+def test_what_is_described_is_what_is_served(fuzzed, described, path):
+    """Methods in the document find their handler; all others are refused, with the names of those that are served."""
+    served_here = {method for known, method in ROUTES if known == path}
+    for method in METHODS:
+        answer = httpx.request(
+            method, fuzzed.url + path.replace("{id}", "nobody"), trust_env=False, timeout=30
+        )
+        if method in served_here:
+            assert answer.status_code in (200, 422) or "document of this id" in answer.json()["reason"]
+        else:
+            assert answer.status_code == 405 and answer.json()["reason"] and answer.json()["request_id"]
+            assert set(answer.headers["allow"].split(", ")) == served_here
 
 
 @pytest.mark.parametrize(
