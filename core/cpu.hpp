@@ -3,7 +3,7 @@
 //
 // A kernel is one plain loop, written once:
 //
-//     return on_best_cpu([=] KERNEL { ...loop... });
+//     return on_best_cpu([=]() KERNEL { ...loop... });
 //
 // The body is compiled for each level below, and the best one the machine has is chosen at run time. Target
 // attributes on functions, not per-file -m flags: an inline function compiled under such a flag could be picked by
@@ -21,8 +21,13 @@ enum class Cpu : int { baseline = 0, avx2 = 1, avx512 = 2 };
 #if defined(__x86_64__) && defined(__GNUC__)
 
 #define NEARDUP_AVX2 "avx2,bmi,bmi2,lzcnt,popcnt"
+#define NEARDUP_AVX512_SETS NEARDUP_AVX2 ",avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq"
+#if defined(__clang__)
 #define NEARDUP_AVX512 \
-    NEARDUP_AVX2 ",avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,prefer-vector-width=512"
+    NEARDUP_AVX512_SETS  // takes whole registers anyway, and ignores an attribute with a width in it
+#else
+#define NEARDUP_AVX512 NEARDUP_AVX512_SETS ",prefer-vector-width=512"
+#endif
 
 inline Cpu best_cpu() {
     if (__builtin_cpu_supports("avx512vpopcntdq") && __builtin_cpu_supports("avx512bw") &&
