@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <mutex>
 
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace neardup {
 
@@ -83,9 +83,9 @@ KERNEL inline void scan_block(const Block<Word, words>& block, std::size_t rows,
                               std::vector<Hit>& hits) {
     constexpr std::size_t stride = Block<Word, words>::stride;
     for (std::size_t at = 0; at < rows; at += stride) {
-        Word least = std::numeric_limits<Word>::max();
-        for (std::size_t i = at; i < at + stride; ++i) least = std::min(least, distance_at(block, i, query));
-        if (least > radius) continue;
+        std::array<const Word*, words> columns;
+        for (std::size_t w = 0; w < words; ++w) columns[w] = &block.word[w][at];
+        if (least_distance<stride>(columns, query) > radius) continue;
         for (std::size_t i = at; i < std::min(at + stride, rows); ++i) {
             const Word differing = distance_at(block, i, query);
             if (differing > radius) continue;
