@@ -125,3 +125,11 @@ sanitize: $(VENV)/.tools
 
 clean:
 	rm -rf build dist papers/.data $(VENV) $(SANITIZED) $(BENCH) $(APART)
+
+# Every compiler of this machine builds the core and passes the kernels' tests; and arm64, emulated.
+.PHONY: compilers arm64
+compilers: $(VENV)/.installed $(VENV)/.test
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON=$(BIN)/python sh tools/compilers.sh $(KERNELS)
+
+arm64: $(VENV)/.tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON=$(BIN)/python sh tools/arm64.sh $(KERNELS)
