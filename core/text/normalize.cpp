@@ -53,7 +53,7 @@ std::size_t transcode(const Text& text, std::vector<char>& bytes, std::size_t& r
     const auto* units = static_cast<const Unit*>(text.data);
     const std::size_t n = text.size;
     bytes.resize(std::max(bytes.size(), n * (sizeof(Unit) == 1 ? 2 : sizeof(Unit) == 2 ? 3 : 4)));
-    return on_best_cpu([units, n, out = bytes.data(), &replaced] KERNEL {
+    return on_best_cpu([units, n, out = bytes.data(), &replaced]() KERNEL {
         char* next = out;
         for (std::size_t i = 0; i < n;) {
             // Most of most texts is ASCII, even where one quotation mark is not.
