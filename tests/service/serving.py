@@ -65,8 +65,8 @@ print(json.dumps([seconds, late]))
 
 
 class HealthWatch:
-    """Asks /v1/health all the time, from a process of its own, and remembers how long each answer took, without the time
-    for which one of the two could have run and the machine, busy with other things, had no processor for it.
+    """Asks /v1/health all the time, from a process of its own, and remembers how long each answer took, without the
+    time for which one of the two could have run and the machine, busy with other things, had no processor for it.
 
     `late` is how much longer than asked the same process slept in between: what the machine, busy with other things,
     takes from anybody, and so from the service as well, at each of the four times a request changes hands.
