@@ -19,7 +19,7 @@ from neardup.values.wording import counted
 
 __all__ = ["review"]
 
-NEEDED = ("litestar", "granian", "msgspec", "prometheus_client", "rapidfuzz")
+NEEDED = ("granian", "msgspec", "prometheus_client", "rapidfuzz")
 
 
 @click.command()

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, FormatError
+from neardup.values.posix import require
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -120,6 +121,7 @@ class ColumnFile:
     """
 
     def __init__(self, path: str | os.PathLike[str], magic: bytes, known_flags: int = 0) -> None:
+        require(os, "preadv", "the reading of segment files")
         self.path = Path(path)
         self._fd = os.open(self.path, os.O_RDONLY)
         self._close = weakref.finalize(self, os.close, self._fd)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -11,6 +10,12 @@ from pathlib import Path
 from typing import Self
 
 from neardup.errors import NeardupError
+from neardup.values.posix import unsupported
+
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: everything that needs no lock still works
+    fcntl = None  # type: ignore[assignment]
 
 __all__ = ["FileLock", "Gate"]
 
@@ -28,6 +33,8 @@ class FileLock:
     def __init__(
         self, path: Path, refused: Callable[[bytes], NeardupError] | None = None, note: bytes | None = None
     ) -> None:
+        if fcntl is None:
+            raise unsupported("one writer at a time", "POSIX file locks (Python's module fcntl)")
         self._path = path
         self.handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 
@@ -20,7 +21,7 @@ IDS = [f"page {i}" for i in range(14)]
 TEXT = "the old mill by river turns slowly while rain falls on quiet roofs and nobody comes to look at it now"
 WORDS = TEXT.split()
 _numbers = itertools.count()
-ONCE = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
+ONCE = settings(max_examples=budget(4), deadline=None, phases=[Phase.explicit, Phase.generate])
 
 
 def codes(words: list[int | None]) -> nd.fingerprints.Codes:

@@ -113,7 +113,7 @@ def _tidy(pieces: list[list[str]]) -> list[list[str]]:
 
 
 def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]:
-    """Everything about two documents, `left` the one that stays or might."""
+    """Everything about two documents, `left` the one that is or may be kept."""
     findings = view.findings
     review.check_row(left)
     review.check_row(right)
@@ -133,7 +133,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
     if _figures_alone(shown["rows"]):
         notes.append("They differ in figures alone, such as dates, prices or numbers of pages.")
     pair = (min(left, right), max(left, right))
-    said = view.decisions.pairs.get(pair)
+    made = view.decisions.pairs.get(pair)
     return {
         "revision": view.decisions.revision,
         "left": member(view, left, left),
@@ -142,7 +142,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
         "measure": findings.config.verify.name,
         "together": bool(clusters.labels[left] == clusters.labels[right]),
         "keepers": clusters.keeper[[left, right]].tolist(),
-        "decision": said.decision if said is not None else None,
+        "decision": made.decision if made is not None else None,
         "swapped": pair in view.decisions.choices,  # and not over a third one
         "verdict": found.verdict,
         "width": found.width,
