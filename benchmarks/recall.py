@@ -26,7 +26,7 @@ from benchmarks.corpus import data
 from benchmarks.pipeline.truth import jaccard, tokens
 
 import neardup as nd
-from neardup import similarity
+from neardup.compare import similarity
 from neardup.web import HtmlExtractor
 
 ROOT = Path(__file__).parents[1]

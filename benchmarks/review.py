@@ -15,9 +15,9 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "review"))
 
 from made import make_findings
 
-from neardup.review import Review
-from neardup.review.figures import figures_of
-from neardup.review.listing import Wanted, cluster_of, list_clusters
+from neardup.pages.review import Review
+from neardup.pages.review.cluster_list import Wanted, cluster_of, list_clusters
+from neardup.pages.review.figures import figures_of
 
 
 def main() -> None:

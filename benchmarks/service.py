@@ -111,7 +111,7 @@ def line(id: str, word: int) -> bytes:
 
 
 def fill(folder: Path, words: np.ndarray) -> None:
-    config = nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3))
+    config = nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3))
     with nd.Index(folder, config, scheme=SCHEME, threads=2) as index:
         for ids, part in batches(words, "old"):
             index.add_prints(ids, part)
@@ -295,7 +295,7 @@ def main() -> None:
             "made": now(),
             "commit": commit(),
             "machine": describe(),
-            "versions": versions(("granian", "litestar", "msgspec", "uvloop")),
+            "versions": versions(("granian", "msgspec", "uvloop")),
             "codes": codes_part(folder / "codes.nd", options.stored, options.requests, options.connections),
             "texts": texts_part(folder / "texts.nd", options.texts, "none"),
             "texts_stored": texts_part(folder / "stored.nd", options.texts, "text"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import neardup as nd
-from neardup.planning.machine import REFERENCE
+from neardup.search.planner.machine import REFERENCE
 
 
 def main() -> None:

@@ -60,8 +60,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         process = CrawlerProcess(
             {
-                "SPIDER_MIDDLEWARES": {"neardup.crawling.NearDuplicateLinks": 50},
-                "ITEM_PIPELINES": {"neardup.crawling.NearDuplicateItems": 300},
+                "SPIDER_MIDDLEWARES": {"neardup.scrapy.NearDuplicateLinks": 50},
+                "ITEM_PIPELINES": {"neardup.scrapy.NearDuplicateItems": 300},
                 "NEARDUP_INDEX": f"{folder}/pages.nd",
                 "CONCURRENT_REQUESTS": 1,
                 "TELNETCONSOLE_ENABLED": False,

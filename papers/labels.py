@@ -14,8 +14,8 @@ import numpy as np
 from benchmarks.corpus import data
 from numpy.typing import NDArray
 
+from neardup.compare.similarity import jaccard
 from neardup.features import Shingles
-from neardup.similarity import jaccard
 from papers.corpus import VERSIONS, Collection
 
 __all__ = ["HUMAN", "NO", "UNKNOWN", "YES", "Labels", "read_labels"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.search.compressed import CompressedSegment, write_compressed
+from neardup.search.disk.compressed import CompressedSegment, write_compressed
 from neardup.search.distribution import entropy_bound, predicted_bits
 from papers import corpus
 from papers.experiment import Claim, Experiment, Options, Result, table

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.search.designs import Design, manku
-from neardup.search.hamming import design_arrays, extract_bits
-from neardup.search.optimiser import fewest_tables, longest_prefix, tables_needed
+from neardup.search.hamming.designs import Design, manku
+from neardup.search.hamming.optimiser import fewest_tables, longest_prefix, tables_needed
+from neardup.search.hamming.tables import design_arrays, extract_bits
 from papers import corpus
 from papers.experiment import Claim, Experiment, Options, Result, table
 from papers.timing import RADIUS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from neardup import _core
-from neardup.similarity import hamming
+from neardup.compare.similarity import hamming
 from papers import corpus
 from papers.experiment import Claim, Experiment, Options, Result, table
 from papers.labels import HUMAN, NO, UNKNOWN, YES, read_labels

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from neardup import _core
+from neardup.compare.similarity import jaccard, sketch_curve
 from neardup.features import Features, Shingles
 from neardup.fingerprints import MinHash
-from neardup.similarity import jaccard, sketch_curve
 from papers import corpus
 from papers.corpus import Collection
 from papers.experiment import Claim, Experiment, Options, Result, table

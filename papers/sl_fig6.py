@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.similarity import cosine, cosine_from_distance, expected_distance, within_radius
+from neardup.compare.similarity import cosine, cosine_from_distance, expected_distance, within_radius
 from papers import corpus
 from papers.experiment import Claim, Experiment, Options, Result, agrees, table
 from papers.plots import COLOURS, PRINTED, legend, panels, save

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from neardup.planning.machine import best_seconds
-from neardup.search.base import to_codes
-from neardup.search.scan import count_distances
-from neardup.similarity import cosine
+from neardup.compare.similarity import cosine
+from neardup.search.hamming.scan import count_distances
+from neardup.search.interface import to_codes
+from neardup.search.planner.machine import best_seconds
 from papers import corpus
 from papers.experiment import Claim, Experiment, Options, Result, table
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from neardup import _core
-from neardup.planning.machine import best_seconds
-from neardup.search.optimiser import memory_factor
+from neardup.search.hamming.optimiser import memory_factor
+from neardup.search.planner.machine import best_seconds
 from papers.experiment import CLOSE, Claim, Experiment, Options, Result, agrees, table
 from papers.plots import COLOURS, counts, panels, save
 from papers.timing import RADIUS, asked, builders, earlier, flips_for, rates, workload

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.fingerprints import Codes
-from neardup.search.scan import count_distances
+from neardup.search.hamming.scan import count_distances
 
 __all__ = ["Strata", "crossing", "mean_by_distance", "precision_recall", "sample_pairs"]
 

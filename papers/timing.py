@@ -18,8 +18,8 @@ from benchmarks.search.written import Tables
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.planning.machine import best_seconds
-from neardup.search.hamming import BPHS
+from neardup.search.hamming.tables import BPHS
+from neardup.search.planner.machine import best_seconds
 from papers.experiment import Result
 from papers.flips import NearPairs, header_steps, quantile_flips
 

@@ -7,12 +7,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from neardup import similarity
+from neardup.compare import similarity
 from neardup.features import Characters, Features, Shingles
 from neardup.fingerprints import Simhash
-from neardup.search.adjacent import Adjacent, rotate
-from neardup.search.base import to_codes
-from neardup.search.vosh import vosh
+from neardup.search.hamming.adjacent import Adjacent, rotate
+from neardup.search.interface import to_codes
+from neardup.search.psm.vosh import vosh
 from papers.experiment import Claim, Experiment, Options, Result, table
 
 FEATURES = {"0101": 0.05, "1101": 0.02, "0001": 0.01, "1110": 0.03, "0100": 0.05, "0011": 0.09}

@@ -7,15 +7,17 @@ import os
 
 import numpy as np
 import pytest
-import reference
-import reference_pipeline
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from reference import core as reference
+from reference import pipeline as reference_pipeline
+from support.budgets import budget
 
 import neardup as nd
-from neardup import sample, sharding
+from neardup import sample
 from neardup.errors import ConfigError, DataError
-from neardup.printable import counted
+from neardup.pipeline import sharder as sharding
+from neardup.values.wording import counted
 
 
 def pages(most=400):
@@ -47,7 +49,7 @@ def test_threads_memory_and_shards_do_not_matter(tmp_path, monkeypatch, method):
     wanted = told(nd.dedup(documents, config))
     assert told(nd.dedup(documents, config, threads=2)) == wanted
     monkeypatch.setattr(sharding, "_MOST_DOCUMENTS", 37)
-    monkeypatch.setattr("neardup.deduplication._BATCH", 20)
+    monkeypatch.setattr("neardup.dedup._BATCH", 20)
     assert told(nd.dedup(documents, config)) == wanted
     assert told(nd.dedup(documents, config, memory="20MB", folder=tmp_path, threads=2)) == wanted
     assert told(nd.dedup(documents, config, memory=1)) == wanted
@@ -89,7 +91,7 @@ def test_files_tables_and_lists_are_the_same(tmp_path):
 @pytest.mark.parametrize("method", ["simhash", "bits", "minhash"])
 def test_verified_pairs_are_right(method):
     documents = pages(200)
-    rows = [set(reference.word_shingles(d.text, 5, nd.DEFAULT_SEED)) for d in documents]
+    rows = [set(reference.word_shingles(d.text, 5, nd.fingerprints.DEFAULT_SEED)) for d in documents]
     exact = reference_pipeline.jaccard_pairs(rows, 0.6)
     result = nd.dedup(documents, nd.Config.of(method, threshold=0.6))
     found = zip(result.pairs.left.tolist(), result.pairs.right.tolist(), result.pairs.similarity, strict=True)
@@ -143,7 +145,7 @@ FEATURES = {
     "pairs of words": nd.Shingles(2),
     "words": nd.Words(),
     "characters": nd.Characters(4),
-    "sentences": nd.Sentences(),
+    "sentences": nd.features.Sentences(),
     "stop words": nd.Words(normalize=nd.Normalize(stopwords=("en",))),
 }
 
@@ -173,7 +175,7 @@ short_texts = st.lists(st.lists(words, max_size=14).map(" ".join), max_size=14)
 
 
 @pytest.mark.parametrize("name", FEATURES)
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 @given(short_texts, st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
 def test_short_documents_equal_brute_force(name, texts, threshold):
     check_short(texts, FEATURES[name], threshold)

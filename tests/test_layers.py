@@ -7,30 +7,17 @@ import pytest
 
 SOURCE = Path(__file__).parents[1] / "src" / "neardup"
 
-# From the top down. Names are modules or packages directly under neardup; those on one line may know each other.
+# From the top down. Names are modules or folders directly under neardup; those on one line may import each other.
 LAYERS = [
     ["cli"],
-    ["crawling", "review"],
-    ["service", "client"],
-    ["evaluation", "reporting"],
-    ["spark"],
-    ["findings", "index", "shared", "templating"],
-    ["trial"],
-    ["explanation", "folding", "planning", "deduplication", "repeats", "presets", "copying"],
-    ["result"],
-    ["pipeline", "sharding"],
-    ["preparing", "pruning"],
-    ["methods"],
-    ["config"],
-    ["cut", "corpus"],
-    ["fused"],
-    ["clusters", "verify", "similarity", "search", "spans"],
+    ["http", "pages", "spark", "scrapy"],
+    ["findings", "index", "passages", "evaluate"],
+    ["pipeline", "config", "dedup", "result"],
+    ["clusters", "compare", "search"],
     ["fingerprints"],
     ["features"],
-    ["io", "web"],
-    ["filters", "keep", "page", "plain", "printable", "progress", "sample"],
-    ["frozen", "documents", "seeds", "sizes", "threads"],
-    ["_core", "errors", "version"],
+    ["readers", "web"],
+    ["storage", "values", "errors", "progress", "version", "sample", "_core"],
 ]
 DEPTH = {name: depth for depth, names in enumerate(LAYERS) for name in names}
 
@@ -50,7 +37,7 @@ def imported(path: Path) -> set[str]:
     return names
 
 
-# Entries of programs call the command, which stands above all.
+# `python -m neardup` calls the command, which is above every layer.
 MODULES = sorted(
     p for p in SOURCE.rglob("*.py") if p.stem != "__main__" and (p.parent != SOURCE or p.stem != "__init__")
 )
@@ -61,14 +48,14 @@ def test_imports_go_down(path):
     here = layer_of(path)
     for name in imported(path):
         if here == "cli" and name not in DEPTH:
-            continue  # the command speaks to the public names
-        assert name in DEPTH, f"{path.name} imports {name}, which stands in no layer"
+            continue  # the command uses the public names
+        assert name in DEPTH, f"{path.name} imports {name}, which is in no layer"
         assert name == here or DEPTH[name] > DEPTH[here] or name in LAYERS[DEPTH[here]], (
             f"{here} must not import {name}"
         )
 
 
-def test_every_module_stands_in_a_layer():
+def test_every_module_is_in_a_layer():
     assert {layer_of(path) for path in MODULES} <= set(DEPTH)
 
 

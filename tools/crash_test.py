@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 import neardup as nd
-from neardup.index import session
+from neardup.index.local import session
 
 IDS = 60
 WORDS = [f"{a}{b}" for a in "bcdfglmnprst" for b in ("ale", "ore", "ine", "uth", "ask", "elt")]
@@ -73,8 +73,8 @@ def work(folder: Path, seed: str, tell: int) -> None:
         elif operation["do"] == "compact":
             index.compact()
         else:
-            with index._session.writer:
-                index._session.save()
+            with index._store.session.writer:
+                index._store.session.save()
         say({"done": True})
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 
 import neardup as nd
-from neardup.index import session
-from neardup.index.store import VERSION
+from neardup.index.local import session
+from neardup.index.local.database import VERSION
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures" / "index"
 TEXT = "river stone lantern harbour willow copper meadow signal winter garden thunder ribbon"

@@ -1,4 +1,4 @@
-"""Write core/unicode_tables.inc from Python's unicodedata: python tools/unicode_tables.py > core/unicode_tables.inc
+"""Write the tables of code points: python tools/unicode_tables.py > core/text/unicode_tables.inc
 
 What the core must know of each code point: its combining class, how it decomposes (NFKD), whether NFKC can change it,
 its case folding, what is left of it without accents, and what it is to a tokeniser. Every table is a two-stage trie:
@@ -39,7 +39,7 @@ WORD, SINGLE, SPACE, PUNCTUATION, IGNORED = range(5)
 
 
 def character_class(c: str) -> int:
-    """What a code point is to a tokeniser (enum Class in core/unicode.hpp)."""
+    """What a code point is to a tokeniser (enum Class in core/text/unicode.hpp)."""
     category = unicodedata.category(c)
     if category == "Cf":
         return IGNORED
@@ -119,7 +119,7 @@ def trie(value: Callable[[int], int]) -> tuple[list[int], list[int]]:
 
 
 def array(kind: str, name: str, values: list[int]) -> None:
-    # Those declared in core/unicode.hpp, for lookups in inner loops, are seen from everywhere.
+    # Those declared in core/text/unicode.hpp, for lookups in inner loops, are seen from everywhere.
     linkage = "extern const" if name.startswith("kProperties") else "static constexpr"
     print(f"{linkage} std::{kind}_t {name}[] = {{")
     line = "   "

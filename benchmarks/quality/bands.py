@@ -14,8 +14,8 @@ from benchmarks.quality.sets import LabelledSet
 from numpy.typing import NDArray
 
 import neardup as nd
-from neardup import similarity
-from neardup.evaluation.metrics import share
+from neardup.compare import similarity
+from neardup.evaluate.metrics import share
 
 __all__ = ["COSINE_EDGES", "JACCARD_EDGES", "by_cosine", "by_jaccard_band"]
 

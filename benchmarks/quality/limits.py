@@ -7,7 +7,7 @@ from typing import Any
 from benchmarks.quality import tables
 from benchmarks.quality.tables import pick, span
 
-from neardup import similarity
+from neardup.compare import similarity
 
 __all__ = ["cosine", "failures", "versions"]
 

@@ -10,8 +10,8 @@ from benchmarks.quality.sets import LabelledSet
 from numpy.typing import NDArray
 
 import neardup as nd
-from neardup import similarity
-from neardup.features.extract import TextFeatures
+from neardup.compare import similarity
+from neardup.features.shingles import TextFeatures
 from neardup.fingerprints import Codes
 
 __all__ = ["CUT_SHARE", "FEATURES", "FOLDED", "WEIGHTS", "distances", "weighted"]
@@ -35,7 +35,7 @@ def weighted(features: TextFeatures, weights: str, texts: Sequence[str]) -> Text
     if weights == "tf-idf":
         return replace(features, weights=nd.Idf.fit(texts, features, threads=2))
     if weights == "cut":
-        common = nd.Common.fit(texts, features, share=CUT_SHARE, threads=2)
+        common = nd.features.Common.fit(texts, features, share=CUT_SHARE, threads=2)
         return replace(features, weights="count", common=common)
     return replace(features, weights=weights)  # type: ignore[arg-type]
 

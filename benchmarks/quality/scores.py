@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.quality.sets import APART, SAME, LabelledSet
 from numpy.typing import ArrayLike, NDArray
 
-from neardup.evaluation.metrics import Measure, f1_measure, share
+from neardup.evaluate.metrics import Measure, f1_measure, share
 
 __all__ = ["best", "interval", "score", "sweep"]
 

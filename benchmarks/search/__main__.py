@@ -25,7 +25,7 @@ from benchmarks.search.engines import Engine, NotRun, joiners, searchers
 from benchmarks.search.machine import describe, memory_bound, release_freed_memory, resident_bytes
 from benchmarks.search.ours import Live
 
-from neardup.planning.machine import best_seconds
+from neardup.search.planner.machine import best_seconds
 
 HERE = Path(__file__).parent
 Case = dict[str, Any]

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
-from neardup.planning.machine import measure_access
+from neardup.search.planner.machine import measure_access
 
 __all__ = ["describe", "memory_bound", "release_freed_memory", "resident_bytes"]
 

@@ -11,8 +11,8 @@ from typing import Any
 from benchmarks.search import data
 from benchmarks.search.ours import ours, predicted
 
-from neardup.planning import measure
-from neardup.planning.machine import best_seconds
+from neardup.search.planner import measure
+from neardup.search.planner.machine import best_seconds
 
 RADIUS = 3
 BOUND = 1.5

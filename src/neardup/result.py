@@ -9,14 +9,14 @@ from os import PathLike
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.clusters import Clusters
-from neardup.cut import Cut
-from neardup.documents import Document
+from neardup.clusters.clusters import Clusters
+from neardup.clusters.selection import Cut
+from neardup.compare.verify import Pairs
 from neardup.errors import DataError
-from neardup.io.writers import open_writer
-from neardup.pipeline import Found
-from neardup.printable import counted
-from neardup.verify import Pairs
+from neardup.pipeline.run import Found
+from neardup.readers.document import Document
+from neardup.readers.writers import open_writer
+from neardup.values.wording import counted
 
 __all__ = ["Dropped", "Result"]
 
@@ -32,7 +32,7 @@ class Dropped:
     similarity: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What `dedup` found. Rows are the documents' places in the input.
 
@@ -55,6 +55,10 @@ class Result:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        kept = len(self.kept)
+        return f"<Result: {counted(len(self), 'document')}, {kept:,} kept, {len(self) - kept:,} dropped>"
 
     @property
     def clusters(self) -> Clusters:

@@ -2,7 +2,7 @@
 
 import json
 
-from command import run
+from support.command import run
 
 PAGE = " ".join(f"word{i}" for i in range(400))
 EXCERPT = " ".join(f"word{i}" for i in range(100, 130))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from command import run
+from support.command import run
 
 import neardup as nd
 from neardup.cli import main

@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from command import run
+from support.command import run
 
 from neardup import sample
 

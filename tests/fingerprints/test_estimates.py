@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import reference_prints as reference
+from reference import prints as reference
 
-from neardup import similarity
+from neardup.compare import similarity
 from neardup.features import Features
 from neardup.fingerprints import BitMinHash, MinHash, Simhash
 

@@ -10,7 +10,7 @@ import pytest
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints import Exact, digest_texts, expected_false_merges
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.values.seeds import DEFAULT_SEED, Seed
 
 # Digests of "abc" as published with each algorithm.
 PUBLISHED = {

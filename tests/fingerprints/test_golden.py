@@ -77,7 +77,7 @@ def test_golden_fingerprints() -> None:
 
 
 def test_golden_fingerprints_at_every_level() -> None:
-    import reference_prints as reference
+    from reference import prints as reference
 
     expected = json.loads(FIXTURE.read_text())
     try:

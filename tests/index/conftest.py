@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neardup.index import session
+from neardup.index.local import session
 
 
 @pytest.fixture

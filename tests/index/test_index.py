@@ -7,10 +7,11 @@ import time
 
 import numpy as np
 import pytest
-from reference_index import near_codes, of_codes
+from reference.index import near_codes, of_codes
 
 import neardup as nd
-from neardup.index import Hit, Seen, turnover
+from neardup.index import Hit, Seen
+from neardup.index.local import writes
 
 FERRY = (
     "The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it stays in the "
@@ -134,7 +135,7 @@ def test_forget_before(tmp_path, monkeypatch):
         for number in range(5):
             index.seen(FERRY, id=str(number))
             now += 10
-        monkeypatch.setattr(turnover, "REMOVED_AT_ONCE", 1)
+        monkeypatch.setattr(writes, "REMOVED_AT_ONCE", 1)
         assert index.forget(before=1_000_020.0) == 2
         assert [entry.id for entry in index.documents()] == ["2", "3", "4"]
         assert index.cluster("4").keeper == "2"
@@ -168,10 +169,10 @@ def test_simhash_needs_a_sample_and_freezes_it(tmp_path):
 @pytest.mark.parametrize(
     "config",
     [
-        nd.Config(fingerprint=nd.Simhash(), search=nd.Covering(3)),
+        nd.Config(fingerprint=nd.Simhash(), search=nd.search.Covering(3)),
         nd.Config(fingerprint=nd.Simhash(128), search=nd.BPHS(4, bits=128)),
-        nd.Config(fingerprint=nd.Simhash(32), search=nd.Compact(2, bits=32)),
-        nd.Config(fingerprint=nd.BitMinHash(128), search=nd.Join(20)),
+        nd.Config(fingerprint=nd.Simhash(32), search=nd.search.Compact(2, bits=32)),
+        nd.Config(fingerprint=nd.BitMinHash(128), search=nd.search.Join(20)),
         nd.Config.of("minhash"),
         nd.Config.of("exact"),
         nd.Config(),
@@ -198,7 +199,7 @@ def test_ready_fingerprints(tmp_path):
         assert index.get("b").meta == {"n": 1}
         rows = index.search_rows(prints)
         assert rows.query.tolist()[0] == 0 and index.ids(rows.row)[0] == "a"
-        with pytest.raises(nd.SchemeError):
+        with pytest.raises(nd.errors.SchemeError):
             index.seen_prints(["d"], nd.fingerprint([FERRY], nd.Shingles(), nd.BitMinHash()))
         with pytest.raises(nd.DataError, match="2 ids for 3"):
             index.seen_prints(["d", "e"], prints)
@@ -246,7 +247,8 @@ def test_hostile_ids_are_only_names(index, id):
 
 
 def test_ids_whose_hashes_agree_are_told_apart(index, monkeypatch):
-    from neardup.index import session, writing
+    from neardup.index.local import session
+    from neardup.index.local import transaction as writing
 
     def same(ids, seed):
         return np.zeros(len(ids), np.uint64)
@@ -273,7 +275,7 @@ def test_backup_while_in_use(tmp_path, index, eager):
 
 
 def test_export_and_back(tmp_path, index):
-    from neardup.index.export import import_index
+    from neardup.index.rebuild import import_index
 
     index.add([nd.Document("a", FERRY, {"n": 1}), nd.Document("b", NEARLY), nd.Document("e", "")])
     index.seen(OTHER, id="c", ttl=1000)
@@ -291,12 +293,12 @@ def test_export_and_back(tmp_path, index):
     with pytest.raises(nd.DataError, match="not from an export"):
         import_index(tmp_path / "new", str(tmp_path / "bad.jsonl"), tmp_path / "e.parquet.key")
     assert not (tmp_path / "new").exists()
-    with pytest.raises(nd.FormatError):
+    with pytest.raises(nd.errors.FormatError):
         import_index(tmp_path / "new2", str(tmp_path / "bad.jsonl"), tmp_path / "bad.jsonl")
 
 
 def test_reindex_refits(tmp_path, index):
-    from neardup.index.export import reindex
+    from neardup.index.rebuild import reindex
 
     index.add([nd.Document("a", FERRY, {"n": 1}), nd.Document("b", NEARLY), nd.Document("c", OTHER)])
     assert reindex(index, tmp_path / "new", nd.Config.of("simhash"), store="features") == 3
@@ -308,7 +310,7 @@ def test_reindex_refits(tmp_path, index):
 
 
 def test_reindex_keeps_the_settings_and_goes_to_a_new_folder_alone(tmp_path):
-    from neardup.index.export import reindex
+    from neardup.index.rebuild import reindex
 
     texts = [FERRY, OTHER]
     with nd.Index(tmp_path / "old", nd.Config.of("simhash", threshold=0.6), sample=texts) as old:
@@ -347,7 +349,7 @@ def test_a_backup_that_fails_leaves_what_was_there(tmp_path, monkeypatch, eager)
             raise OSError(28, "No space left on device")
 
         with monkeypatch.context() as patch:
-            patch.setattr("neardup.index.health.shutil.copyfile", full)
+            patch.setattr("neardup.index.local.health.shutil.copyfile", full)
             for target in ("empty", "new", "some/new"):
                 with pytest.raises(OSError, match="No space"):
                     index.backup(tmp_path / target)

@@ -10,8 +10,8 @@ import pytest
 from papers.flips import NEVER, NearPairs, flips_needed, header_steps, near_pairs, quantile_flips, recall_at
 
 from neardup.fingerprints import Codes
-from neardup.search.psm import PSM
-from neardup.search.vosh import vosh
+from neardup.search.psm.psm import PSM
+from neardup.search.psm.vosh import vosh
 
 
 def word(bits) -> int:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from papers.strata import crossing, mean_by_distance, precision_recall, sample_pairs
 
+from neardup.compare.similarity import cosine
 from neardup.features import Words
 from neardup.fingerprints import Simhash
-from neardup.similarity import cosine
 
 RADII = np.arange(0, 21)
 

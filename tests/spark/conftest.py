@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))
-
 pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 
 from benchmarks.spark.same import quick_session
-from cluster import Cluster, session_of, standalone
+from support.spark_cluster import Cluster, session_of, standalone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from spark_runs import write_jsonl
+from support.spark_runs import write_jsonl
 
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from spark_runs import assert_same, decided_anew, said_here, write_jsonl
+from support.spark_runs import assert_same, decided_anew, said_here, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError

@@ -9,15 +9,20 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from spark_runs import assert_same, write_jsonl
+from support.budgets import budget
+from support.spark_runs import assert_same, write_jsonl
 
 import neardup as nd
 
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
 
-from neardup.spark import hamming, meeting, neighbours, scattering, verifying  # noqa: E402
-from neardup.spark.bundles import binary, flat, part_of, runs, split  # noqa: E402
+from neardup.spark import hamming  # noqa: E402
+from neardup.spark import join as meeting  # noqa: E402
+from neardup.spark import pairs as neighbours  # noqa: E402
+from neardup.spark import shuffle as scattering  # noqa: E402
+from neardup.spark import verify as verifying  # noqa: E402
+from neardup.spark.packed import binary, flat, part_of, runs, split  # noqa: E402
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda b: b[: len(b) // 8 * 8]), min_size=1, max_size=20))
@@ -65,7 +70,7 @@ def pairs_met(batches):
     return sorted({pair for left, right in sides for pair in zip(left.tolist(), right.tolist(), strict=True)})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=60),
     st.integers(1, 6), st.sampled_from([1, 3, 1000]), st.booleans(),
@@ -91,7 +96,7 @@ def test_rows_meet_on_keys(keys, parts, cap, tight):
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(
     st.sets(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=80), st.integers(1, 5),
     st.integers(0, 20),
@@ -142,7 +147,7 @@ def test_codes_crowded_under_few_keys_are_split_between_tasks(spark, tmp_path, m
     rows = [{"id": f"p{n}", "text": f"{base} other{n} more{n * n}"} for n in range(300)]
     path = write_jsonl(tmp_path / "a.jsonl", rows)[0]
     config = nd.Config(
-        features=nd.Shingles(1), fingerprint=nd.Simhash(), search=nd.Join(4), verify=nd.Jaccard(0.9)
+        features=nd.Shingles(1), fingerprint=nd.Simhash(), search=nd.search.Join(4), verify=nd.Jaccard(0.9)
     )
     here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows], config)
     assert len(here.pairs) > 1000

@@ -9,7 +9,7 @@ from collections import Counter
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from spark_runs import assert_same, said_there, write_jsonl
+from support.spark_runs import assert_same, said_there, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError
@@ -148,8 +148,8 @@ def test_parquet_and_apply(spark, tmp_path):
 
 
 def test_outputs_do_not_take_each_others_place():
+    from neardup.spark.apply import _check_targets, _target
     from neardup.spark.inputs import File
-    from neardup.spark.removing import _check_targets, _target
 
     def target(name, kind="lines"):
         return _target(File("", name, "", 0, 0), kind)

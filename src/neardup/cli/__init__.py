@@ -13,7 +13,7 @@ import click
 
 from neardup import __version__
 from neardup.errors import NeardupError
-from neardup.printable import printable
+from neardup.values.wording import printable
 
 __all__ = ["main"]
 

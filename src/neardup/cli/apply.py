@@ -8,9 +8,10 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import cut_options, keep_of
+from neardup.cli.options import cut_options
 from neardup.cli.progress import progress_shown
-from neardup.printable import counted
+from neardup.cli.settings import keep_of
+from neardup.values.wording import counted
 
 __all__ = ["apply", "show_alarms"]
 
@@ -58,7 +59,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         write_clusters,
         write_pairs,
     )
-    from neardup.findings import apply as run
+    from neardup.findings.apply import apply as run
 
     if not (out or given["pairs"] or given["clusters"]):
         raise click.UsageError("Say what to write: --out, --pairs or --clusters.")

@@ -12,13 +12,13 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
-from neardup.printable import counted
+from neardup.values.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from neardup.evaluation import Calibrator, CorpusCalibration, Outcome
-    from neardup.evaluation.labels import Label
+    from neardup.evaluate import Calibrator, CorpusCalibration, Outcome
+    from neardup.evaluate.labels import Label
 
 __all__ = ["calibrate"]
 
@@ -95,8 +95,8 @@ def calibrate(
     Pairs are drawn at random with known chances, near ones often, and compared exactly. With --label you answer y or n
     on pairs near the edge; answers are kept in the --labels file as you go, and every run uses them.
     """
-    from neardup.evaluation import measure_documents
-    from neardup.evaluation.labels import read_labels
+    from neardup.evaluate import measure_documents
+    from neardup.evaluate.labels import read_labels
     from neardup.findings.decisions import is_log
 
     if interactive and labels is None:
@@ -124,7 +124,7 @@ def calibrate(
         given = _ask(measured, given, labels, questions)
     found = measured.calibrated(given, borderline=borderline)
     if plot:
-        from neardup.evaluation.plot import plot_calibration
+        from neardup.evaluate.plot import plot_calibration
 
         plot_calibration(found, plot)
     if as_json:
@@ -135,8 +135,8 @@ def calibrate(
 
 def _ask(measured: Calibrator, given: list[Label], path: str, questions: int) -> list[Label]:
     """Ask until the questions are used up, nothing is in doubt, or the user has had enough."""
-    from neardup.evaluation.labels import append_label
-    from neardup.evaluation.snippets import differences
+    from neardup.compare.diff import differences
+    from neardup.evaluate.labels import append_label
 
     place = {id: row for row, id in reversed(list(enumerate(measured.ids)))}
     answers = {"y": 1, "n": 0, "?": None}

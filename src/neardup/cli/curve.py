@@ -12,7 +12,7 @@ import click
 import neardup as nd
 
 if TYPE_CHECKING:
-    from neardup.evaluation.curves import Curve, Line
+    from neardup.evaluate.curves import Curve, Line
 
 __all__ = ["curve"]
 
@@ -50,7 +50,7 @@ def _corpus(command: Callable[..., Any]) -> Callable[..., Any]:
 @_shared
 def sketch(values: int, needed: int, at: tuple[float, ...], plot: str | None, as_json: bool) -> None:
     """p(r): documents of resemblance r agree in at least NEEDED of VALUES sketch values."""
-    from neardup.evaluation import curve_sketch
+    from neardup.evaluate import curve_sketch
 
     if needed > values:
         raise click.BadParameter(f"of {values} values at most {values} can agree", param_hint="--needed")
@@ -77,7 +77,7 @@ def bands(
     as_json: bool,
 ) -> None:
     """The S-curve of MinHash bands: a pair of this Jaccard similarity becomes a candidate."""
-    from neardup.evaluation import curve_bands
+    from neardup.evaluate import curve_bands
 
     _give(curve_bands(*_bands(bands, rows, threshold, recall), at=at or None), plot, as_json)
 
@@ -100,7 +100,7 @@ def radius(
     as_json: bool,
 ) -> None:
     """P(H <= RADIUS) by cosine, from the binomial model; with a CORPUS also as measured on its pairs."""
-    from neardup.evaluation import curve_radius
+    from neardup.evaluate import curve_radius
 
     texts = [document.text for document in nd.read(list(corpus), text=text).documents()] if corpus else None
     made = curve_radius(*radius, bits=int(bits), at=at or None, corpus=texts, seed=seed, threads=threads)
@@ -141,8 +141,8 @@ def edits(
     Measured on edited copies of documents of CORPUS, or of the bundled sample.
     """
     from neardup import sample
-    from neardup.evaluation import curve_edits
-    from neardup.evaluation.curves import RATES
+    from neardup.evaluate import curve_edits
+    from neardup.evaluate.curves import RATES
 
     reader = nd.read(list(corpus) or sample.path(), text=text)
     made = curve_edits(
@@ -173,7 +173,7 @@ def _bands(
 
 def _give(made: Curve, plot: str | None, as_json: bool) -> None:
     if plot:
-        from neardup.evaluation.plot import plot_curve
+        from neardup.evaluate.plot import plot_curve
 
         plot_curve(made, plot)
     if as_json:

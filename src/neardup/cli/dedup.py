@@ -11,10 +11,11 @@ from typing import Any
 import click
 
 from neardup.cli.apply import show_alarms
-from neardup.cli.options import config_of, config_options, reading_options, running_options
+from neardup.cli.options import config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
 from neardup.cli.scan import show_summary
-from neardup.printable import counted
+from neardup.cli.settings import config_of
+from neardup.values.wording import counted
 
 __all__ = ["dedup"]
 
@@ -39,16 +40,9 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
     the same command goes on where it was. What was decided in `neardup review` of these findings is done, as long as
     the inputs are the same.
     """
-    from neardup.findings import (
-        Decisions,
-        alarms,
-        apply,
-        check_output,
-        decided_cut,
-        read_decisions,
-        scan,
-        summarize,
-    )
+    from neardup.findings import Decisions, alarms, check_output, decided_cut, read_decisions, summarize
+    from neardup.findings.apply import apply
+    from neardup.findings.scan import scan
 
     if out:
         check_output(out)

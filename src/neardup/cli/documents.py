@@ -16,7 +16,7 @@ def stream(
 ) -> Iterator[list[nd.Document]]:
     """The documents in batches. Those of HTML and WARC files and of a column `html` are pages, as for a scan; pages
     that give no text, and what could not be read at all, are counted in `failed` at the end, by reason."""
-    from neardup.io.columns import is_html
+    from neardup.readers.layout import is_html
 
     formats = {source.name: source.format for source in reader.files or ()}
     extractor: Any = None

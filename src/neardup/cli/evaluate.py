@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from neardup.printable import counted
+from neardup.values.wording import counted
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from neardup.evaluation import Evaluation, Measure
+    from neardup.evaluate import Evaluation, Measure
 
 __all__ = ["evaluate"]
 
@@ -59,8 +59,7 @@ def evaluate(
     What files hold is told by their columns: id_a, id_b or left, right for pairs, with a label or a similarity; id,
     cluster or id, keeper for clusters. Pairs the truth says nothing about are never counted as wrong.
     """
-    from neardup.evaluation import Intervals
-    from neardup.evaluation import evaluate as score
+    from neardup.evaluate import Intervals, score
 
     scored = score(
         found,

@@ -10,8 +10,8 @@ import click
 
 import neardup as nd
 from neardup.cli.inputs import read_text
-from neardup.explanation import Explanation
-from neardup.printable import counted, printable
+from neardup.compare.explain import Explanation
+from neardup.values.wording import counted, printable
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -59,7 +59,7 @@ def explain(
 ) -> None:
     """Compare the texts of two files, or with -f of two documents of a scan, by every measure, and show what they share
     and where they differ; of a scan also which of them stays, and why."""
-    from neardup.explanation import explain as compare
+    from neardup.compare.explain import explain as compare
 
     how = nd.Normalize(digits="fold" if fold_digits else "keep")
     verdict: list[str] = []

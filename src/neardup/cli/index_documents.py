@@ -26,7 +26,7 @@ from neardup.cli.index_options import (
     threads,
 )
 from neardup.cli.inputs import read_text
-from neardup.printable import counted, printable
+from neardup.values.wording import counted, printable
 
 __all__ = ["add", "cluster", "create", "forget", "get", "remove", "search", "seen"]
 

@@ -23,7 +23,7 @@ from neardup.cli.index_options import (
     shown,
     threads,
 )  # fmt: skip
-from neardup.printable import counted, printable
+from neardup.values.wording import counted, printable
 
 __all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "replay", "stats", "verify"]
 
@@ -111,7 +111,7 @@ def export(path: str, file: str, as_json: bool) -> None:
 @as_json
 def import_(path: str, file: str, key: str | None, as_json: bool) -> None:
     """Make a new index of what `export` wrote."""
-    from neardup.index.export import import_index
+    from neardup.index.rebuild import import_index
 
     count = import_index(path, file, key)
     say(as_json, {"documents": count}, f"{counted(count, 'document')} in {shown(path)}")
@@ -130,8 +130,8 @@ def replay(path: str, sources: tuple[str, ...], key: str | None, as_json: bool) 
     """Put an index in Redis again: from what `export` wrote, or from the logs of all its workers (log=FILE in its
     address)."""
     from neardup.index.inputs import is_address
-    from neardup.shared.address import Address
-    from neardup.shared.replay import replay as again
+    from neardup.index.redis.address import Address
+    from neardup.index.redis.replay import replay as again
 
     if not is_address(path):
         raise nd.ConfigError(
@@ -171,8 +171,8 @@ def reindex(
 
     Without --method, --threshold, --radius and --config the settings stay; document frequencies are counted anew.
     """
-    from neardup.index.export import reindex as again
-    from neardup.index.session import DATABASE
+    from neardup.index.local.session import DATABASE
+    from neardup.index.rebuild import reindex as again
 
     chosen = config_of(config, method, threshold, radius, store)
     if sources:
@@ -205,7 +205,7 @@ def reindex(
 @as_json
 def recover(path: str, target: str, key: str | None, as_json: bool) -> None:
     """Save what can still be read of a damaged index into a new one, TARGET."""
-    from neardup.index.export import recover_index
+    from neardup.index.rebuild import recover_index
 
     count, lost = recover_index(path, target, key)
     say(

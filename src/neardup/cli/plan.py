@@ -28,7 +28,7 @@ def plan(
 ) -> None:
     """Recommend a search design: predicted memory, build time and speed of each, best first."""
     from neardup.errors import ConfigError
-    from neardup.planning import plan as make
+    from neardup.search.planner import plan as make
 
     try:
         made = make(

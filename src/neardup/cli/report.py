@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from neardup.printable import counted
+from neardup.values.wording import counted
 
 __all__ = ["report"]
 
@@ -42,7 +42,7 @@ def report(
         answer = summary.to_json() | {"out": out, "out_bytes": size, "findings": findings}
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
-    from neardup.sizes import size_text
+    from neardup.values.sizes import size_text
 
     click.echo(
         f"{out}: {size_text(size)}; {summary.gone:,} of {counted(summary.documents, 'document')} can go"

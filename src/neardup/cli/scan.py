@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_of, config_options, reading_options, running_options
+from neardup.cli.options import config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.settings import config_of
 
 __all__ = ["scan", "show_summary"]
 
@@ -35,8 +36,8 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
     floor up, without another scan. Stopped, the same command goes on where it was. What cannot be read goes to
     documents.rejects.jsonl in the folder.
     """
-    from neardup.findings import scan as run
     from neardup.findings import summarize
+    from neardup.findings.scan import scan as run
 
     place = out or _place(inputs[0])
     found = run(

@@ -16,7 +16,7 @@ from neardup.errors import ConfigError, MissingExtra
 
 __all__ = ["serve"]
 
-NEEDED = ("litestar", "granian", "msgspec", "prometheus_client")
+NEEDED = ("granian", "msgspec", "prometheus_client")
 TOKEN = "NEARDUP_TOKEN"
 
 
@@ -58,10 +58,10 @@ def serve(
             raise MissingExtra("neardup serve", "service")
     import neardup as nd
     from neardup.cli.index_options import shown
-    from neardup.service.limits import Limits
-    from neardup.service.listening import Address
-    from neardup.service.run import serve as run
-    from neardup.sizes import parse_size
+    from neardup.http.limits import Limits
+    from neardup.http.run import serve as run
+    from neardup.http.server import Address
+    from neardup.values.sizes import parse_size
 
     limits = Limits(body=parse_size(max_body), requests=max_requests)
     address = Address(host, port, _token(token_file))

@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 import neardup as nd
-from neardup.cli.options import config_of, config_options, reading_options
-from neardup.printable import counted, printable
+from neardup.cli.options import config_options, reading_options
+from neardup.cli.settings import config_of
+from neardup.values.wording import counted, printable
 
 __all__ = ["templates"]
 
@@ -51,7 +52,7 @@ def templates(
         return nd.read(list(inputs), text=given["text"], id=given["id_"], format=given["format_"])
 
     threads = given["threads"]
-    learnt = nd.learn_templates(read(), config, samples=samples, threads=threads)
+    learnt = nd.pipeline.learn_templates(read(), config, samples=samples, threads=threads)
     ways: dict[str, nd.Templates | None] = {"nothing": None, "shingles": replace(settings, lines=False)}
     if settings.lines:
         ways["lines and shingles"] = settings
@@ -64,7 +65,7 @@ def templates(
     scores: dict[str, dict[str, float]] = {}
     if truth is not None:
         for name, result in results.items():
-            scored = nd.evaluate(result, truth)
+            scored = nd.evaluate.score(result, truth)
             scores[name] = {"precision": scored.precision.value, "recall": scored.recall.value}
     if given["as_json"]:
         effect = {"threshold": at, "pairs": pairs, "quality": scores}
@@ -78,7 +79,7 @@ def templates(
         click.echo(f"  {name:18} {pairs[name]:>9,}{quality}")
 
 
-def _show(learnt: nd.LearntTemplates, top: int) -> None:
+def _show(learnt: nd.pipeline.LearntTemplates, top: int) -> None:
     click.echo(
         f"{counted(learnt.documents, 'document')} of {counted(len(learnt.sources) + learnt.small, 'source')}; "
         f"{learnt.small:,} sources have fewer than {learnt.settings.least:,} and are left as they are"

@@ -32,8 +32,8 @@ def try_(port: int, no_open: bool, as_json: bool) -> None:
     for package in NEEDED:
         if importlib.util.find_spec(package) is None:
             raise MissingExtra("neardup try", "service")
-    from neardup.service.listening import Address
-    from neardup.service.run import serve
+    from neardup.http.run import serve
+    from neardup.http.server import Address
 
     def started(url: str) -> None:
         click.echo(json.dumps({"url": url}) if as_json else f"Try it: {url}  (Ctrl-C ends it)")

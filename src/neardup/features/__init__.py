@@ -1,10 +1,10 @@
 """Text to features. Knows no fingerprints."""
 
-from neardup.features.base import Features
-from neardup.features.extract import Characters, Sentences, Shingles, TextFeatures, Words
+from neardup.features.features import Features
 from neardup.features.normalize import Normalize, normalize, tokens
 from neardup.features.phrases import Phrases
 from neardup.features.select import Modulo, Smallest, Winnow
+from neardup.features.shingles import Characters, Sentences, Shingles, TextFeatures, Words
 from neardup.features.weights import Common, Frequencies, Idf, weigh
 
 __all__ = [

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.features.extract import WIDEST, Shingles, TextFeatures
+from neardup.features.shingles import WIDEST, Shingles, TextFeatures
 
 __all__ = ["Lines", "lines_of", "recurring_lines", "without_lines"]
 

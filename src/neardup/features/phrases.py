@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.weights import in_batches
-from neardup.frozen import read_frozen, write_frozen
+from neardup.storage.frozen_file import read_frozen, write_frozen
 
 if TYPE_CHECKING:
-    from neardup.features.extract import TextFeatures
+    from neardup.features.shingles import TextFeatures
     from neardup.features.texts import Texts
 
 __all__ = ["Phrases"]
@@ -38,7 +38,7 @@ class Phrases:
         """Pairs (a, b) seen `at_least` times and `lift` times as often as if a and b were independent."""
         if at_least < 1 or lift < 0:
             raise ConfigError("Phrases: at_least must be at least 1 and lift not negative")
-        from neardup.features.extract import Words
+        from neardup.features.shingles import Words
 
         plain = Words() if features is None else features.words()
         words, pairs = _core.Tally(), _core.Tally()

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from neardup import _core
-from neardup.documents import Document
 from neardup.errors import DataError
+from neardup.readers.document import Document
 
 __all__ = ["Texts", "as_texts", "raw_texts"]
 

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, SchemeError
-from neardup.features.base import Features
+from neardup.features.features import Features
 from neardup.features.texts import as_texts
-from neardup.frozen import read_frozen, write_frozen
+from neardup.storage.frozen_file import read_frozen, write_frozen
 
 if TYPE_CHECKING:
-    from neardup.features.extract import TextFeatures
+    from neardup.features.shingles import TextFeatures
     from neardup.features.texts import Texts
 
 __all__ = ["COUNTS", "Common", "Frequencies", "Idf", "counting", "in_batches", "weigh"]
@@ -123,7 +123,7 @@ class Idf:
     ) -> Idf:
         """Count a corpus and freeze the result; by default over single words."""
         if features is None:
-            from neardup.features.extract import Words
+            from neardup.features.shingles import Words
 
             features = Words()
         return cls(Frequencies.count(texts, features, at_least=at_least, threads=threads), tf)

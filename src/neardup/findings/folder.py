@@ -18,12 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.config import Config
-from neardup.cut import Cut, cut
+from neardup.clusters.keepers import Keep
+from neardup.clusters.selection import Cut, cut
+from neardup.compare.verify import Pairs
+from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.keep import Keep
-from neardup.search.column_file import ColumnFile
-from neardup.verify import Pairs
+from neardup.storage.column_file import ColumnFile
+from neardup.values.wording import counted
 
 __all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "VERSION", "Findings", "Place"]
 
@@ -72,6 +73,10 @@ class Findings:
             raise FormatError(manifest, f"its {missing[0]!r}", "none, or something else in its place")
         self.config = Config.from_plain(self.manifest["config"], str(manifest))
         self._files: dict[str, ColumnFile] = {}
+
+    def __repr__(self) -> str:
+        pairs = counted(len(self.pairs), "pair")
+        return f"<Findings {str(self.path)!r}: {counted(len(self), 'document')}, {pairs}>"
 
     def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
         if file not in self._files:

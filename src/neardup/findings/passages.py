@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.compare.passages import token_rows
+from neardup.compare.verify import Containment
 from neardup.features.select import Winnow
 from neardup.findings.folder import Findings
-from neardup.spans import token_rows
-from neardup.verify import Containment
 
 __all__ = ["by_passages", "shared_words"]
 
@@ -24,7 +24,7 @@ def by_passages(findings: Findings) -> bool:
 
 
 def shared_words(findings: Findings, parts: Rows, wholes: Rows, *, threads: int = 1) -> Rows:
-    """For each pair of rows the words of the part in passages that stand in the whole, as `nd.find_copies` counts them.
+    """For each pair of rows: how many words of the part occur in the whole, in passages, as `find_copies` counts them;
     -1 where a text was not kept. Passages are made of as many words as the scan's shingles."""
     compared = findings.config.compared
     found = np.full(len(parts), -1, np.int64)

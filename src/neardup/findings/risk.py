@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.cut import Cut
+from neardup.clusters.selection import Cut
 from neardup.findings.folder import Findings
 
 __all__ = ["FLAGS", "ClusterTable", "cluster_table"]

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.cut import Cut
-from neardup.filters import REASONS
-from neardup.findings.deciding import decided_cut
+from neardup.clusters.selection import Cut
+from neardup.config.filters import REASONS
+from neardup.findings.decided import decided_cut
 from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
-from neardup.printable import counted, printable
-from neardup.sizes import size_text
+from neardup.values.sizes import size_text
+from neardup.values.wording import counted, printable
 
 __all__ = ["Alike", "Summary", "alarms", "gone_rows", "summarize", "thresholds_of"]
 

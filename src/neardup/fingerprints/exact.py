@@ -11,8 +11,8 @@ import numpy as np
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError
-from neardup.fingerprints.base import Digests
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.fingerprints.fingerprints import Digests
+from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Exact", "digest_texts", "expected_false_merges"]
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.exact import Exact
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Identical", "identical"]
 

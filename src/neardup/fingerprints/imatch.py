@@ -15,7 +15,7 @@ from neardup.errors import ConfigError
 from neardup.features import Features
 from neardup.features.weights import Frequencies
 from neardup.fingerprints.keyed import Keys, KeyScheme, distinct_sums, mix
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["FittedIMatch", "IMatch"]
 

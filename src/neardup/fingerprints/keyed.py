@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features import Features
-from neardup.fingerprints.base import Fingerprints
+from neardup.fingerprints.fingerprints import Fingerprints
 
 __all__ = ["KeyScheme", "Keys", "distinct_sums", "mix"]
 

@@ -8,8 +8,8 @@ from typing import Literal
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features import Features
-from neardup.fingerprints.base import Codes, Sketches
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.fingerprints.fingerprints import Codes, Sketches
+from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["BitMinHash", "MinHash"]
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features import Features
-from neardup.fingerprints.base import Codes
+from neardup.fingerprints.fingerprints import Codes
 
 __all__ = ["Simhash"]
 

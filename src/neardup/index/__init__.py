@@ -1,6 +1,6 @@
 """The live index: documents remembered for good, and found again at crawl speed."""
 
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
-from neardup.index.index import Index
+from neardup.index.api import Index
 
 __all__ = ["Answers", "Cluster", "Health", "Hit", "Index", "Seen", "Stats", "Stored"]

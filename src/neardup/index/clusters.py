@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.index.matching import Matches, best
+from neardup.index.match import Matches, best
 
 __all__ = ["Keepers", "settle"]
 

@@ -9,10 +9,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.compare.verify import Cosine
 from neardup.errors import DataError
-from neardup.features.base import Features
+from neardup.features.features import Features
 from neardup.index.recipe import Recipe
-from neardup.verify import Cosine
 
 __all__ = ["pack_features", "pack_text", "pack_texts", "unpack_features", "unpack_text"]
 

@@ -11,19 +11,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.config import Config
+from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, SchemeError
-from neardup.features.extract import TextFeatures
+from neardup.features.shingles import TextFeatures
 from neardup.features.texts import Texts
 from neardup.features.weights import Frequencies, Idf
-from neardup.fingerprints.base import Codes, Digests, Fingerprints, Sketches
+from neardup.fingerprints.fingerprints import Codes, Digests, Fingerprints, Sketches
 from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.one_pass import digest, fingerprint
 from neardup.fingerprints.simhash import Simhash
-from neardup.fused import digest, fingerprint
-from neardup.search.base import check_codes
-from neardup.search.hamming import Compact, TableMethod
-from neardup.search.psm import PSM
-from neardup.seeds import DEFAULT_SEED, Seed
+from neardup.search.hamming.tables import Compact, TableMethod
+from neardup.search.interface import check_codes
+from neardup.search.psm.psm import PSM
+from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Contents", "Recipe", "default_config"]
 
@@ -149,7 +149,7 @@ class Recipe:
         if isinstance(hamming, PSM):
             raise ConfigError(
                 "a live index says of near-duplicates that exactly one is new, so it has to find all of them, and PSM "
-                "finds a share: give search=nd.Compact (the smallest), nd.Covering (the fastest) or nd.BPHS"
+                "finds a share: give search=nd.search.Compact (smallest), nd.search.Covering (fastest) or nd.BPHS"
             )
         prints = self.config.prints
         assert isinstance(prints, Simhash | BitMinHash)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.index.recipe import Recipe
-from neardup.search.base import Mode
-from neardup.search.hamming import Compact, design_arrays
+from neardup.search.hamming.tables import Compact, design_arrays
+from neardup.search.interface import Mode
 
 __all__ = ["Near", "Tables", "hash_ids"]
 

@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError
-from neardup.fingerprints.base import Codes
-from neardup.search.base import WIDTHS, check_codes, width_for
-from neardup.threads import check_threads
+from neardup.fingerprints.fingerprints import Codes
+from neardup.search.interface import WIDTHS, check_codes, width_for
+from neardup.values.threads import check_threads
 
 __all__ = ["Batch", "Groups", "collapse"]
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError
-from neardup.fingerprints.base import Codes
-from neardup.search.base import rows_and_words
-from neardup.search.segment_writer import StoredCodes
-from neardup.search.segments import Chunk, words_of
+from neardup.fingerprints.fingerprints import Codes
+from neardup.search.disk.segment_writer import StoredCodes
+from neardup.search.disk.segments import Chunk, words_of
+from neardup.search.interface import rows_and_words
 
 __all__ = ["CodeDistribution", "code_distribution", "entropy_bound", "predicted_bits"]
 

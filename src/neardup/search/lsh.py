@@ -16,12 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError
-from neardup.fingerprints.base import Sketches
-from neardup.search.base import Keyed
+from neardup.fingerprints.fingerprints import Sketches
+from neardup.search.candidates import Columns, Joined, behind, best_first
 from neardup.search.collapse import Groups
-from neardup.search.joined import Columns, Joined, behind, best_first
-from neardup.search.runs import PairRuns, pack_pairs, unpack_pairs
-from neardup.threads import check_threads
+from neardup.search.interface import Keyed
+from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
+from neardup.values.threads import check_threads
 
 __all__ = ["LSH", "BandCandidates"]
 

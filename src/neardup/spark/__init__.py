@@ -12,8 +12,8 @@ try:
 except ImportError as error:
     raise MissingExtra("running on Spark", "spark") from error
 
-from neardup.spark.deduplication import dedup, scan
-from neardup.spark.removing import apply
+from neardup.spark.apply import apply
+from neardup.spark.run import dedup, scan
 from neardup.spark.session import start
 from neardup.spark.stages import Stages
 from neardup.spark.summary import Summary

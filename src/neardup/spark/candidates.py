@@ -14,19 +14,19 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from neardup.features.base import Features
-from neardup.methods import Agreement, Bands, Near, method_of
-from neardup.search.short import ShortJoin
-from neardup.spark.agreeing import crowds_agreeing, meet_agreeing
-from neardup.spark.bundles import flat
+from neardup.compare.verify import Jaccard
+from neardup.features.features import Features
+from neardup.pipeline.methods import Agreement, Bands, Near, method_of
+from neardup.search.short_documents import ShortJoin
+from neardup.spark.agreement import crowds_agreeing, meet_agreeing
 from neardup.spark.documents import Documents
 from neardup.spark.hamming import near_codes
-from neardup.spark.meeting import Fit, Meet, crowded, meet
-from neardup.spark.neighbours import BUNDLES, Sieve, bundled, neighbours, pairs_of
-from neardup.spark.scattering import BandEntries, SizedEntries
+from neardup.spark.join import Fit, Meet, crowded, meet
+from neardup.spark.packed import flat
+from neardup.spark.pairs import BUNDLES, Sieve, bundled, neighbours, pairs_of
+from neardup.spark.shuffle import BandEntries, SizedEntries
 from neardup.spark.storage import Facts
-from neardup.spark.working import SETS, feature_sets
-from neardup.verify import Jaccard
+from neardup.spark.worker import SETS, feature_sets
 
 __all__ = ["Candidates"]
 

@@ -14,16 +14,16 @@ import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from neardup.config import Config
+from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
 from neardup.features.weights import Frequencies
-from neardup.methods import Near, Within, method_of
-from neardup.preparing import needs_corpus
+from neardup.pipeline.fit import needs_corpus
+from neardup.pipeline.methods import Near, Within, method_of
 from neardup.spark.hamming import check_search
 from neardup.spark.inputs import Files, Frame, Input
 from neardup.spark.pieces import Wanted
 from neardup.spark.storage import Facts, Folder, as_frame
-from neardup.spark.working import (
+from neardup.spark.worker import (
     FREQUENCIES,
     PRINTS,
     READ,

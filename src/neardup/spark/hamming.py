@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from neardup.config import Hamming
+from neardup.config.config import Hamming
 from neardup.errors import ConfigError
-from neardup.fingerprints.base import Codes
-from neardup.search.adjacent import Adjacent
-from neardup.search.designs import Design
-from neardup.search.hamming import extract_bits
-from neardup.search.join import Join, join_design
-from neardup.search.psm import PSM
-from neardup.spark.bundles import part_of, runs
-from neardup.spark.neighbours import BUNDLES, PairBundles
-from neardup.spark.scattering import Entries, Entry, Scatter, columns_of, parts_of, scattered
+from neardup.fingerprints.fingerprints import Codes
+from neardup.search.hamming.adjacent import Adjacent
+from neardup.search.hamming.designs import Design
+from neardup.search.hamming.join import Join, join_design
+from neardup.search.hamming.tables import extract_bits
+from neardup.search.psm.psm import PSM
+from neardup.spark.packed import part_of, runs
+from neardup.spark.pairs import BUNDLES, PairBundles
+from neardup.spark.shuffle import Entries, Entry, Scatter, columns_of, parts_of, scattered
 
 __all__ = ["MOST", "check_search", "near_codes"]
 

@@ -13,14 +13,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from neardup.config import Config
+from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
-from neardup.io.columns import Layout, Shaping, find_layout, is_html
-from neardup.io.jsonl import decoded
-from neardup.io.limits import Limits
-from neardup.io.opened import Terms
-from neardup.io.rejects import Rejects
-from neardup.io.sources import format_of
+from neardup.readers.interface import Terms
+from neardup.readers.jsonl import decoded
+from neardup.readers.layout import Layout, Shaping, find_layout, is_html
+from neardup.readers.limits import Limits
+from neardup.readers.rejects import Rejects
+from neardup.readers.sources import format_of
 from neardup.spark.pieces import PATH, START, Recipe, plain_path
 from neardup.spark.storage import Listed, file_system, java_path
 

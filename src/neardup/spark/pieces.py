@@ -18,17 +18,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.documents import Document
 from neardup.errors import DataError
-from neardup.io.blocks import TextBlock, lines_block
-from neardup.io.columns import Layout, Shaping, is_html
-from neardup.io.jsonl import decoded
-from neardup.io.limits import Limits
-from neardup.io.opened import Terms
-from neardup.io.reading import OPEN
-from neardup.io.rejects import SAMPLE, Rejects
-from neardup.io.sources import Source
-from neardup.sharding import Incoming
+from neardup.pipeline.sharder import Incoming
+from neardup.readers.document import Document
+from neardup.readers.interface import Terms
+from neardup.readers.jsonl import decoded
+from neardup.readers.jsonl_blocks import TextBlock, lines_block
+from neardup.readers.layout import Layout, Shaping, is_html
+from neardup.readers.limits import Limits
+from neardup.readers.reader import OPEN
+from neardup.readers.rejects import SAMPLE, Rejects
+from neardup.readers.sources import Source
 
 __all__ = ["MADE", "PATH", "START", "Pieces", "Recipe", "Wanted", "plain_path", "split_of"]
 

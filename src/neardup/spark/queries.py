@@ -19,11 +19,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError, SchemeError
-from neardup.fingerprints.base import Codes
-from neardup.search.base import rows_and_words
-from neardup.search.hamming import TableMethod, TableSearcher
-from neardup.search.psm import PSM, top_bits
-from neardup.search.vosh import laplace_costs
+from neardup.fingerprints.fingerprints import Codes
+from neardup.search.hamming.tables import TableMethod, TableSearcher
+from neardup.search.interface import rows_and_words
+from neardup.search.psm.psm import PSM, top_bits
+from neardup.search.psm.vosh import laplace_costs
 
 if TYPE_CHECKING:
     import pyarrow as pa

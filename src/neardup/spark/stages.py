@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from neardup.config import Config
+from neardup.config.config import Config
 from neardup.errors import ConfigError
 from neardup.progress import Progress
 from neardup.spark.candidates import Candidates
-from neardup.spark.clustering import (
+from neardup.spark.clusters import (
     DECIDED,
     decided_here,
     keepers_in_rounds,
@@ -24,12 +24,12 @@ from neardup.spark.clustering import (
 )
 from neardup.spark.documents import Documents, check_config, partitions_for
 from neardup.spark.inputs import Files, Input
-from neardup.spark.neighbours import bundled, neighbours, pairs_of
+from neardup.spark.pairs import bundled, neighbours, pairs_of
 from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.summary import Summary
-from neardup.spark.verifying import Check, cells_for, ends_of, verified
+from neardup.spark.verify import Check, cells_for, ends_of, verified
 from neardup.version import __version__
 
 __all__ = ["Stages"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from neardup.config import Config
+from neardup.config.config import Config
 
 __all__ = ["Summary"]
 

@@ -11,8 +11,8 @@ from importlib.util import find_spec
 from typing import Literal, NamedTuple, get_args
 
 from neardup.errors import ConfigError, DataError, MissingExtra
-from neardup.sizes import parse_size
-from neardup.web.workers import Request, Workers
+from neardup.values.sizes import parse_size
+from neardup.web.html_workers import Request, Workers
 
 __all__ = ["Extracted", "Failure", "HtmlExtractor", "Method"]
 

@@ -8,7 +8,7 @@ from os import PathLike
 from urllib.parse import urljoin
 
 from neardup.errors import ConfigError
-from neardup.web.tables import read_pairs
+from neardup.web.url_lists import read_pairs
 from neardup.web.urls.canonical import DEFAULT, canonical_urls
 from neardup.web.urls.rules import UrlRules
 

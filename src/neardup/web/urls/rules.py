@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.io.whole import WholeFile
+from neardup.storage.atomic_file import AtomicFile
 from neardup.web.urls.sites import SiteRule, site_step
 from neardup.web.urls.steps import (
     PARSED,
@@ -47,7 +47,7 @@ class UrlRules:
     """The rules of a canonical form: defaults but for `off` and `on`, lists extended, sites and redirects added.
 
     `tracking` and `session` add parameter names (`promo_*` for all that begin so); `keep` names parameters that stay
-    whatever the lists say. `nd.UrlRules.known()` lists all rules.
+    whatever the lists say. `nd.urls.UrlRules.known()` lists all rules.
     """
 
     off: tuple[str, ...] = ()
@@ -212,7 +212,7 @@ class UrlRules:
             if str(path).endswith(".json")
             else _toml(said)
         )
-        with WholeFile(path) as file:
+        with AtomicFile(path) as file:
             file.write(text.encode())
 
 

@@ -1,0 +1,167 @@
+#include <algorithm>
+
+#include "bind/module.hpp"
+#include "search/buckets.hpp"
+
+namespace neardup {
+
+namespace {
+
+using Words = Matrix<std::uint64_t>;
+using Numbers = Column<std::int64_t>;
+
+std::string_view text(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
+
+char check_kind(const nb::bytes& kind) {
+    if (kind.size() != 1) throw nb::value_error("a kind is one character");
+    return kind.c_str()[0];
+}
+
+void check_keys(const Words& keys, const Numbers& firsts, std::size_t words) {
+    if (words < 1 || words > 2) throw nb::value_error("a key in an entry has one or two words");
+    for (const auto first : view(firsts))
+        if (first < 0 || static_cast<std::size_t>(first) + words > keys.shape(1))
+            throw nb::value_error("a table has words that the keys do not have");
+}
+
+nb::bytes to_bytes(const std::string& packed) { return nb::bytes(packed.data(), packed.size()); }
+
+}  // namespace
+
+void bind_shared(nb::module_& module) {
+    module.def(
+        "bucket_appends",
+        [](const nb::bytes& name, const nb::bytes& kind, const Words& homes, const Words& keys,
+           const Numbers& firsts, std::size_t words, const Numbers& rows) {
+            const char of_kind = check_kind(kind);
+            check_keys(keys, firsts, words);
+            if (homes.shape(0) != keys.shape(0) || rows.shape(0) != keys.shape(0) ||
+                homes.shape(1) != firsts.shape(0))
+                throw nb::value_error("homes, keys and rows differ in length, or homes and tables");
+            const std::string_view named = text(name);
+            Commands out;
+            {
+                nb::gil_scoped_release free;
+                out = bucket_appends(named, of_kind, view(homes),
+                                     {view(keys), keys.shape(1), words, view(firsts)}, view(rows));
+            }
+            return std::make_tuple(to_bytes(out.packed), out.count);
+        },
+        "name"_a, "kind"_a, "homes"_a.noconvert(), "keys"_a.noconvert(), "firsts"_a.noconvert(), "words"_a,
+        "rows"_a.noconvert(), "APPEND commands that put rows into their buckets, and how many they are.");
+    module.def(
+        "bucket_drops",
+        [](const nb::bytes& name, const nb::bytes& kind, const Words& homes, const Numbers& rows,
+           const nb::bytes& script, const nb::bytes& last) {
+            const char of_kind = check_kind(kind);
+            if (homes.shape(0) != rows.shape(0)) throw nb::value_error("homes and rows differ in length");
+            const std::string_view named = text(name), said = text(script), end = text(last);
+            Commands out;
+            {
+                nb::gil_scoped_release free;
+                out = bucket_drops(named, of_kind, view(homes), homes.shape(1), view(rows), said, end);
+            }
+            return std::make_tuple(to_bytes(out.packed), out.count);
+        },
+        "name"_a, "kind"_a, "homes"_a.noconvert(), "rows"_a.noconvert(), "script"_a, "last"_a,
+        "EVAL commands that take rows out of their buckets, and how many they are.");
+    module.def(
+        "id_claims",
+        [](const nb::bytes& name, const nb::bytes& digests, std::uint64_t buckets, const Numbers& rows) {
+            const std::size_t width = rows.shape(0) == 0 ? 0 : digests.size() / rows.shape(0);
+            if (rows.shape(0) != 0 && (width < 6 || width * rows.shape(0) != digests.size()))
+                throw nb::value_error("a digest for each row, of six bytes or more, all of one length");
+            if (buckets == 0) throw nb::value_error("there must be buckets");
+            const std::string_view named = text(name), digested = text(digests);
+            Commands out;
+            {
+                nb::gil_scoped_release free;
+                out = id_claims(named, digested, width, buckets, view(rows));
+            }
+            return std::make_tuple(to_bytes(out.packed), out.count);
+        },
+        "name"_a, "digests"_a, "buckets"_a, "rows"_a.noconvert(),
+        "HSETNX commands that give ids, by their digests, to rows, and how many they are.");
+    module.def(
+        "bucket_entries",
+        [](const nb::typed<nb::list, nb::object>& values, std::size_t width) {
+            if (width < 2 || width > 3)
+                throw nb::value_error("an entry is a key of one or two words, and a row");
+            std::vector<std::int64_t> starts{0};
+            std::size_t bytes = 0;
+            for (const nb::handle value : values) {
+                if (nb::isinstance<nb::bytes>(value))
+                    bytes += nb::borrow<nb::bytes>(value).size();
+                else if (!value.is_none())
+                    throw nb::type_error("a bucket is bytes or None");
+            }
+            std::vector<std::uint64_t> entries(bytes / 8);
+            bytes = 0;
+            for (const nb::handle value : values) {
+                if (!value.is_none()) {
+                    const std::string_view data = text(nb::borrow<nb::bytes>(value));
+                    if (data.size() % (8 * width) != 0)
+                        throw nb::index_error(std::to_string(starts.size() - 1).c_str());
+                    std::copy(data.begin(), data.end(), reinterpret_cast<char*>(entries.data()) + bytes);
+                    bytes += data.size();
+                }
+                starts.push_back(static_cast<std::int64_t>(bytes / (8 * width)));
+            }
+            return std::make_tuple(to_numpy(std::move(entries), width), to_numpy(std::move(starts)));
+        },
+        "values"_a, "width"_a,
+        "Entries of so many words in buckets, and from where to where each bucket has its own. IndexError, "
+        "with the "
+        "number of a bucket, if its bytes are no entries.");
+    module.def(
+        "bucket_reads",
+        [](const nb::bytes& name, const nb::bytes& kind, const Words& probes, const Numbers& tables) {
+            const char of_kind = check_kind(kind);
+            if (probes.shape(1) != tables.shape(0))
+                throw nb::value_error("probes and tables differ in length");
+            if (std::any_of(tables.data(), tables.data() + tables.shape(0),
+                            [](std::int64_t t) { return t < 0; }))
+                throw nb::value_error("tables are numbered from 0");
+            const std::string_view named = text(name);
+            Reads out;
+            {
+                nb::gil_scoped_release free;
+                out = bucket_reads(named, of_kind, view(probes), view(tables));
+            }
+            return std::make_tuple(to_bytes(out.commands.packed), out.commands.count, out.buckets,
+                                   to_numpy(std::move(out.place), probes.shape(1)));
+        },
+        "name"_a, "kind"_a, "probes"_a.noconvert(), "tables"_a.noconvert(),
+        "MGET commands for the buckets that are probed, how many they are and how many buckets they ask for, "
+        "and which "
+        "of these each probe needs.");
+    module.def(
+        "bucket_matches",
+        [](const Words& keys, const Numbers& firsts, std::size_t words, const Matrix<std::int64_t>& place,
+           const Words& entries, const Numbers& starts, int radius) {
+            check_keys(keys, firsts, words);
+            if (place.shape(0) != keys.shape(0) || place.shape(1) != firsts.shape(0))
+                throw nb::value_error("keys and probes differ in length");
+            if (entries.shape(1) != words + 1) throw nb::value_error("an entry is a key and a row");
+            const auto bounds = view(starts);
+            if (bounds.empty() || bounds.front() != 0 || !std::is_sorted(bounds.begin(), bounds.end()) ||
+                static_cast<std::size_t>(bounds.back()) != entries.shape(0))
+                throw nb::value_error("starts must go from 0 to the number of entries");
+            const auto buckets = static_cast<std::int64_t>(bounds.size()) - 1;
+            for (const auto bucket : view(place))
+                if (bucket < 0 || bucket >= buckets) throw nb::value_error("a probe is of no bucket");
+            NearEntries out;
+            {
+                nb::gil_scoped_release free;
+                out = bucket_matches({view(keys), keys.shape(1), words, view(firsts)}, view(place),
+                                     view(entries), bounds, radius);
+            }
+            return std::make_tuple(to_numpy(std::move(out.query)), to_numpy(std::move(out.probe)),
+                                   to_numpy(std::move(out.entry)), to_numpy(std::move(out.distance)));
+        },
+        "keys"_a.noconvert(), "firsts"_a.noconvert(), "words"_a, "place"_a.noconvert(),
+        "entries"_a.noconvert(), "starts"_a.noconvert(), "radius"_a,
+        "Query, probe, entry and distance of the entries within the radius, by query and probe.");
+}
+
+}  // namespace neardup

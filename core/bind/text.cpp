@@ -1,0 +1,320 @@
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/shared_ptr.h>
+
+#include "bind/texts.hpp"
+#include "fingerprints/minhash.hpp"
+#include "fingerprints/one_pass.hpp"
+#include "text/features.hpp"
+#include "text/hash.hpp"
+#include "text/jsonl.hpp"
+#include "text/select.hpp"
+#include "text/vocabulary.hpp"
+
+namespace neardup {
+
+namespace {
+
+template <class Value>
+void bind_lookup(nb::module_& module, const char* name) {
+    nb::class_<Lookup<Value>>(module, name)
+        .def(
+            "__init__",
+            [](Lookup<Value>* self, Column<std::uint64_t> keys, Column<Value> values) {
+                if (keys.shape(0) != values.shape(0))
+                    throw nb::value_error("keys and values differ in length");
+                new (self) Lookup<Value>(view(keys), view(values));
+            },
+            "keys"_a.noconvert(), "values"_a.noconvert())
+        .def("__len__", &Lookup<Value>::size);
+}
+
+using Tokens = nb::typed<nb::list, nb::typed<nb::list, nb::str>>;
+
+Tokens tokens_of(std::span<const Text> texts, const Normalizer& how) {
+    nb::list all;
+    NormalText normal;
+    for (const Text& text : texts) {
+        normal.assign(text, how);
+        const std::string_view bytes = normal.bytes();
+        nb::list tokens;
+        for_each_token(normal, [&](std::size_t begin, std::size_t end) {
+            tokens.append(nb::str(bytes.data() + begin, end - begin));
+        });
+        all.append(tokens);
+    }
+    return nb::cast<Tokens>(all);
+}
+
+}  // namespace
+
+void bind_text(nb::module_& module) {
+    nb::enum_<Hash>(module, "Hash").value("xxh3", Hash::xxh3).value("murmur64a", Hash::murmur64a);
+    nb::enum_<Unit>(module, "Unit")
+        .value("words", Unit::words)
+        .value("characters", Unit::characters)
+        .value("sentences", Unit::sentences);
+    nb::enum_<Space>(module, "Space")
+        .value("collapse", Space::collapse)
+        .value("keep", Space::keep)
+        .value("drop", Space::drop);
+    nb::enum_<Select>(module, "Select")
+        .value("all", Select::all)
+        .value("modulo", Select::modulo)
+        .value("smallest", Select::smallest)
+        .value("winnow", Select::winnow);
+    nb::enum_<Count>(module, "Count")
+        .value("constant", Count::constant)
+        .value("linear", Count::linear)
+        .value("logarithm", Count::logarithm);
+
+    module.attr("unicode_version") = std::string(unicode_version());
+    module.def(
+        "hash_bytes",
+        [](nb::bytes bytes, std::uint64_t seed, Hash kind) {
+            return hash_bytes(kind, {bytes.c_str(), bytes.size()}, seed);
+        },
+        "bytes"_a, "seed"_a, "kind"_a = Hash::xxh3, "The seeded 64-bit hash of some bytes.");
+
+    bind_lookup<std::uint64_t>(module, "Words");
+    bind_lookup<float>(module, "Weights");
+
+    nb::class_<Normalizer>(module, "Normalizer")
+        .def(nb::init<>())
+        .def_rw("nfkc", &Normalizer::nfkc)
+        .def_rw("casefold", &Normalizer::casefold)
+        .def_rw("accents", &Normalizer::accents)
+        .def_rw("digits", &Normalizer::digits)
+        .def_rw("punctuation", &Normalizer::punctuation);
+    nb::class_<Recipe>(module, "Recipe")
+        .def(nb::init<>())
+        .def_rw("normalizer", &Recipe::normalizer)
+        .def_rw("unit", &Recipe::unit)
+        .def_rw("width", &Recipe::width)
+        .def_rw("space", &Recipe::space)
+        .def_rw("hash", &Recipe::hash)
+        .def_rw("seed", &Recipe::seed)
+        .def_rw("words", &Recipe::words)
+        .def_rw("phrases", &Recipe::phrases)
+        .def_rw("select", &Recipe::select)
+        .def_rw("select_by", &Recipe::select_by)
+        .def_rw("select_floor", &Recipe::select_floor)
+        .def_rw("count", &Recipe::count)
+        .def_rw("idf", &Recipe::idf)
+        .def_rw("unseen_idf", &Recipe::unseen_idf)
+        .def_rw("unit_length", &Recipe::unit_length)
+        .def_rw("common", &Recipe::common)
+        .def_rw("common_floor", &Recipe::common_floor);
+
+    nb::class_<Texts>(module, "Texts",
+                      "A column of texts; keeps what it was made of alive and never copies it.")
+        .def(nb::init<>())
+        .def("add", &Texts::add, "items"_a, "Strings, bytes or None.")
+        .def("add_spans", &Texts::add_spans, "data"_a.noconvert(), "begins"_a.noconvert(),
+             "ends"_a.noconvert(), "UTF-8 texts that lie anywhere in one buffer.")
+        .def("add_arrow", &Texts::add_arrow<std::int32_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
+             "validity"_a.noconvert().none(), "first"_a)
+        .def("add_arrow", &Texts::add_arrow<std::int64_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
+             "validity"_a.noconvert().none(), "first"_a)
+        .def("__len__", [](const Texts& texts) { return texts.views().size(); });
+
+    nb::class_<Tally>(module, "Tally", "How often each key was met.")
+        .def(nb::init<>())
+        .def("__len__", &Tally::size)
+        .def(
+            "add_documents",
+            [](Tally& self, const Texts& texts, const Recipe& recipe, unsigned threads) {
+                nb::gil_scoped_release nogil;
+                tally_documents(texts.views(), recipe, threads, self);
+            },
+            "texts"_a, "recipe"_a, "threads"_a, "Count every distinct feature of each document once.")
+        .def(
+            "columns",
+            [](const Tally& self, std::uint64_t least) {
+                std::vector<std::uint64_t> keys, counts, first, second;
+                for (const auto& entry : self.entries(least)) {
+                    keys.push_back(entry.key);
+                    counts.push_back(entry.count);
+                    first.push_back(entry.first);
+                    second.push_back(entry.second);
+                }
+                return std::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
+                                       to_numpy(std::move(first)), to_numpy(std::move(second)));
+            },
+            "least"_a, "Keys counted at least so often, ascending, with counts and the two words of each.");
+    module.def(
+        "tally_pairs",
+        [](const Texts& texts, const Recipe& recipe, Tally& words, Tally& pairs) {
+            nb::gil_scoped_release nogil;
+            tally_pairs(texts.views(), recipe, words, pairs);
+        },
+        "texts"_a, "recipe"_a, "words"_a, "pairs"_a, "Count words and pairs of neighbours.");
+    module.def(
+        "vocabulary",
+        [](const Texts& texts, const Normalizer& how, Hash hash, std::uint64_t seed) {
+            Vocabulary found;
+            {
+                nb::gil_scoped_release nogil;
+                found = vocabulary(texts.views(), how, hash, seed);
+            }
+            return std::make_tuple(to_numpy(std::move(found.hashes)), std::move(found.words));
+        },
+        "texts"_a, "normalizer"_a, "hash"_a, "seed"_a,
+        "The distinct words of some texts, with their hashes.");
+    module.def(
+        "winnow",
+        [](Column<std::uint64_t> sequence, std::size_t window) {
+            if (window == 0) throw nb::value_error("the window must be at least 1");
+            Buffer<std::uint64_t> kept;
+            winnow(view(sequence), window, kept);
+            return to_numpy(std::vector<std::uint64_t>(kept.begin(), kept.end()));
+        },
+        "sequence"_a.noconvert(), "window"_a, "The features that winnowing keeps of a sequence.");
+    module.def(
+        "hash_texts",
+        [](const Texts& texts, std::uint64_t seed, Hash kind) {
+            std::vector<std::uint64_t> hashes;
+            for (const Text& text : texts.views()) {
+                if (text.encoding != Encoding::utf8)
+                    throw nb::value_error("only UTF-8 can be hashed as it is");
+                hashes.push_back(hash_bytes(kind, {static_cast<const char*>(text.data), text.size}, seed));
+            }
+            return to_numpy(std::move(hashes));
+        },
+        "texts"_a, "seed"_a, "kind"_a, "Each text's hash, bytes as they are.");
+
+    module.def(
+        "tokens", [](const Texts& texts, const Normalizer& how) { return tokens_of(texts.views(), how); },
+        "texts"_a, "normalizer"_a, "Each text's tokens.");
+    module.def(
+        "extract",
+        [](const Texts& texts, const Recipe& recipe, unsigned threads) {
+            Ragged rows;
+            {
+                nb::gil_scoped_release nogil;
+                rows = extract(texts.views(), recipe, threads);
+            }
+            return std::make_tuple(to_numpy(std::move(rows.hashes)), to_numpy(std::move(rows.weights)),
+                                   to_numpy(std::move(rows.offsets)), rows.replaced);
+        },
+        "texts"_a, "recipe"_a, "threads"_a,
+        "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
+
+    module.def(
+        "extract_sets",
+        [](const Texts& texts, const Recipe& recipe, Column<std::int64_t> room,
+           nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, unsigned threads) {
+            if (room.shape(0) != texts.views().size()) throw nb::value_error("columns differ in length");
+            std::uint64_t total = 0;
+            for (const std::int64_t one : view(room)) {
+                if (one < 0 || static_cast<std::uint64_t>(one) > out.shape(0) - total)
+                    throw nb::value_error("there is not that much room");
+                total += static_cast<std::uint64_t>(one);
+            }
+            std::vector<std::int64_t> begins;
+            {
+                nb::gil_scoped_release nogil;
+                begins = extract_sets(texts.views(), recipe, view(room), {out.data(), out.shape(0)}, threads);
+            }
+            return to_numpy(std::move(begins));
+        },
+        "texts"_a, "recipe"_a, "room"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+        "Sorted feature sets of many texts into one array; returns their offsets. See "
+        "core/text/features.hpp.");
+    module.def(
+        "look_at_lines",
+        [](Column<std::uint8_t> block, std::size_t deepest, std::size_t digits) {
+            LinesSeen seen;
+            {
+                nb::gil_scoped_release nogil;
+                seen = look_at_lines(view(block), deepest, digits);
+            }
+            return std::make_tuple(seen.lines, seen.plain);
+        },
+        "block"_a.noconvert(), "deepest"_a, "digits"_a,
+        "How many lines end in a block of JSONL, and whether they are plain; see core/text/jsonl.hpp.");
+    module.def(
+        "read_text_lines",
+        [](Column<std::uint8_t> lines) {
+            std::optional<TextLines> found;
+            {
+                nb::gil_scoped_release nogil;
+                found = read_text_lines(view(lines));
+            }
+            using Ids = nb::typed<nb::list, nb::str>;
+            using Spans = decltype(to_numpy(std::move(found->text_begins)));
+            using Bytes = decltype(to_numpy(std::move(found->bytes)));
+            std::optional<std::tuple<Ids, Bytes, Spans, Spans>> columns;
+            if (!found) return columns;
+            Ids ids;
+            for (std::size_t i = 0; i < found->id_ends.size(); ++i) {
+                const std::int64_t begin = found->id_begins[i];
+                ids.append(nb::str(reinterpret_cast<const char*>(found->bytes.data()) + begin,
+                                   static_cast<std::size_t>(found->id_ends[i] - begin)));
+            }
+            columns.emplace(std::move(ids), to_numpy(std::move(found->bytes)),
+                            to_numpy(std::move(found->text_begins)), to_numpy(std::move(found->text_ends)));
+            return columns;
+        },
+        "lines"_a.noconvert(),
+        "Ids, and texts as bytes with their begins and ends, of lines that hold nothing else; None if one "
+        "holds more or "
+        "less. See core/text/jsonl.hpp.");
+
+    // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
+    const auto told = [](Reading& reading) {
+        return std::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
+                               reading.replaced, to_numpy(std::move(reading.digests), 2));
+    };
+    module.def(
+        "simhash_texts",
+        [told](const Texts& texts, const Recipe& recipe, unsigned bits, Tie tie, bool gaussian,
+               Margins margins, std::size_t ranks, unsigned threads, bool digests) {
+            if (bits != 32 && bits != 64 && bits != 128) throw nb::value_error("bits must be 32, 64 or 128");
+            if (ranks < 1 || ranks > bits) throw nb::value_error("ranks must be 1 to bits");
+            Reading reading(texts.views().size(), digests);
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return simhash_texts(texts.views(), recipe, {bits, tie, gaussian}, margins, ranks, threads,
+                                     reading);
+            };
+            SimhashColumns out = compute();
+            return std::make_tuple(
+                std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
+                                to_numpy(std::move(out.margins), bits), to_numpy(std::move(out.bytes), bits),
+                                to_numpy(std::move(out.scales)), to_numpy(std::move(out.ranks), ranks)),
+                told(reading));
+        },
+        "texts"_a, "recipe"_a, "bits"_a, "tie"_a, "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
+        "digests"_a = false,
+        "Simhash of texts: codes, margins, margin bytes, their scales, ranks, and what was read.");
+    module.def(
+        "minhash_texts",
+        [told](const Texts& texts, const Recipe& recipe, std::size_t values, std::uint64_t seed,
+               bool independent, unsigned threads, bool digests) {
+            if (values < 1 || values > kMostValues) throw nb::value_error("values must be 1 to 65536");
+            Reading reading(texts.views().size(), digests);
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return minhash_texts(texts.views(), recipe, values, seed, independent, threads, reading);
+            };
+            std::vector<std::uint32_t> out = compute();
+            return std::make_tuple(to_numpy(std::move(out), values), told(reading));
+        },
+        "texts"_a, "recipe"_a, "values"_a, "seed"_a, "independent"_a, "threads"_a, "digests"_a = false,
+        "MinHash of texts: sketches, and what was read.");
+    module.def(
+        "digest_texts",
+        [told](const Texts& texts, const Recipe& recipe, unsigned threads) {
+            if (recipe.unit != Unit::words) throw nb::value_error("digests are made of words");
+            Reading reading(texts.views().size());
+            const auto compute = [&] {
+                nb::gil_scoped_release nogil;
+                return digest_texts(texts.views(), recipe, threads, reading);
+            };
+            std::vector<std::uint64_t> out = compute();
+            return std::make_tuple(to_numpy(std::move(out), 2), told(reading));
+        },
+        "texts"_a, "recipe"_a, "threads"_a, "128-bit digests of normalised texts, and what was read.");
+}
+
+}  // namespace neardup

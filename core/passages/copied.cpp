@@ -1,0 +1,252 @@
+#include "passages/copied.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "parallel.hpp"
+
+namespace neardup {
+
+namespace {
+
+constexpr std::uint32_t kNone = 0xFFFFFFFF;
+
+std::uint64_t mixed(std::uint64_t x) {
+    x ^= x >> 32;
+    x *= 0xD6E8FEB86659FD93u;
+    return x ^ x >> 32;
+}
+
+// The suffix automaton of a text: every run of tokens in it leads to a state, which knows where it first ends.
+class Automaton {
+  public:
+    struct State {
+        std::uint32_t length, link, first_end, edges;
+    };
+
+    void build(std::span<const std::uint64_t> text) {
+        states_.assign(1, {0, kNone, 0, kNone});
+        edges_.clear();
+        // At most 3n edges, so at most 3/4 full.
+        const std::size_t slots = std::bit_ceil(4 * text.size() + 16);
+        slots_.assign(slots, kNone);
+        mask_ = slots - 1;
+        std::uint32_t last = 0;
+        for (std::size_t i = 0; i < text.size(); ++i)
+            last = append(last, text[i], static_cast<std::uint32_t>(i));
+    }
+
+    const State& operator[](std::uint32_t state) const { return states_[state]; }
+
+    // Where a token leads from a state, or kNone.
+    std::uint32_t next(std::uint32_t state, std::uint64_t token) const {
+        const std::uint32_t edge = slots_[slot(state, token)];
+        return edge == kNone ? kNone : edges_[edge].target;
+    }
+
+  private:
+    struct Edge {
+        std::uint64_t token;
+        std::uint32_t from, target, next;
+    };
+
+    // The slot of an edge, or the empty one where it would go.
+    std::size_t slot(std::uint32_t state, std::uint64_t token) const {
+        std::size_t at = mixed(token + state * 0x9E3779B97F4A7C15u) & mask_;
+        while (slots_[at] != kNone) {
+            const Edge& edge = edges_[slots_[at]];
+            if (edge.token == token && edge.from == state) break;
+            at = (at + 1) & mask_;
+        }
+        return at;
+    }
+    void add(std::size_t slot, std::uint32_t state, std::uint64_t token, std::uint32_t target) {
+        slots_[slot] = static_cast<std::uint32_t>(edges_.size());
+        edges_.push_back({token, state, target, states_[state].edges});
+        states_[state].edges = slots_[slot];
+    }
+
+    std::uint32_t append(std::uint32_t last, std::uint64_t token, std::uint32_t end) {
+        const auto fresh = static_cast<std::uint32_t>(states_.size());
+        states_.push_back({states_[last].length + 1, 0, end, kNone});
+        std::uint32_t at = last;
+        std::size_t found = 0;
+        for (; at != kNone; at = states_[at].link) {
+            found = slot(at, token);
+            if (slots_[found] != kNone) break;
+            add(found, at, token, fresh);
+        }
+        if (at == kNone) return fresh;
+        const std::uint32_t target = edges_[slots_[found]].target;
+        if (states_[at].length + 1 == states_[target].length) {
+            states_[fresh].link = target;
+            return fresh;
+        }
+        // The shorter runs that lead to `target` now end in more places than the longer ones: they need a state of
+        // their own.
+        const auto shorter = static_cast<std::uint32_t>(states_.size());
+        const State old = states_[target];
+        states_.push_back({states_[at].length + 1, old.link, old.first_end, kNone});
+        for (std::uint32_t edge = old.edges; edge != kNone; edge = edges_[edge].next) {
+            const Edge copied = edges_[edge];
+            add(slot(shorter, copied.token), shorter, copied.token, copied.target);
+        }
+        for (; at != kNone; at = states_[at].link) {
+            found = slot(at, token);
+            if (slots_[found] == kNone || edges_[slots_[found]].target != target) break;
+            edges_[slots_[found]].target = shorter;
+        }
+        states_[target].link = states_[fresh].link = shorter;
+        return fresh;
+    }
+
+    std::vector<State> states_;
+    std::vector<Edge> edges_;
+    std::vector<std::uint32_t> slots_;
+    std::size_t mask_ = 0;
+};
+
+// Calls `run` with the place and hash of every run of `width` tokens.
+template <class Run>
+void for_each_run(std::span<const std::uint64_t> text, std::size_t width, Run run) {
+    constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;
+    std::uint64_t hash = 0, gone = 1;
+    for (std::size_t i = 0; i < width; ++i) gone *= kBase;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        hash = hash * kBase + text[i];
+        if (i >= width) hash -= gone * text[i - width];
+        if (i + 1 >= width) run(i + 1 - width, mixed(hash));
+    }
+}
+
+struct Match {
+    std::int64_t begin, end, place;
+    std::int64_t size() const { return end - begin; }
+};
+
+// One document in which passages of others are looked up.
+class Whole {
+  public:
+    void assign(std::span<const std::uint64_t> text, std::size_t width) {
+        width_ = width;
+        automaton_.build(text);
+        const std::size_t bits = std::bit_ceil(16 * text.size() + 64);
+        shift_ = 64 - std::countr_zero(bits);
+        held_.assign(bits / 64, 0);
+        for_each_run(text, width,
+                     [&](std::size_t, std::uint64_t hash) { held_[(hash >> shift_) / 64] |= bit(hash); });
+    }
+
+    // The passages of a part, none inside another, ascending.
+    void find(std::span<const std::uint64_t> part, std::vector<Match>& out) const {
+        out.clear();
+        // Passages lie where every run of `width` tokens may be held; the automaton walks there alone.
+        std::size_t begin = 0, end = 0;
+        for_each_run(part, width_, [&](std::size_t place, std::uint64_t hash) {
+            if (!(held_[(hash >> shift_) / 64] & bit(hash))) return;
+            if (place + width_ != end + 1) {  // the run before it is not held
+                walk(part, begin, end, out);
+                begin = place;
+            }
+            end = place + width_;
+        });
+        walk(part, begin, end, out);
+    }
+
+  private:
+    std::uint64_t bit(std::uint64_t hash) const { return std::uint64_t{1} << ((hash >> shift_) & 63); }
+
+    void walk(std::span<const std::uint64_t> part, std::size_t from, std::size_t to,
+              std::vector<Match>& out) const {
+        std::uint32_t state = 0, length = 0;
+        for (std::size_t i = from; i <= to; ++i) {
+            const std::uint32_t before = state, reached = length;
+            std::uint32_t target = kNone;
+            if (i < to) {
+                while ((target = automaton_.next(state, part[i])) == kNone && state != 0) {
+                    state = automaton_[state].link;
+                    length = automaton_[state].length;
+                }
+                state = target == kNone ? 0 : target;
+                length = target == kNone ? 0 : length + 1;
+            } else {
+                length = 0;
+            }
+            if (reached < width_ || length == reached + 1) continue;
+            const auto end = static_cast<std::int64_t>(i);
+            out.push_back({end - reached, end, std::int64_t{automaton_[before].first_end} + 1 - reached});
+        }
+    }
+
+    Automaton automaton_;
+    std::vector<std::uint64_t> held_;
+    std::size_t width_ = 0;
+    int shift_ = 0;
+};
+
+// Of matches that overlap the longer keeps what they share. Begins and ends both ascend, so those that take from a
+// match from the left take a beginning of it, and those from the right an end.
+void share_out(std::vector<Match>& matches, std::vector<Match>& kept, std::vector<std::size_t>& longer) {
+    kept = matches;
+    longer.clear();
+    for (std::size_t i = 0; i < matches.size(); ++i) {
+        while (!longer.empty() && matches[longer.back()].size() < matches[i].size()) longer.pop_back();
+        if (!longer.empty()) kept[i].begin = std::max(kept[i].begin, matches[longer.back()].end);
+        longer.push_back(i);
+    }
+    longer.clear();
+    for (std::size_t i = matches.size(); i-- > 0;) {
+        while (!longer.empty() && matches[longer.back()].size() <= matches[i].size()) longer.pop_back();
+        if (!longer.empty()) kept[i].end = std::min(kept[i].end, matches[longer.back()].begin);
+        longer.push_back(i);
+    }
+    for (std::size_t i = 0; i < kept.size(); ++i) kept[i].place += kept[i].begin - matches[i].begin;
+    std::erase_if(kept, [](const Match& match) { return match.size() <= 0; });
+}
+
+}  // namespace
+
+Passages shared_passages(TokenRows documents, std::span<const std::int64_t> parts,
+                         std::span<const std::int64_t> wholes, std::size_t width, bool spelled,
+                         unsigned threads) {
+    Passages all;
+    all.words.resize(parts.size());
+    all.longest.resize(parts.size());
+    std::vector<std::vector<Match>> each(spelled ? parts.size() : 0);
+    // Pairs of one whole go to one thread, unless there are very many.
+    constexpr std::size_t kMost = 4096;
+    std::vector<std::size_t> groups;
+    for (std::size_t i = 0; i < parts.size(); ++i)
+        if (i == 0 || wholes[i] != wholes[i - 1] || i - groups.back() == kMost) groups.push_back(i);
+    in_parallel(groups.size(), threads, 1, [&](std::size_t from, std::size_t to) {
+        Whole whole;
+        std::vector<Match> matches, kept;
+        std::vector<std::size_t> longer;
+        for (std::size_t group = from; group < to; ++group) {
+            const std::size_t end = group + 1 < groups.size() ? groups[group + 1] : parts.size();
+            whole.assign(documents[static_cast<std::size_t>(wholes[groups[group]])], width);
+            for (std::size_t pair = groups[group]; pair < end; ++pair) {
+                whole.find(documents[static_cast<std::size_t>(parts[pair])], matches);
+                share_out(matches, kept, longer);
+                for (const Match& match : kept) {
+                    all.words[pair] += match.size();
+                    all.longest[pair] = std::max(all.longest[pair], match.size());
+                }
+                if (spelled) each[pair] = kept;
+            }
+        }
+    });
+    if (!spelled) return all;
+    all.offsets.assign(1, 0);
+    for (const auto& matches : each) {
+        for (const Match& match : matches) {
+            all.in_part.push_back(match.begin);
+            all.in_whole.push_back(match.place);
+            all.lengths.push_back(match.size());
+        }
+        all.offsets.push_back(static_cast<std::int64_t>(all.lengths.size()));
+    }
+    return all;
+}
+
+}  // namespace neardup

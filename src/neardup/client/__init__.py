@@ -1,6 +1,0 @@
-"""A client of the service: `Client` and `AsyncClient`, with retries and batches."""
-
-from neardup.client.client import AsyncClient, Client
-from neardup.client.retry import Retry, ServiceError
-
-__all__ = ["AsyncClient", "Client", "Retry", "ServiceError"]

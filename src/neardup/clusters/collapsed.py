@@ -1,0 +1,115 @@
+"""Ranked results with near-duplicates folded under the first of them, as a search engine shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import neardup.compare.similarity as measure
+from neardup.errors import ConfigError
+from neardup.features.shingles import Shingles, TextFeatures
+from neardup.fingerprints.fingerprints import Codes
+from neardup.readers.document import Document
+
+__all__ = ["Collapsed", "Fold", "collapse", "collapse_codes"]
+
+PAIRS_AT_ONCE = 1 << 18
+Rows = NDArray[np.int64]
+Near = Callable[[Rows, Rows], NDArray[np.float64]]
+
+
+class Fold(NamedTuple):
+    """A result that is not shown: its place in the list given, and its similarity (or distance) to the one shown."""
+
+    rank: int
+    measured: float
+
+
+@dataclass(frozen=True)
+class Collapsed:
+    """One result that is shown, by its place in the list given, with those folded under it, in order."""
+
+    rank: int
+    folded: tuple[Fold, ...]
+
+
+def collapse(
+    results: Sequence[str | Document],
+    *,
+    threshold: float = 0.8,
+    features: TextFeatures | None = None,
+    threads: int = 1,
+) -> list[Collapsed]:
+    """The same list in the same order, near-duplicates folded under their first occurrence.
+
+    A result is folded under the first one shown whose Jaccard similarity of features (by default shingles of 5 words)
+    reaches the threshold, inclusive; so all that is folded is like what stands above it, not like a chain that leads
+    there. Results without words are always shown. Exact, for lists as people read them: every result is compared with
+    every one that is shown.
+    """
+    if not 0 < threshold <= 1:
+        raise ConfigError(f"threshold {threshold}: must be above 0 and at most 1")
+    found = (features or Shingles(5)).extract(list(results), threads=threads)
+    return _folded(
+        len(results),
+        lambda shown, row: measure.jaccard(found, shown, row, threads=threads),
+        threshold,
+        "least",
+    )
+
+
+def collapse_codes(codes: Codes, *, radius: int) -> list[Collapsed]:
+    """`collapse` for ready codes: folded under the first one shown that is within the radius, inclusive."""
+    if radius < 0:
+        raise ConfigError(f"radius {radius}: must not be negative")
+
+    def far(shown: Rows, row: Rows) -> NDArray[np.float64]:
+        away = measure.hamming(codes, shown, row).astype(np.float64)
+        away[codes.empty[shown] | codes.empty[row]] = np.inf
+        return away
+
+    return _folded(len(codes), far, radius, "most")
+
+
+def _folded(count: int, near: Near, limit: float, kind: Literal["least", "most"]) -> list[Collapsed]:
+    folds: dict[int, list[Fold]] = {}
+    for start, stop in _blocks(count):
+        inside = np.arange(start, stop)
+        shown = np.array(list(folds), np.int64)
+        table = _measured(near, shown, inside)
+        own = _measured(near, inside, inside)
+        for row in inside.tolist():
+            at = row - start
+            values = np.concatenate([table[:, at], own[: len(own), at][_shown_here(folds, start)]])
+            reached = values >= limit if kind == "least" else values <= limit
+            hit = int(np.argmax(reached)) if reached.any() else -1
+            if hit < 0:
+                folds[row] = []
+            else:
+                folds[list(folds)[hit]].append(Fold(row, float(values[hit])))
+    return [Collapsed(rank, tuple(under)) for rank, under in folds.items()]
+
+
+def _shown_here(folds: dict[int, list[Fold]], start: int) -> list[int]:
+    return [rank - start for rank in folds if rank >= start]
+
+
+def _measured(near: Near, left: Rows, right: Rows) -> NDArray[np.float64]:
+    """All pairs of left and right."""
+    if not len(left) or not len(right):
+        return np.empty((len(left), len(right)))
+    pairs = near(np.repeat(left, len(right)), np.tile(right, len(left)))
+    return np.asarray(pairs, np.float64).reshape(len(left), len(right))
+
+
+def _blocks(count: int) -> Iterator[tuple[int, int]]:
+    """Blocks whose pairs with all that may be shown before them fit a bounded table."""
+    start = 0
+    while start < count:
+        stop = min(count, start + max(1, min(256, PAIRS_AT_ONCE // (start + 256))))
+        yield start, stop
+        start = stop

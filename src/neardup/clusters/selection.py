@@ -1,0 +1,177 @@
+"""From verified pairs to what stays: one threshold and one keep policy, without looking at a text again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.clusters.clusters import Clusters, by_rank, cluster
+from neardup.clusters.keepers import Among
+from neardup.compare.verify import Pairs
+
+__all__ = ["Cut", "cut"]
+
+Rows = NDArray[np.int64]
+
+# Pairs spelled out between the sources of two sets of equal documents; beyond, each meets the other's best.
+SPREAD = 1000
+
+
+@dataclass(frozen=True)
+class Cut:
+    """What one threshold makes of the pairs: clusters, and which rows stay (more than the keepers if many are kept)."""
+
+    clusters: Clusters
+    kept: NDArray[np.bool_]
+
+    @property
+    def dropped(self) -> Rows:
+        """Rows that can go, ascending."""
+        return np.flatnonzero(~self.kept)
+
+    def exact(self, first: Rows, gone: Rows) -> int:
+        """How many of the rows that go have the words of another that stays or goes before them: of documents of the
+        same words that all go, one goes for its likeness to a keeper and the others for their likeness to it."""
+        alone = np.zeros(len(first), np.bool_)
+        alone[first[gone]] = True
+        alone[first[self.kept]] = False
+        return len(gone) - int(alone.sum())
+
+
+def cut(
+    pairs: Pairs,
+    first: Rows,
+    rank: Rows,
+    *,
+    threshold: float,
+    many: int = 1,
+    among: Among = "all",
+    sources: NDArray[np.int32] | None = None,
+    method: Literal["keepers", "components"] = "keepers",
+    reference: int = 0,
+) -> Cut:
+    """Clusters of all rows: `first[i]` is the first row with the same words as row i, and `pairs` are between first
+    rows. Rows below `reference` come before all others, are never dropped and take no part among themselves."""
+    rows = len(first)
+    own = np.arange(rows)
+    if reference:
+        rank = _first_of_all(rank, reference)
+    kind = sources.astype(np.int64) if among != "all" and sources is not None else np.zeros(rows, np.int64)
+    units, unit = _units(first, 2 * kind + (own < reference))
+    best = _best(unit, units, rank)
+    near = pairs.at_least(threshold)
+    if among == "all" and not reference:
+        # Units ascend with the first row of their words, so pairs of first rows stay in order.
+        in_order = bool((first[near.left] == near.left).all() and (first[near.right] == near.right).all())
+        ties = (Pairs if in_order else Pairs.of)(unit[near.left], unit[near.right], near.similarity)
+    else:
+        ties = _ties(near, first[best], kind[best], rank[best], best < reference, across=among == "across")
+    found = cluster(ties, units, rank[best], method)
+    keeper = best[found.keeper[unit]]
+    similarity = found.similarity[unit]
+    if among == "across":
+        # Rows of the same words and source are no duplicates: where theirs is a keeper, each of them is one, unless
+        # a chain of others ties them together.
+        alone = found.keeper[unit] == unit
+        similarity[alone] = np.nan
+        if method == "components":
+            alone &= np.bincount(found.keeper, minlength=units)[unit] == 1
+        keeper[alone] = own[alone]
+    keeper[:reference] = own[:reference]
+    similarity[keeper == own] = 1.0
+    labels = np.arange(rows)
+    np.minimum.at(labels, keeper, np.arange(rows))
+    clusters = Clusters(labels[keeper], keeper, similarity)
+    kept = clusters.kept.copy()
+    if many > 1:
+        # Members of each cluster by rank, the keeper first whatever its rank.
+        order = np.lexsort((rank, ~clusters.kept, clusters.labels))
+        label = clusters.labels[order]
+        starts = np.flatnonzero(np.concatenate([[True], label[1:] != label[:-1]])) if rows else order
+        inside = np.arange(rows) - np.repeat(starts, np.diff(np.concatenate([starts, [rows]])))
+        kept[order[inside < many]] = True
+    return Cut(clusters, kept)
+
+
+def _first_of_all(rank: Rows, reference: int) -> Rows:
+    """The same order of rows, those below `reference` before all others."""
+    order = np.lexsort((rank, np.arange(len(rank)) >= reference))
+    ranked = np.empty_like(rank)
+    ranked[order] = np.arange(len(rank))
+    return ranked
+
+
+def _units(first: Rows, kind: Rows) -> tuple[int, Rows]:
+    """Rows with the same words and of one kind are one unit: how many there are, and each row's."""
+    if not kind.any():
+        there = np.zeros(len(first), np.bool_)
+        there[first] = True
+        return int(there.sum()), (np.cumsum(there) - 1)[first]
+    names, unit = np.unique(first * (int(kind.max(initial=0)) + 1) + kind, return_inverse=True)
+    return len(names), unit.astype(np.int64)
+
+
+def _best(unit: Rows, units: int, rank: Rows) -> Rows:
+    """The best-ranked row of each unit."""
+    order = by_rank(rank)[::-1]
+    best = np.empty(units, np.int64)
+    best[unit[order]] = order  # the last one written, the best, stays
+    return best
+
+
+def _ties(
+    near: Pairs, word: Rows, source: Rows, rank: Rows, fixed: NDArray[np.bool_], *, across: bool
+) -> Pairs:
+    """The pairs of units that count: of one source or, `across`, of different ones, two of the reference (`fixed`)
+    never. Columns by unit; `word` is the first row of its words."""
+    # Units of the same words together: the best first, or source by source.
+    order = np.lexsort((rank, word) if across else (rank, source, word))
+    word = word[order]
+    begin, other = np.searchsorted(word, near.left), np.searchsorted(word, near.right)
+    end, other_end = np.searchsorted(word, near.left, "right"), np.searchsorted(word, near.right, "right")
+    single = (end - begin) * (other_end - other) == 1
+    lefts, rights, which = [order[begin[single]]], [order[other[single]]], [np.flatnonzero(single)]
+    for i in np.flatnonzero(~single).tolist():
+        mine, theirs = order[begin[i] : end[i]], order[other[i] : other_end[i]]
+        left, right = _crossed(mine, theirs, source) if across else _matched(mine, theirs, source)
+        lefts.append(left)
+        rights.append(right)
+        which.append(np.full(len(left), i))
+    similarity = [near.similarity[np.concatenate(which)]]
+    # Units of the same words are as similar as can be.
+    starts = np.flatnonzero(np.concatenate([[True], word[1:] != word[:-1]])) if len(word) else order
+    sizes = np.diff(np.append(starts, len(word)))
+    for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        mine = order[start : start + size]
+        left, right = _crossed(mine, mine, source) if across else (mine[:-1], mine[1:])
+        lefts.append(left)
+        rights.append(right)
+        similarity.append(np.ones(len(left)))
+    left, right, how = np.concatenate(lefts), np.concatenate(rights), np.concatenate(similarity)
+    counts = (source[left] == source[right]) != across
+    counts &= ~(fixed[left] & fixed[right]) & (left != right)
+    return Pairs.of(left[counts], right[counts], how[counts])
+
+
+def _matched(mine: Rows, theirs: Rows, source: Rows) -> tuple[Rows, Rows]:
+    """All pairs of units of one source; both come source by source."""
+    low = np.searchsorted(source[theirs], source[mine])
+    many = np.searchsorted(source[theirs], source[mine], "right") - low
+    inside = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
+    return np.repeat(mine, many), theirs[np.repeat(low, many) + inside]
+
+
+def _crossed(mine: Rows, theirs: Rows, source: Rows) -> tuple[Rows, Rows]:
+    """All pairs of units; of very many only those with either side's best, and its best of another source."""
+    if len(mine) * len(theirs) <= SPREAD:
+        return np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))
+    lefts, rights = [], []
+    for stars, others in ((mine, theirs), (theirs, mine)):
+        apart = np.flatnonzero(source[stars] != source[stars[0]])[:1]
+        for star in (stars[0], *stars[apart]):
+            lefts.append(np.full(len(others), star))
+            rights.append(others)
+    return np.concatenate(lefts), np.concatenate(rights)

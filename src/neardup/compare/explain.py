@@ -1,0 +1,157 @@
+"""Why two texts are, or are not, near-duplicates: every measure, what they share, and where they differ."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+import neardup.compare.similarity as measure
+from neardup.compare.diff import align_short
+from neardup.compare.passages import Span, matched_spans
+from neardup.errors import ConfigError
+from neardup.features.normalize import Normalize, tokens
+from neardup.features.shingles import Shingles, Words
+from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.simhash import Simhash
+from neardup.readers.document import Document
+
+__all__ = ["Explanation", "explain"]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """All measures of one pair. Similarities are 0 to 1; distances are differing bits.
+
+    `duplicate` compares Jaccard similarity of word shingles with the threshold, inclusive. `shared`, `only_left` and
+    `only_right` are samples of shingles as text; `spans` are the passages of the left text that stand in the
+    right one, in the order of the left one. `diff` is a list of ("same" | "left" | "right", words), or None if the
+    texts are too long to align or the extra `edit` is not installed.
+    """
+
+    verdict: Literal["identical", "same words", "near-duplicate", "different", "empty"]
+    duplicate: bool
+    threshold: float
+    width: int
+    tokens: tuple[int, int]
+    jaccard: float
+    containment: tuple[float, float]
+    cosine: float
+    edit: float | None
+    minhash: float
+    simhash_distance: int
+    bit_distance: int
+    weakest_bits: tuple[int, ...]
+    flipped_bits: tuple[int, ...]
+    shingles: tuple[int, int, int]
+    shared: tuple[str, ...]
+    only_left: tuple[str, ...]
+    only_right: tuple[str, ...]
+    spans: tuple[Span, ...]
+    diff: tuple[tuple[str, str], ...] | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The same as plain JSON values."""
+        return asdict(self)
+
+
+def explain(
+    left: str | bytes | Document,
+    right: str | bytes | Document,
+    *,
+    threshold: float = 0.8,
+    width: int = 5,
+    normalize: Normalize | None = None,
+    samples: int = 5,
+) -> Explanation:
+    """Compare two texts by everything there is."""
+    if not 0 <= threshold <= 1:
+        raise ConfigError(f"threshold {threshold}: must be from 0 to 1")
+    how = normalize or Normalize()
+    pair = [left, right]
+    shingles = Shingles(width, normalize=how).extract(pair)
+    words = Words(normalize=how, weights="count").extract(pair)
+    codes = Simhash(margins="ranks").compute(words)
+    bits = BitMinHash().compute(shingles)
+    sketches = MinHash().compute(shingles)
+    found = tokens(pair, how)
+    texts = [_shingle_texts(part, width) for part in found]
+    jaccard = float(measure.jaccard(shingles, [0], [1])[0])
+    empty = not found[0] or not found[1]
+    distance = 0 if empty else int(measure.hamming(codes, [0], [1])[0])
+    bit_distance = 0 if empty else int(measure.hamming(bits, [0], [1])[0])
+    differing = int(codes.codes[0, 0] ^ codes.codes[1, 0])
+    assert codes.ranks is not None
+    diff, edit = (None, None) if empty else _diff(found[0], found[1])
+    if empty:
+        verdict = "empty"
+    elif _raw(left) == _raw(right):
+        verdict = "identical"
+    elif found[0] == found[1]:
+        verdict = "same words"
+    else:
+        verdict = "near-duplicate" if jaccard >= threshold else "different"
+    only_left, only_right = texts[0].keys() - texts[1].keys(), texts[1].keys() - texts[0].keys()
+    shared = texts[0].keys() & texts[1].keys()
+
+    def sample(source: dict[str, int], kept: set[str]) -> tuple[str, ...]:
+        return tuple(sorted(kept, key=source.__getitem__)[:samples])
+
+    return Explanation(
+        verdict=verdict,  # type: ignore[arg-type]
+        duplicate=not empty and jaccard >= threshold,
+        threshold=threshold,
+        width=width,
+        tokens=(len(found[0]), len(found[1])),
+        jaccard=jaccard,
+        containment=(
+            float(measure.containment(shingles, [0], [1])[0]),
+            float(measure.containment(shingles, [0], [1], of="right")[0]),
+        ),
+        cosine=float(measure.cosine(words, [0], [1])[0]),
+        edit=edit,
+        minhash=0.0 if empty else float(measure.sketch_similarity(sketches, [0], [1])[0]),
+        simhash_distance=distance,
+        bit_distance=bit_distance,
+        weakest_bits=tuple(int(bit) for bit in codes.ranks[0]),
+        flipped_bits=tuple(bit for bit in range(64) if differing >> bit & 1) if not empty else (),
+        shingles=(len(shared), len(only_left), len(only_right)),
+        shared=sample(texts[0], shared),
+        only_left=sample(texts[0], only_left),
+        only_right=sample(texts[1], only_right),
+        spans=matched_spans(found[0], found[1], width),
+        diff=diff,
+    )
+
+
+def _raw(text: str | bytes | Document) -> bytes:
+    if isinstance(text, Document):
+        text = text.text
+    return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+
+
+def _shingle_texts(words: list[str], width: int) -> dict[str, int]:
+    """Each distinct shingle as text, with the place of its first occurrence."""
+    width = min(width, len(words)) or 1
+    places: dict[str, int] = {}
+    for start in range(len(words) - width + 1):
+        places.setdefault(" ".join(words[start : start + width]), start)
+    return places
+
+
+def _diff(left: list[str], right: list[str]) -> tuple[tuple[tuple[str, str], ...] | None, float | None]:
+    """Word by word, with the share of words that the alignment keeps."""
+    blocks = align_short(left, right)
+    if blocks is None:
+        return None, None
+    parts: list[tuple[str, str]] = []
+    same = 0
+    for block in blocks:
+        one, other = left[block.left.start : block.left.stop], right[block.right.start : block.right.stop]
+        if block.equal:
+            same += len(one)
+            parts.append(("same", " ".join(one)))
+        else:
+            parts.extend(
+                (side, " ".join(words)) for side, words in (("left", one), ("right", other)) if words
+            )
+    return tuple(parts), 2 * same / (len(left) + len(right))

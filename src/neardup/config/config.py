@@ -1,0 +1,297 @@
+"""One object for everything that decides an answer: a strategy for each stage. TOML files have the same names."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from neardup.clusters.keepers import Keep
+from neardup.compare.verify import Containment, Cosine, Jaccard
+from neardup.config.filters import Filters
+from neardup.config.plain import from_plain, to_plain, to_toml
+from neardup.errors import ConfigError
+from neardup.features.shingles import Shingles, TextFeatures, Words
+from neardup.features.weights import Counting
+from neardup.fingerprints.bucket_checksums import BucketChecksums
+from neardup.fingerprints.imatch import IMatch
+from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.simhash import Simhash
+from neardup.fingerprints.super_fingerprints import SuperFingerprints
+from neardup.search.agreement import Agree
+from neardup.search.containment import Inverted
+from neardup.search.hamming.adjacent import Adjacent
+from neardup.search.hamming.join import Join
+from neardup.search.hamming.scan import Scan
+from neardup.search.hamming.tables import BPHS, Compact, Covering
+from neardup.search.lsh import LSH
+from neardup.search.psm.psm import PSM
+
+__all__ = ["Config", "Templates"]
+
+Keyed = IMatch | SuperFingerprints | BucketChecksums
+Fingerprint = MinHash | Simhash | BitMinHash | Keyed
+Hamming = Join | Compact | Covering | BPHS | PSM | Scan | Adjacent
+Search = LSH | Agree | Inverted | Hamming
+Verify = Jaccard | Containment | Cosine
+Html = Literal["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]
+MethodName = Literal["minhash", "simhash", "bits", "exact", "imatch", "supers", "buckets", "sketch"]
+
+
+@dataclass(frozen=True)
+class Templates:
+    """Lines and features that recur in more than `share` of a source's documents are not compared: menus, footers,
+    notices. Lines go before features are made, unless `lines` is False; a document that has no others keeps them.
+
+    They must be in `at_least` documents too: where a source is small, copies of one page are no template.
+    They are learnt from up to `sample` documents of each source that has at least `least`; of a document that has
+    nothing else the `floor` least common ones stay.
+    """
+
+    share: float = 0.01
+    least: int = 100
+    floor: int = 1
+    sample: int = 10_000
+    at_least: int = 10
+    lines: bool = True
+
+    def often(self, documents: int) -> float:
+        """In more documents than this something recurs, of so many that were looked at."""
+        return max(self.share * documents, self.at_least - 1)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.share < 1:
+            raise ConfigError(f"templates: a share is between 0 and 1, not {self.share}")
+        if min(self.least, self.floor, self.sample, self.at_least) < 1:
+            raise ConfigError("templates: least, floor, sample and at_least are 1 or more")
+
+
+@dataclass(frozen=True, repr=False)
+class Config:
+    """How duplicates are found and which of them stays. The default is MinHash for corpora.
+
+    `features` are fingerprinted; `compare`, by default the same, are what `verify` measures every candidate on. With
+    `idf` the features' weights are multiplied by an inverse document frequency learnt from the corpus beforehand; its
+    value is how occurrences count. `fingerprint` and `search` are a pair: MinHash with LSH or Agree; Simhash or
+    BitMinHash with a Hamming method; IMatch, SuperFingerprints or BucketChecksums with Agree. Left out, LSH bands are
+    chosen for the least similarity asked for and the `recall`, or for Containment the probes of Inverted, which needs
+    no fingerprint.
+    `near=False` looks for equal words only. Documents of fewer than `short` tokens are compared by an exact join of
+    their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
+    """
+
+    features: TextFeatures = field(default_factory=Shingles)
+    compare: TextFeatures | None = None
+    idf: Counting | None = None
+    fingerprint: Fingerprint | None = None
+    search: Search | None = None
+    verify: Verify = field(default_factory=Jaccard)
+    near: bool = True
+    recall: float = 0.99
+    short: int = 40
+    templates: Templates | None = None
+    clusters: Literal["keepers", "components"] = "keepers"
+    keep: Keep = field(default_factory=Keep)
+    filters: Filters = field(default_factory=Filters)
+    html: Html = "main"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.features, TextFeatures) or not isinstance(self.compare, TextFeatures | None):
+            raise ConfigError("features are Words, Shingles, Characters or Sentences")
+        if not isinstance(self.verify, Verify):
+            raise ConfigError("candidates are verified by Jaccard, Containment or Cosine")
+        if not isinstance(self.fingerprint, Fingerprint | None):
+            raise ConfigError(f"a fingerprint is MinHash, Simhash or BitMinHash, not {self.fingerprint!r}")
+        if not isinstance(self.search, Search | None):
+            raise ConfigError(f"a search is LSH or a Hamming method, not {self.search!r}")
+        for name, kind in (("keep", Keep), ("filters", Filters), ("templates", Templates | None)):
+            if not isinstance(getattr(self, name), kind):
+                raise ConfigError(f"{name} is nd.{name.title()}(...), not {getattr(self, name)!r}")
+        if not 0 < self.recall < 1:
+            raise ConfigError(f"a recall is between 0 and 1, not {self.recall}")
+        if self.short < 0:
+            raise ConfigError(f"short documents have fewer than `short` tokens: 0 or more, not {self.short}")
+        if self.clusters not in ("keepers", "components"):
+            raise ConfigError(f'clusters are made of "keepers" or "components", not {self.clusters!r}')
+        if self.html not in get_args(Html):
+            raise ConfigError(f"html is one of {', '.join(get_args(Html))}, not {self.html!r}")
+        if isinstance(self.search, Inverted) and not (
+            isinstance(self.verify, Containment) and self.fingerprint is None
+        ):
+            raise ConfigError("Inverted finds containment: verify by Containment, and name no fingerprint")
+        if self.search is not None and not isinstance(self.search, _searches(self.prints)):
+            kinds = f"{type(self.prints).__name__} with {type(self.search).__name__}"
+            raise ConfigError(
+                f"{kinds}: MinHash is searched by LSH or Agree, Simhash and BitMinHash by a Hamming method, "
+                "schemes of keys by Agree"
+            )
+        if isinstance(self.search, Agree):
+            self.search.needed(self.places)
+        if self.idf is not None and self.features.weights != "constant":
+            raise ConfigError("idf is learnt from the corpus: leave the features' own weights out")
+        if isinstance(self.search, LSH) and self.search.values > getattr(self.prints, "values", 0):
+            raise ConfigError(f"these bands need MinHash(values={self.search.values})")
+
+    def __repr__(self) -> str:
+        """One line with what most people ask first; `to_toml` has everything."""
+        if not self.near:
+            return "<Config: equal words only>"
+        method = self.inverted if self.inverted is not None else self.prints
+        search = "" if self.search is None else f" + {type(self.search).__name__}"
+        verified = f"{type(self.verify).__name__} >= {self.verify.threshold:g}"
+        made = type(self.features).__name__
+        return f"<Config: {made}, {type(method).__name__}{search}, {verified}, keep {self.keep.by}>"
+
+    @property
+    def compared(self) -> TextFeatures:
+        """What `verify` measures."""
+        return self.features if self.compare is None else self.compare
+
+    @property
+    def bands(self) -> LSH:
+        """The LSH bands in force: as given, or chosen for the least similarity and the recall."""
+        if isinstance(self.search, LSH):
+            return self.search
+        least = self.verify.least
+        if isinstance(self.fingerprint, MinHash):
+            return LSH.for_threshold(least, self.recall, values=self.fingerprint.values)
+        # Lower thresholds need more bands for the same recall, and so more values.
+        return LSH.for_threshold(
+            least, self.recall, values=128 if least >= 0.75 else 256 if least >= 0.6 else 512
+        )
+
+    @property
+    def inverted(self) -> Inverted | None:
+        """The search for containment in force, its probes chosen; None if fingerprints are searched."""
+        named = isinstance(self.search, Inverted)
+        if not named and not (
+            isinstance(self.verify, Containment) and self.search is None and self.fingerprint is None
+        ):
+            return None
+        search = self.search if isinstance(self.search, Inverted) else Inverted()
+        return search.for_threshold(self.verify.least, self.recall)
+
+    @property
+    def prints(self) -> Fingerprint:
+        """The fingerprint in force."""
+        if self.fingerprint is not None:
+            return self.fingerprint
+        if self.inverted is not None:
+            return MinHash(1)  # the search keeps none; the least one costs nothing
+        if self.search is None or isinstance(self.search, LSH):
+            return MinHash(self.bands.values)
+        if isinstance(self.search, Agree):
+            return MinHash()
+        return Simhash(margins="ranks" if isinstance(self.search, PSM) else "none")
+
+    @property
+    def hamming(self) -> Hamming:
+        """The Hamming method in force for codes."""
+        if self.search is not None and not isinstance(self.search, LSH | Agree | Inverted):
+            return self.search
+        prints = self.prints
+        assert isinstance(prints, Simhash | BitMinHash)
+        return Join(radius=8 if prints.bits == 64 else 3 if prints.bits == 32 else 16)
+
+    @property
+    def places(self) -> int:
+        """How many places of a sketch or of keys may agree."""
+        prints = self.prints
+        assert isinstance(prints, MinHash | Keyed)
+        return prints.values if isinstance(prints, MinHash) else prints.places
+
+    @property
+    def agree(self) -> Agree | None:
+        """The rule of agreement in force; None if sketches are searched by bands, or codes by distance."""
+        if isinstance(self.search, Agree):
+            return self.search
+        prints = self.prints
+        return Agree(prints.agreeing) if isinstance(prints, Keyed) else None
+
+    @classmethod
+    def of(
+        cls,
+        method: MethodName = "minhash",
+        *,
+        threshold: float = 0.8,
+        floor: float | None = None,
+        radius: int | None = None,
+        **others: Any,
+    ) -> Config:
+        """A named method: "minhash", "simhash" (TF-IDF words, a wide radius, verified), "bits" (1-bit MinHash) or
+        "exact"; "imatch" (3 of 10 lexicons), "supers" (2 of 6), "buckets" (most checksums) or "sketch" (90 of 100). All
+        are verified alike. Everything else is a field of Config."""
+        verify = others.pop("verify", None) or Jaccard(threshold, floor)
+        chosen: dict[str, Any] = {"verify": verify, **others}
+        if radius is not None and method not in ("simhash", "bits"):
+            raise ConfigError(f"a radius is for codes, of simhash or bits; {method} has none")
+        if method == "exact":
+            chosen["near"] = False
+        elif method == "simhash":
+            shingles = chosen.pop("features", Shingles())
+            chosen = {
+                "compare": shingles,
+                "features": Words(normalize=shingles.normalize),
+                "idf": "count",
+                **chosen,
+            }
+            chosen.setdefault("fingerprint", Simhash(margins="none"))
+            chosen.setdefault("search", Join(radius=8 if radius is None else radius))
+        elif method == "bits":
+            chosen.setdefault("fingerprint", BitMinHash())
+            chosen.setdefault("search", Join(radius=12 if radius is None else radius))
+        elif method in ("imatch", "buckets"):
+            shingles = chosen.pop("features", Shingles())
+            words = Words(normalize=shingles.normalize)
+            chosen = {"compare": shingles, "features": words, **chosen}
+            if method == "imatch":
+                chosen.setdefault("fingerprint", IMatch(lexicons=10, share=0.3))
+                chosen.setdefault("search", Agree(3))
+            else:
+                chosen.setdefault("fingerprint", BucketChecksums())
+        elif method == "supers":
+            chosen.setdefault("fingerprint", SuperFingerprints())
+        elif method == "sketch":
+            chosen.setdefault("fingerprint", MinHash(100))
+            chosen.setdefault("search", Agree(90))
+        elif method != "minhash":
+            raise ConfigError(f"a method is one of {', '.join(get_args(MethodName))}, not {method!r}")
+        return cls(**chosen)
+
+    def with_threshold(self, threshold: float, floor: float | None = None) -> Config:
+        """The same with another threshold and floor."""
+        return replace(self, verify=replace(self.verify, threshold=threshold, floor=floor))
+
+    def to_plain(self) -> dict[str, Any]:
+        """As tables, lists, texts and numbers: what TOML and JSON can hold."""
+        plain: dict[str, Any] = to_plain(self)
+        return plain
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any], where: str = "config") -> Config:
+        """What `to_plain` gave, or a part of it: what is left out has its default."""
+        made = from_plain(cls, plain, where)
+        assert isinstance(made, Config)
+        return made
+
+    def to_toml(self) -> str:
+        """As a TOML file that `load` reads back to an equal Config."""
+        return to_toml(self.to_plain())
+
+    @classmethod
+    def load(cls, path: str | Path) -> Config:
+        """Read a TOML file. Unknown names are refused, with those there are."""
+        try:
+            plain = tomllib.loads(Path(path).read_text("utf-8"))
+        except (ValueError, RecursionError) as error:  # bad TOML, bad UTF-8, a number without end, nesting
+            raise ConfigError(f"{path}: {error}") from None
+        return cls.from_plain(plain, str(path))
+
+
+def _searches(prints: Fingerprint) -> Any:
+    """The searches that a fingerprint can be found by."""
+    if isinstance(prints, MinHash):
+        return LSH | Agree | Inverted
+    return Agree if isinstance(prints, Keyed) else Hamming

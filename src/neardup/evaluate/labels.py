@@ -1,0 +1,134 @@
+"""A few yes and no answers on pairs, and what they say about where duplicates begin.
+
+The belief is that a pair of similarity s is a duplicate with probability 0 below some similarity, 1 above another, and
+rising evenly between. Where the middle of that ramp lies, and how wide it is, starts near the threshold that was asked
+for and moves with every answer (Bayes, on a grid). A ramp, unlike a logistic curve, says a plain no to the billions of
+unrelated pairs of a corpus.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from neardup.errors import DataError
+from neardup.evaluate.truth import Names, PairTable, read_table
+from neardup.findings.decisions import DECISIONS, decided_labels, is_log
+from neardup.findings.folder import MANIFEST
+
+__all__ = ["Belief", "Label", "append_label", "histogram", "read_labels"]
+
+Floats = NDArray[np.float64]
+Label = tuple[str, str, float]
+
+PLACES = 1001
+MIDDLES = np.round(np.arange(0.02, 1.001, 0.01), 2)
+HALF_WIDTHS = np.array([0.01, 0.03, 0.06, 0.1, 0.15, 0.2])
+PRIOR_SPREAD = 0.2
+LOWEST = 0.1
+MISTAKEN = 0.03
+"""The share of answers that are slips."""
+
+
+@dataclass(frozen=True)
+class Belief:
+    """Ramps with the probability of each. `ramps[g]` is P(duplicate) at similarities 0, 0.001 ... 1."""
+
+    ramps: Floats
+    middle: Floats
+    chance: Floats
+
+    @classmethod
+    def around(
+        cls, threshold: float, similarity: ArrayLike = (), label: ArrayLike = (), *, scale: float = 1.0
+    ) -> Belief:
+        """What is believed around a threshold after these labels (1 duplicate, 0 not).
+
+        Widths are for Jaccard similarity; `scale` narrows them for cosine, on which unrelated texts lie high. Far below
+        the threshold no pair is ever believed a duplicate: there are too many for even a small chance.
+        """
+        middle, half = (column.ravel() for column in np.meshgrid(MIDDLES, HALF_WIDTHS * scale, indexing="ij"))
+        places = np.linspace(0, 1, PLACES)
+        ramps = np.clip((places - (middle - half)[:, None]) / (2 * half)[:, None], 0, 1)
+        ramps[:, places < max(LOWEST, threshold - 3.5 * PRIOR_SPREAD * scale)] = 0
+        log = -((middle - threshold) ** 2) / (2 * (PRIOR_SPREAD * scale) ** 2)
+        said = np.asarray(label, np.float64)
+        if len(said):
+            p = MISTAKEN + (1 - 2 * MISTAKEN) * ramps[:, _places(similarity)]
+            log = log + (np.log(p) * said + np.log1p(-p) * (1 - said)).sum(axis=1)
+        chance = np.exp(log - log.max())
+        return cls(ramps, middle, chance / chance.sum())
+
+    def duplicate(self, similarity: ArrayLike) -> Floats:
+        """P(duplicate) of pairs of these similarities."""
+        return np.asarray((self.chance @ self.ramps)[_places(similarity)])
+
+    def doubt(self, similarity: ArrayLike) -> Floats:
+        """How far the beliefs differ there: where an answer would say most."""
+        mean = self.chance @ self.ramps
+        return np.asarray((self.chance @ self.ramps**2 - mean**2)[_places(similarity)])
+
+    def middle_between(self, share: float = 0.95) -> tuple[float, float, float]:
+        """The expected middle of the ramp, and the interval that holds it with this probability."""
+        by_middle = np.bincount(np.searchsorted(MIDDLES, self.middle), self.chance, len(MIDDLES))
+        ends = np.searchsorted(np.cumsum(by_middle), [(1 - share) / 2, (1 + share) / 2])
+        low, high = MIDDLES[np.minimum(ends, len(MIDDLES) - 1)]
+        return float(self.chance @ self.middle), float(low), float(high)
+
+    def spread(self, values: Floats) -> tuple[float, float, float]:
+        """The mean and the 95% interval of a number that each ramp gives another value."""
+        order = np.argsort(values, kind="stable")
+        ends = np.searchsorted(np.cumsum(self.chance[order]), [0.025, 0.975])
+        low, high = values[order][np.minimum(ends, len(order) - 1)]
+        return float(self.chance @ values), float(low), float(high)
+
+
+def histogram(similarity: ArrayLike, weight: ArrayLike) -> Floats:
+    """The weight at each place of a ramp."""
+    return np.bincount(_places(similarity), np.asarray(weight, np.float64), PLACES).astype(np.float64)
+
+
+def read_labels(path: str | PathLike[str], *, missing_ok: bool = False) -> list[Label]:
+    """Labelled pairs (CSV, TSV, JSONL or Parquet): ids and a label, 0, 1 or NaN for unknown; or what was decided in a
+    review: a findings folder, or the decisions in it."""
+    log = Path(path) / DECISIONS if (Path(path) / MANIFEST).is_file() else Path(path)
+    if log.name == DECISIONS and Path(path).is_dir() and not log.exists():
+        raise DataError(
+            f"{path}: nothing is decided there yet; look at the pairs with: neardup review {path}"
+        )
+    if is_log(log):
+        return decided_labels(log)
+    if missing_ok and not Path(path).exists():
+        return []
+    if Path(path).is_file() and Path(path).stat().st_size == 0:
+        return []
+    names = Names()
+    table = read_table(path, names)
+    if not isinstance(table, PairTable) or table.label is None:
+        raise DataError(f"{path}: should list pairs with a label (id_a, id_b, label)")
+    rows = zip(table.left, table.right, table.label, strict=True)
+    return [
+        (names.ids[a], names.ids[b], label if np.isnan(label) else float(label >= 1)) for a, b, label in rows
+    ]
+
+
+def append_label(
+    path: str | PathLike[str], left: str, right: str, label: int | None, similarity: float
+) -> None:
+    """Add one answer (None: unknown) to a JSONL file, safely on disk before this returns."""
+    row = {"left": left, "right": right, "label": label, "similarity": round(similarity, 6)}
+    with open(path, "ab") as file:
+        file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _places(similarity: ArrayLike) -> NDArray[np.int64]:
+    values = np.clip(np.asarray(similarity, np.float64), 0, 1)
+    return np.rint(values * (PLACES - 1)).astype(np.int64)

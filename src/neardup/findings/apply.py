@@ -1,0 +1,259 @@
+"""apply(): do what findings say, on inputs that are still what they were. The inputs themselves are only read."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from neardup.clusters.keepers import Keep
+from neardup.clusters.selection import Cut
+from neardup.errors import ConfigError, DataError
+from neardup.findings.decided import decided_cut
+from neardup.findings.folder import Findings
+from neardup.findings.summary import alarms
+from neardup.progress import Progress
+from neardup.readers.document import Document
+from neardup.readers.layout import Layout
+from neardup.readers.limits import Limits
+from neardup.readers.reader import read_again
+from neardup.readers.writers import Writer, format_for, open_writer
+from neardup.storage.atomic_file import hidden_name
+
+__all__ = ["Applied", "Write", "apply", "check_output"]
+
+Write = Literal["kept", "dropped", "annotated"]
+NOTES = ("neardup_keep", "neardup_cluster", "neardup_keeper", "neardup_similarity")
+
+
+@dataclass(frozen=True)
+class Applied:
+    """What was written where: how many documents, and the file or folder."""
+
+    written: int
+    documents: int
+    out: str
+
+
+def apply(
+    findings: Findings | str | PathLike[str],
+    out: str | PathLike[str],
+    *,
+    threshold: float | None = None,
+    keep: Keep | None = None,
+    write: Write = "kept",
+    format: str | None = None,
+    cut: Cut | None = None,
+    decisions: bool = True,
+    allow_mass_removal: bool = False,
+    progress: Progress | None = None,
+) -> Applied:
+    """Write the documents that stay, or those that go, or all of them with notes on their clusters.
+
+    `out` is one file, its format told by the name, or a folder (an existing one that is empty, or a name that ends in a
+    slash), which gets one file for each input, in its format. It appears when it is whole. What was decided in a
+    review is done, unless `decisions` is False or a `cut` is given. Raises DataError when an input is not what was
+    scanned, and, unless `allow_mass_removal`, when so much would go that it looks like an accident.
+    """
+    found = findings if isinstance(findings, Findings) else Findings(findings)
+    if write not in get_args(Write):
+        raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
+    if cut is None:
+        cut = decided_cut(found, threshold, keep) if decisions else found.cut(threshold, keep)
+    reasons = alarms(found, cut)
+    if reasons and not allow_mass_removal:
+        raise DataError("this looks like an accident:\n  " + "\n  ".join(reasons))
+    check_output(out, format)
+    if write == "annotated" and not _is_folder(out) and format_for(out, format)[0] == "ids":
+        raise ConfigError(f"{os.fspath(out)}: a list of ids cannot carry notes; write kept or dropped there")
+    told = progress or Progress()
+    told.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
+    _unchanged(found)
+    place = os.fspath(out)
+    written = _Output(found, cut, write, Path(place), format, told).run(_is_folder(out))
+    told.finish()
+    return Applied(written, len(found) - found.reference, place)
+
+
+def _is_folder(out: str | PathLike[str]) -> bool:
+    return os.fspath(out).endswith(("/", os.sep)) or os.path.isdir(out)
+
+
+def check_output(out: str | PathLike[str], format: str | None = None) -> None:
+    """Raise now what `apply` would raise about the place to write to, and not after an hour's scan."""
+    place = os.fspath(out)
+    if _is_folder(place):
+        if format is not None:
+            raise ConfigError(f"{place}: in a folder every input keeps its format; leave --format out")
+        if os.path.isdir(place) and os.listdir(place):
+            raise ConfigError(f"{place}: is not empty; name a new folder, so that nothing there is lost")
+        return
+    format_for(place, format)
+    parent = Path(place).parent
+    if not parent.is_dir():
+        raise DataError(f"{place}: the folder {parent} does not exist; make it first")
+
+
+def _unchanged(findings: Findings) -> None:
+    """A quick look before anything is read: sizes; the digests are compared as the inputs are read."""
+    for entry in findings.manifest["inputs"]:
+        path = entry["path"]
+        if "://" in path:
+            continue
+        if not os.path.exists(path):
+            raise DataError(f"{path}: was scanned, but is no longer there; nothing was written")
+        if os.path.getsize(path) != entry["bytes"]:
+            raise _changed(path)
+
+
+def _changed(path: str) -> DataError:
+    return DataError(f"{path}: has changed since it was scanned; nothing was written. Scan again.")
+
+
+class _Output:
+    def __init__(
+        self,
+        findings: Findings,
+        cut: Cut,
+        write: Write,
+        out: Path,
+        format: str | None,
+        progress: Progress,
+    ) -> None:
+        self.findings, self.cut, self.write, self.out = findings, cut, write, out
+        self.format, self.progress = format, progress
+        self.place = {name: i for i, name in enumerate(findings.file_names)}
+        self.before = 0
+        self.layout: Layout | None = None
+
+    def run(self, folder: bool) -> int:
+        return self._to_folder() if folder else self._to_file()
+
+    def _to_file(self) -> int:
+        self.findings.check_target(self.out)
+        with ExitStack() as stack:
+            writer: Writer | None = None
+            for entry in self.findings.manifest["inputs"]:
+                for layout, document, row in self._chosen(entry):
+                    if writer is None:
+                        like = self._noted(layout) if self.write == "annotated" else layout
+                        writer = stack.enter_context(open_writer(self.out, self.format, like=like))
+                    writer.write(self._row(layout, document, row))
+            if writer is None:
+                writer = stack.enter_context(open_writer(self.out, self.format))
+            return writer.rows
+
+    def _to_folder(self) -> int:
+        out = Path(os.path.realpath(self.out))
+        hidden = hidden_name(out)
+        hidden.mkdir(parents=True)
+        try:
+            written = sum(self._file_of(entry, hidden) for entry in self.findings.manifest["inputs"])
+            if out.exists():
+                out.rmdir()
+            hidden.rename(out)
+        finally:
+            shutil.rmtree(hidden, ignore_errors=True)
+        return written
+
+    def _file_of(self, entry: dict[str, Any], folder: Path) -> int:
+        """One input's documents, in its format; a page or text that stays is copied as it is."""
+        target = folder / entry["name"].lstrip("/")
+        if not target.resolve().is_relative_to(folder.resolve()):
+            raise DataError(f"{entry['name']}: is no name for a file in a folder")
+        target.parent.mkdir(parents=True, exist_ok=True)
+        single = entry["format"] in ("text", "html")
+        if entry["format"] == "warc":
+            raise ConfigError(
+                "WARC is read, not written: name one file such as kept.jsonl instead of a folder"
+            )
+        if single and self.write == "annotated":
+            raise ConfigError(
+                "pages cannot carry notes: name one file such as notes.jsonl instead of a folder"
+            )
+        if single:
+            chosen = list(self._chosen(entry))
+            if chosen:
+                shutil.copyfile(entry["path"], target)
+            return len(chosen)
+        with ExitStack() as stack:
+            writer: Writer | None = None
+            for layout, document, row in self._chosen(entry):
+                if writer is None:
+                    like = self._noted(layout) if self.write == "annotated" else layout
+                    writer = stack.enter_context(open_writer(target, entry["format"], like=like))
+                writer.write(self._row(layout, document, row))
+            if writer is None:
+                writer = stack.enter_context(open_writer(target, entry["format"]))
+            return writer.rows
+
+    def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int]]:
+        """The documents of one input to write, with their rows; raises if the input turns out to have changed."""
+        findings, columns = self.findings, self.findings.manifest["columns"]
+        reader = read_again(
+            entry["path"],
+            entry["name"],
+            entry["format"],
+            text=columns["text"],
+            id=columns["id"],
+            limits=Limits(**findings.manifest["limits"]),
+            before=self.layout,
+        )
+        reader.digesting = True
+        mine = np.flatnonzero(findings.files == self.place.get(entry["name"], -1))
+        mine = mine[mine >= findings.reference]
+        places = findings.places[mine]
+        met = 0
+        for batch in reader:
+            self.layout = batch.layout
+            at = np.searchsorted(places, batch.rows)
+            for document, number, i in zip(batch, batch.rows, at.tolist(), strict=True):
+                # What is not there gave no text when it was scanned, and is among the rejects.
+                if i == len(places) or places[i] != number:
+                    continue
+                met += 1
+                row = int(mine[i])
+                stays = bool(self.cut.kept[row])
+                if self.write == "annotated" or stays == (self.write == "kept"):
+                    yield batch.layout, document, row
+            self.progress.reached(self.before + reader.bytes_read)
+        self.before += entry["bytes"] or 0
+        if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
+            raise _changed(entry["path"])
+        if met != len(mine):
+            raise DataError(
+                f"{entry['path']}: {len(mine) - met:,} documents that were scanned could not be read again; "
+                "nothing was written"
+            )
+
+    def _row(self, layout: Layout, document: Document, row: int) -> Any:
+        if self.write != "annotated":
+            return document
+        clusters = self.cut.clusters
+        notes: tuple[Any, ...] = (False, None, None, None)  # left out by a filter, so in no cluster
+        if not self.findings.filtered[row]:
+            label, keeper = self.findings.ids(np.array([clusters.labels[row], clusters.keeper[row]]))
+            similarity = float(clusters.similarity[row])
+            known = None if np.isnan(similarity) else similarity
+            notes = (bool(self.cut.kept[row]), label, keeper, known)
+        return layout.record(document) | dict(zip(NOTES, notes, strict=True))
+
+    def _noted(self, layout: Layout) -> Layout:
+        schema = layout.schema
+        if schema is not None:
+            import pyarrow as pa
+
+            for name, kind in zip(NOTES, (pa.bool_(), pa.string(), pa.string(), pa.float64()), strict=True):
+                if name in schema.names:  # of an earlier time
+                    schema = schema.remove(schema.get_field_index(name))
+                schema = schema.append(pa.field(name, kind))
+        columns = layout.columns if layout.text in layout.columns else (*layout.columns, layout.text)
+        columns = tuple(name for name in columns if name not in NOTES)
+        return replace(layout, columns=(*columns, *NOTES), schema=schema)

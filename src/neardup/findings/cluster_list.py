@@ -1,0 +1,224 @@
+"""Clusters and pairs of findings as rows, for tables in files and lists on a screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.clusters.selection import Cut
+from neardup.compare.verify import Pairs
+from neardup.errors import ConfigError
+from neardup.findings.decided import decided_pairs
+from neardup.findings.decisions import Decisions, read_decisions
+from neardup.findings.folder import Findings
+from neardup.findings.passages import shared_words
+from neardup.readers.writers import open_writer
+
+__all__ = ["Cluster", "Member", "list_clusters", "write_clusters", "write_pairs"]
+
+_BATCH = 1 << 14
+Order = Literal["size", "borderline", "span", "sample"]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A document of a cluster, with its similarity to the keeper (None where only a chain ties them). `words` of it
+    stand in the keeper, in passages: counted where clusters come by "span", None elsewhere."""
+
+    row: int
+    id: str
+    similarity: float | None
+    kept: bool
+    words: int | None = None
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A keeper and the documents that go because of it, the least similar last."""
+
+    label: int
+    keeper: str
+    members: tuple[Member, ...]
+    size: int
+
+    @property
+    def least(self) -> float:
+        """The least similarity of a member to the keeper."""
+        return min((m.similarity for m in self.members if m.similarity is not None), default=1.0)
+
+
+def list_clusters(
+    findings: Findings,
+    cut: Cut,
+    *,
+    order: Order = "size",
+    containing: str | None = None,
+    smallest: int = 2,
+    most: int = 20,
+    members: int = 50,
+    seed: int = 1,
+) -> list[Cluster]:
+    """Some clusters: the largest first, those with the most doubtful member first, those with the member that has most
+    words in passages of its keeper first ("span"), or a sample; or the one of a document. At most `members` of each are
+    listed, the most similar first, or by "span" those with most words in passages."""
+    clusters = cut.clusters
+    labels, sizes = clusters.sizes()
+    wanted = sizes >= smallest
+    labels, sizes = labels[wanted], sizes[wanted]
+    words = None
+    if order == "span":
+        inside = np.flatnonzero(np.isin(clusters.labels, labels))
+        words = np.full(len(findings), -1, np.int64)
+        words[inside] = shared_words(findings, inside, clusters.keeper[inside])
+    if containing is not None:
+        label = clusters.labels[findings.row_of(containing)]
+        chosen = labels[labels == label]
+    elif order == "size":
+        chosen = labels[np.argsort(-sizes, kind="stable")][:most]
+    elif order == "borderline":
+        least = np.full(len(findings), 1.0)
+        np.minimum.at(least, clusters.labels, np.nan_to_num(clusters.similarity, nan=0.0))
+        chosen = labels[np.argsort(least[labels], kind="stable")][:most]
+    elif words is not None:
+        most_words = np.full(len(findings), -1, np.int64)
+        others = np.flatnonzero(clusters.keeper != np.arange(len(findings)))
+        np.maximum.at(most_words, clusters.labels[others], words[others])
+        chosen = labels[np.argsort(-most_words[labels], kind="stable")][:most]
+    elif order == "sample":
+        chosen = np.sort(np.random.default_rng(seed).permutation(labels)[:most])
+    else:
+        raise ConfigError(f'clusters come by "size", "borderline" or "span", or as a "sample", not {order!r}')
+    by_label = np.argsort(clusters.labels, kind="stable")
+    sorted_labels = clusters.labels[by_label]
+    return [
+        _cluster(
+            findings,
+            cut,
+            by_label[slice(*np.searchsorted(sorted_labels, [label, label + 1]))],
+            members,
+            words,
+        )
+        for label in chosen.tolist()
+    ]
+
+
+def _cluster(
+    findings: Findings, cut: Cut, rows: NDArray[np.int64], most: int, words: NDArray[np.int64] | None
+) -> Cluster:
+    clusters = cut.clusters
+    keeper = int(clusters.keeper[rows[0]])
+    similarity = np.nan_to_num(clusters.similarity[rows], nan=-1.0)
+    spans = words[rows] if words is not None else np.zeros(len(rows), np.int64)
+    order = rows[np.lexsort((rows, -similarity, -spans, rows != keeper))]
+    last = min(most // 2, 3)  # the doubtful ones are at the end
+    shown = (
+        order if len(order) <= most else np.concatenate([order[: most - last], order[len(order) - last :]])
+    )
+    ids = findings.ids(shown)
+    members = tuple(
+        Member(
+            row,
+            id_,
+            None if np.isnan(s) else float(s),
+            bool(cut.kept[row]),
+            None if words is None or words[row] < 0 else int(words[row]),
+        )
+        for row, id_, s in zip(shown.tolist(), ids, clusters.similarity[shown].tolist(), strict=True)
+    )
+    return Cluster(int(clusters.labels[keeper]), members[0].id, members, len(rows))
+
+
+def write_clusters(findings: Findings, cut: Cut, path: str | PathLike[str], format: str | None = None) -> int:
+    """Every document that is in a cluster: its id, the cluster, the keeper, the similarity to it and whether it stays.
+    JSONL, CSV or Parquet by the name; returns how many rows."""
+    findings.check_target(path)
+    clusters = cut.clusters
+    labels, _ = clusters.sizes()
+    rows = np.flatnonzero(np.isin(clusters.labels, labels))
+    rows = rows[np.argsort(clusters.labels[rows], kind="stable")]
+    with open_writer(path, format) as writer:
+        for row in _cluster_rows(findings, cut, rows):
+            writer.write(row)
+    return len(rows)
+
+
+def _cluster_rows(findings: Findings, cut: Cut, rows: NDArray[np.int64]) -> Iterator[dict[str, Any]]:
+    clusters = cut.clusters
+    for start in range(0, len(rows), _BATCH):
+        part = rows[start : start + _BATCH]
+        columns = zip(
+            findings.ids(part),
+            findings.ids(clusters.labels[part]),
+            findings.ids(clusters.keeper[part]),
+            clusters.similarity[part].tolist(),
+            cut.kept[part].tolist(),
+            strict=True,
+        )
+        for id_, label, keeper, similarity, kept in columns:
+            known = similarity if similarity == similarity else None
+            yield {"id": id_, "cluster": label, "keeper": keeper, "similarity": known, "keep": kept}
+
+
+def write_pairs(
+    findings: Findings,
+    path: str | PathLike[str],
+    *,
+    threshold: float | None = None,
+    implied: bool = False,
+    decisions: Decisions | None = None,
+    format: str | None = None,
+) -> int:
+    """Every verified pair from a threshold up, by default the scan's, as decided, by default by what stands in the
+    findings folder: ids and similarity. Documents of the same words stand for one another; with `implied` the pairs of
+    all of them are written too, which may be very many."""
+    at = findings.check_threshold(findings.threshold if threshold is None else threshold)
+    findings.check_target(path)
+    said = read_decisions(findings) if decisions is None else decisions
+    near = decided_pairs(findings, said, at)
+    rejected = np.array([a * len(findings) + b for a, b in (d.pair for d in said.of("reject"))], np.int64)
+    with open_writer(path, format) as writer:
+        for left, right, similarity in _all_pairs(findings, near, implied):
+            stays = ~np.isin(left * len(findings) + right, rejected)
+            left, right, similarity = left[stays], right[stays], similarity[stays]
+            for start in range(0, len(left), _BATCH):
+                part = slice(start, start + _BATCH)
+                ids = zip(findings.ids(left[part]), findings.ids(right[part]), strict=True)
+                for (a, b), s in zip(ids, similarity[part].tolist(), strict=True):
+                    writer.write({"left": a, "right": b, "similarity": s})
+        return writer.rows
+
+
+def _all_pairs(
+    findings: Findings, near: Pairs, implied: bool
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+    first = findings.first
+    if not implied:
+        repeats = np.flatnonzero(first != np.arange(len(first)))
+        repeats = repeats[repeats >= findings.reference]  # two of a reference are no pair
+        yield first[repeats], repeats, np.ones(len(repeats))
+        yield near.left, near.right, near.similarity
+        return
+    order = np.argsort(first, kind="stable")
+    sorted_first = first[order]
+    names = np.unique(sorted_first[1:][sorted_first[1:] == sorted_first[:-1]])
+
+    def same(row: int) -> NDArray[np.int64]:
+        return np.sort(order[slice(*np.searchsorted(sorted_first, [row, row + 1]))])
+
+    for row in names.tolist():
+        rows = same(row)
+        for i in range(len(rows) - 1):
+            others = rows[i + 1 :]
+            others = others[others >= findings.reference]
+            yield np.full(len(others), rows[i]), others, np.ones(len(others))
+    for a, b, s in zip(near.left.tolist(), near.right.tolist(), near.similarity.tolist(), strict=True):
+        mine, theirs = same(a), same(b)
+        some, others = np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))
+        left, right = np.minimum(some, others), np.maximum(some, others)
+        counts = right >= findings.reference
+        yield left[counts], right[counts], np.full(int(counts.sum()), s)

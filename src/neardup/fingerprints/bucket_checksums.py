@@ -1,0 +1,47 @@
+"""Bucket checksums (Pugh and Henzinger): words dealt into buckets, one checksum each; alike if most agree."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from neardup.errors import ConfigError
+from neardup.features import Features
+from neardup.fingerprints.keyed import Keys, KeyScheme, distinct_sums, mix
+from neardup.values.seeds import DEFAULT_SEED, Seed
+
+__all__ = ["BucketChecksums"]
+
+
+@dataclass(frozen=True)
+class BucketChecksums(KeyScheme):
+    """`buckets` checksums: features fall into buckets by hash, and each bucket's distinct features make its checksum.
+
+    A changed word spoils one bucket. With b buckets and d differing features about b (1 - exp(-d / b)) are spoilt, so
+    most agree while d < .69 b. A bucket without features has no checksum and agrees with nothing.
+    """
+
+    buckets: int = 64
+    seed: int | Seed = DEFAULT_SEED
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.buckets <= 4096:
+            raise ConfigError(f"there are 1 to 4096 buckets, not {self.buckets}")
+        Seed.of(self.seed)
+
+    @property
+    def places(self) -> int:
+        return self.buckets
+
+    def scheme(self, features: str) -> str:
+        return f"buckets{self.buckets}/v1 seed={Seed.of(self.seed).identifier} | {features}"
+
+    def compute(self, features: Features, threads: int = 1) -> Keys:
+        seed, rows = Seed.of(self.seed).value, len(features)
+        bucket = (mix(features.hashes, seed) % np.uint64(self.buckets)).astype(np.int64)
+        row = np.repeat(np.arange(rows), features.sizes)
+        keys = distinct_sums(row * self.buckets + bucket, features.hashes, rows * self.buckets, seed + 1)
+        scheme = self.scheme(features.scheme)
+        empty = features.sizes == 0
+        return Keys(scheme, empty, keys.reshape(rows, self.buckets), replaced=features.replaced)

@@ -1,0 +1,324 @@
+"""The clients: the same calls, waiting or awaited."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from typing import Any, Self
+
+from neardup.errors import MissingExtra
+from neardup.http.client.messages import (
+    Call,
+    Messages,
+    answer_of,
+    cluster_of,
+    dump,
+    hits_of,
+    path_of,
+    seen_of,
+)
+from neardup.http.client.retry import Retry, ServiceError
+from neardup.index.answers import Cluster, Hit, Seen
+from neardup.readers.document import Document
+
+__all__ = ["AsyncClient", "Client"]
+
+DEFAULT_URL = "http://127.0.0.1:8080"
+
+
+class _Clients:
+    """What both kinds are made of.
+
+    url         of the service
+    token       the bearer token, or token_file, a file that holds it
+    key         a key file of the index (`Index.write_key`): fingerprints are then made here, and texts stay here
+    retry       how often a request is sent again when the service is busy, stopping or not there
+    timeout     seconds for one attempt
+    batch       documents in one bulk request
+    """
+
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        *,
+        token: str | None = None,
+        token_file: str | os.PathLike[str] | None = None,
+        key: str | os.PathLike[str] | None = None,
+        retry: Retry | None = None,
+        timeout: float = 60.0,
+        batch: int = 1000,
+    ) -> None:
+        if find_spec("httpx") is None:
+            raise MissingExtra("the client of the service", "client")
+        import httpx
+
+        self._messages = Messages(url, token, token_file, key, batch)
+        self._retry, self._failed = retry or Retry(), httpx.TransportError
+        self._options: dict[str, Any] = {
+            "base_url": self._messages.url,
+            "headers": self._messages.headers,
+            "timeout": timeout,
+            "trust_env": False,
+        }
+
+    def _pause(self, attempt: int, answer: Any, error: Exception | None) -> float | None:
+        """None if this attempt was the last: it is answered, or there is no sense in another."""
+        if answer is not None:
+            return self._retry.pause(attempt, answer.status_code, answer.headers.get("retry-after"))
+        wait = self._retry.pause(attempt, 0, None)
+        if wait is None:
+            raise ServiceError(0, f"{self._messages.url}: {error or 'no answer'}") from error
+        return wait
+
+
+class Client(_Clients):
+    __doc__ = f"""A client that waits for its answers; may be used from many threads.
+
+    {_Clients.__doc__}"""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        import httpx
+
+        self._http = httpx.Client(**self._options)
+
+    def close(self) -> None:
+        self._http.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _send(self, call: Call) -> Any:
+        attempt = 0
+        while True:
+            answer, failed = None, None
+            try:
+                answer = self._http.request(
+                    call.method, call.path, content=call.body, headers={"content-type": call.kind}
+                )
+            except self._failed as error:
+                failed = error
+            wait = self._pause(attempt, answer, failed)
+            if wait is None:
+                return answer
+            time.sleep(wait)
+            attempt += 1
+
+    def _ask(self, call: Call) -> Any:
+        answer = self._send(call)
+        return answer_of(answer.status_code, answer.content)
+
+    def seen(
+        self, text: str, *, id: str, meta: Any = None, html: bool = False, ttl: float | None = None
+    ) -> Seen:
+        """Is this document new? It is remembered in the same step."""
+        sent = self._messages.document(Document(id, text, meta or {}), html, ttl)
+        return seen_of(self._ask(Call("POST", "/v1/seen", dump(sent))))
+
+    def seen_all(
+        self, documents: Iterable[Document], *, html: bool = False, ttl: float | None = None
+    ) -> Iterator[Seen]:
+        """`seen` for many, in batches; the answers come in order. ServiceError at a document that is refused."""
+        for _, call in self._messages.bulks(documents, html, ttl):
+            answer = self._send(call)
+            if answer.status_code != 200:
+                answer_of(answer.status_code, answer.content)
+            for line in answer.content.splitlines():
+                yield seen_of(json.loads(line))
+
+    def search(
+        self, text: str, *, id: str | None = None, html: bool = False, first: bool = False
+    ) -> list[Hit]:
+        """The stored documents near a text, the best first, without the document `id`."""
+        return hits_of(self._ask(self._messages.query(text, html, id, first))["hits"])
+
+    def get(self, id: str) -> dict[str, Any] | None:
+        """What is stored of a document, or None."""
+        found: dict[str, Any] | None = _or_none(self._ask, Call("GET", path_of("documents", id)))
+        return found
+
+    def remove(self, id: str) -> bool:
+        """Forget a document; says whether it was there."""
+        return _or_none(self._ask, Call("DELETE", path_of("documents", id))) is not None
+
+    def cluster(self, id: str) -> Cluster | None:
+        """The cluster of a document, or None."""
+        found = _or_none(self._ask, Call("GET", path_of("clusters", id)))
+        return None if found is None else cluster_of(found)
+
+    def compare(self, left: str, right: str, *, html: bool = False, threshold: float = 0.8) -> dict[str, Any]:
+        """Two texts by every measure."""
+        sent = {"left": left, "right": right, "html": html, "threshold": threshold}
+        return dict(self._ask(Call("POST", "/v1/compare", dump(sent))))
+
+    def collapse(
+        self, results: Sequence[str | Document], *, threshold: float | None = None
+    ) -> list[dict[str, Any]]:
+        """A ranked list, near-duplicates folded under the first. A text alone is the id of a stored document."""
+        return list(self._ask(_collapse(results, threshold))["results"])
+
+    def stats(self) -> dict[str, Any]:
+        """Sizes of the index."""
+        return dict(self._ask(Call("GET", "/v1/stats")))
+
+    def ready(self) -> bool:
+        """Whether the index is open; waits as long as the retries last."""
+        return bool(self._send(Call("GET", "/v1/ready")).status_code == 200)
+
+
+class AsyncClient(_Clients):
+    __doc__ = f"""A client whose answers are awaited.
+
+    {_Clients.__doc__}"""
+
+    def __init__(self, *given: Any, **options: Any) -> None:
+        super().__init__(*given, **options)
+        import httpx
+
+        self._http = httpx.AsyncClient(**self._options)
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+    async def _send(self, call: Call) -> Any:
+        attempt = 0
+        while True:
+            answer, failed = None, None
+            try:
+                answer = await self._http.request(
+                    call.method, call.path, content=call.body, headers={"content-type": call.kind}
+                )
+            except self._failed as error:
+                failed = error
+            wait = self._pause(attempt, answer, failed)
+            if wait is None:
+                return answer
+            await asyncio.sleep(wait)
+            attempt += 1
+
+    async def _ask(self, call: Call) -> Any:
+        answer = await self._send(call)
+        return answer_of(answer.status_code, answer.content)
+
+    async def _ask_or_none(self, call: Call) -> Any:
+        try:
+            return await self._ask(call)
+        except ServiceError as error:
+            if error.status == 404:
+                return None
+            raise
+
+    async def seen(
+        self, text: str, *, id: str, meta: Any = None, html: bool = False, ttl: float | None = None
+    ) -> Seen:
+        """Is this document new? It is remembered in the same step."""
+        sent = self._messages.document(Document(id, text, meta or {}), html, ttl)
+        return seen_of(await self._ask(Call("POST", "/v1/seen", dump(sent))))
+
+    async def seen_all(
+        self,
+        documents: Iterable[Document] | AsyncIterable[Document],
+        *,
+        html: bool = False,
+        ttl: float | None = None,
+    ) -> AsyncIterator[Seen]:
+        """`seen` for many, in batches; the answers come in order. ServiceError at a document that is refused."""
+        async for part in _parts(documents, self._messages.batch):
+            for _, call in self._messages.bulks(part, html, ttl):
+                answer = await self._send(call)
+                if answer.status_code != 200:
+                    answer_of(answer.status_code, answer.content)
+                for line in answer.content.splitlines():
+                    yield seen_of(json.loads(line))
+
+    async def search(
+        self, text: str, *, id: str | None = None, html: bool = False, first: bool = False
+    ) -> list[Hit]:
+        """The stored documents near a text, the best first, without the document `id`."""
+        return hits_of((await self._ask(self._messages.query(text, html, id, first)))["hits"])
+
+    async def get(self, id: str) -> dict[str, Any] | None:
+        """What is stored of a document, or None."""
+        found: dict[str, Any] | None = await self._ask_or_none(Call("GET", path_of("documents", id)))
+        return found
+
+    async def remove(self, id: str) -> bool:
+        """Forget a document; says whether it was there."""
+        return await self._ask_or_none(Call("DELETE", path_of("documents", id))) is not None
+
+    async def cluster(self, id: str) -> Cluster | None:
+        """The cluster of a document, or None."""
+        found = await self._ask_or_none(Call("GET", path_of("clusters", id)))
+        return None if found is None else cluster_of(found)
+
+    async def compare(
+        self, left: str, right: str, *, html: bool = False, threshold: float = 0.8
+    ) -> dict[str, Any]:
+        """Two texts by every measure."""
+        sent = {"left": left, "right": right, "html": html, "threshold": threshold}
+        return dict(await self._ask(Call("POST", "/v1/compare", dump(sent))))
+
+    async def collapse(
+        self, results: Sequence[str | Document], *, threshold: float | None = None
+    ) -> list[dict[str, Any]]:
+        """A ranked list, near-duplicates folded under the first. A text alone is the id of a stored document."""
+        return list((await self._ask(_collapse(results, threshold)))["results"])
+
+    async def stats(self) -> dict[str, Any]:
+        """Sizes of the index."""
+        return dict(await self._ask(Call("GET", "/v1/stats")))
+
+    async def ready(self) -> bool:
+        """Whether the index is open; waits as long as the retries last."""
+        return bool((await self._send(Call("GET", "/v1/ready"))).status_code == 200)
+
+
+def _or_none(ask: Any, call: Call) -> Any:
+    try:
+        return ask(call)
+    except ServiceError as error:
+        if error.status == 404:
+            return None
+        raise
+
+
+def _collapse(results: Sequence[str | Document], threshold: float | None) -> Call:
+    sent: dict[str, Any] = {
+        "results": [
+            {"id": one} if isinstance(one, str) else {"id": one.id, "text": one.text} for one in results
+        ]
+    }
+    if threshold is not None:
+        sent["threshold"] = threshold
+    return Call("POST", "/v1/collapse", dump(sent))
+
+
+async def _parts(
+    documents: Iterable[Document] | AsyncIterable[Document], size: int
+) -> AsyncIterator[list[Document]]:
+    if isinstance(documents, Iterable):
+        waiting = iter(documents)
+        while part := [one for _, one in zip(range(size), waiting, strict=False)]:
+            yield part
+        return
+    part = []
+    async for one in documents:
+        part.append(one)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part

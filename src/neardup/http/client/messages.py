@@ -1,0 +1,135 @@
+"""What a client sends and what it makes of the answers; knows nothing of connections."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import quote
+
+from neardup.errors import ConfigError
+from neardup.http.client.retry import ServiceError
+from neardup.http.hex_fingerprints import PrintForm
+from neardup.index.answers import Cluster, Hit, Seen
+from neardup.index.key import read_key
+from neardup.readers.document import Document
+
+__all__ = ["Call", "Messages", "answer_of", "seen_of"]
+
+LARGEST_BATCH = 8 << 20  # bytes of one bulk request, half of what the service takes by default
+JSON, LINES = "application/json", "application/x-ndjson"
+
+
+class Call(NamedTuple):
+    method: str
+    path: str
+    body: bytes | None = None
+    kind: str = JSON
+
+
+class Messages:
+    """Requests for one service. With a key file, fingerprints are made here, and texts stay here."""
+
+    def __init__(
+        self, url: str, token: str | None, token_file: str | os.PathLike[str] | None, key: Any, batch: int
+    ) -> None:
+        if not url.startswith(("http://", "https://")):
+            raise ConfigError(f"{url}: the address of a service starts with http:// or https://")
+        if batch < 1:
+            raise ConfigError(f"batch={batch}: at least one document goes into a request")
+        if token is not None and token_file is not None:
+            raise ConfigError("give token or token_file, not both")
+        if token_file is not None:
+            token = Path(token_file).read_text("utf-8").strip()
+        self.url, self.batch = url.rstrip("/"), batch
+        self.headers = {} if token is None else {"authorization": f"Bearer {token}"}
+        self._recipe = None if key is None else read_key(key)
+        self._form = None
+        if self._recipe is not None:
+            self._form = PrintForm(self._recipe.config, self._recipe.scheme_checked)
+
+    def document(self, document: Document, html: bool, ttl: float | None) -> dict[str, Any]:
+        return self.documents([document], html, ttl)[0]
+
+    def documents(self, documents: Sequence[Document], html: bool, ttl: float | None) -> list[dict[str, Any]]:
+        """Documents as the service takes them."""
+        if self._recipe is not None and self._form is not None and not html:
+            digits = self._form.split(self._recipe.prints([one.text for one in documents]))
+            plain: list[dict[str, Any]] = [
+                {"id": one.id, "fingerprint": own} for one, own in zip(documents, digits, strict=True)
+            ]
+            plain[0]["scheme"] = self._form.scheme  # once a request: an index of another scheme refuses it
+        else:
+            plain = [{"id": one.id, "html" if html else "text": one.text} for one in documents]
+        for one, sent in zip(documents, plain, strict=True):
+            if one.meta:
+                sent["meta"] = dict(one.meta)
+            if ttl is not None:
+                sent["ttl"] = ttl
+        return plain
+
+    def bulks(
+        self, documents: Iterable[Document], html: bool, ttl: float | None
+    ) -> Iterator[tuple[int, Call]]:
+        """Bulk requests of at most `batch` documents and a bounded number of bytes, each with its count."""
+        waiting = iter(documents)
+        while part := list(islice(waiting, self.batch)):
+            lines = [dump(one) for one in self.documents(part, html, ttl)]
+            start = 0
+            while start < len(lines):
+                stop, size = start, 0
+                while stop < len(lines) and (stop == start or size + len(lines[stop]) < LARGEST_BATCH):
+                    size += len(lines[stop]) + 1
+                    stop += 1
+                yield (
+                    stop - start,
+                    Call("POST", "/v1/documents?answers=true", b"\n".join(lines[start:stop]), LINES),
+                )
+                start = stop
+
+    def query(self, text: str, html: bool, id: str | None, first: bool) -> Call:
+        sent: dict[str, Any] = {"html" if html else "text": text}
+        if self._recipe is not None and self._form is not None and not html:
+            digits = self._form.split(self._recipe.prints([text]))[0]
+            sent = {"fingerprint": digits, "scheme": self._form.scheme}
+        if id is not None:
+            sent["id"] = id
+        return Call("POST", "/v1/search", dump(sent | {"first": first}))
+
+
+def dump(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def path_of(kind: str, id: str) -> str:
+    """An id in a path: nothing in it may be read as a path."""
+    return f"/v1/{kind}/" + quote(id, safe="").replace(".", "%2E")
+
+
+def answer_of(status: int, body: bytes) -> Any:
+    """The answer, or ServiceError with the service's reason."""
+    try:
+        found = json.loads(body) if body else {}
+    except ValueError:
+        found = {}
+    if 200 <= status < 300:
+        return found
+    known = found if isinstance(found, dict) else {}
+    raise ServiceError(status, str(known.get("reason", "refused without a reason")), known.get("request_id"))
+
+
+def seen_of(found: dict[str, Any]) -> Seen:
+    if "reason" in found:
+        raise ServiceError(422, found["reason"], found.get("request_id"))
+    return Seen(*(found[name] for name in Seen._fields))
+
+
+def hits_of(found: list[dict[str, Any]]) -> list[Hit]:
+    return [Hit(one["id"], -1, one["distance"], one["similarity"]) for one in found]
+
+
+def cluster_of(found: dict[str, Any]) -> Cluster:
+    return Cluster(found["keeper"], hits_of(found["members"]))

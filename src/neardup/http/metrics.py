@@ -1,0 +1,140 @@
+"""Counters for Prometheus."""
+
+from __future__ import annotations
+
+import time
+from bisect import bisect_left
+from collections import deque
+from collections.abc import Iterator
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.exposition import CONTENT_TYPE_LATEST
+from prometheus_client.registry import Collector
+
+from neardup.http.schemas import RouteAnswer, StatsAnswer
+
+__all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
+
+SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
+SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
+RECENT = 512  # requests of a route whose times are kept
+
+
+class _Route:
+    """Requests of one route: how many, and how long the last ones took."""
+
+    __slots__ = ("count", "seconds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seconds: deque[float] = deque(maxlen=RECENT)
+
+    def quantile(self, share: float) -> float:
+        """The smallest time that this share of the last requests did not exceed."""
+        ordered = sorted(self.seconds)
+        return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+class _Spread:
+    """How often values fell between bounds, and their sum."""
+
+    def __init__(self, bounds: tuple[float, ...]) -> None:
+        self._bounds, self._counts, self._sum = bounds, [0] * (len(bounds) + 1), 0.0
+
+    def add(self, value: float) -> None:
+        self._counts[bisect_left(self._bounds, value)] += 1
+        self._sum += value
+
+    def fill(self, family: HistogramMetricFamily, label: str) -> None:
+        total, buckets = 0, []
+        for bound, count in zip([*map(str, map(float, self._bounds)), "+Inf"], self._counts, strict=True):
+            total += count
+            buckets.append((bound, total))
+        family.add_metric([label], buckets, self._sum)
+
+
+class Metrics(Collector):
+    """What is counted, on the event loop alone. Routes are named by their pattern, never by what a client wrote.
+
+    The counts are plain numbers, given to the client library when it asks: its own counters take a lock and several
+    microseconds for each request.
+    """
+
+    def __init__(self) -> None:
+        self.registry = CollectorRegistry()
+        self.in_work = 0
+        self._requests: dict[tuple[str, int], int] = {}
+        self._seconds: dict[str, _Spread] = {}
+        self._batches: dict[str, _Spread] = {}
+        self._routes: dict[str, _Route] = {}
+        self.started = time.time()
+        self.new = self.duplicates = 0
+        self._stats: StatsAnswer | None = None
+        self.registry.register(self)
+
+    def request(self, route: str, status: int, seconds: float) -> None:
+        """One request is done."""
+        key = (route, status)
+        self._requests[key] = self._requests.get(key, 0) + 1
+        spread = self._seconds.get(route)
+        if spread is None:
+            spread = self._seconds[route] = _Spread(SECONDS)
+        spread.add(seconds)
+        recent = self._routes.get(route)
+        if recent is None:
+            recent = self._routes[route] = _Route()
+        recent.count += 1
+        recent.seconds.append(seconds)
+
+    def batch(self, kind: str, size: int) -> None:
+        if kind not in self._batches:
+            self._batches[kind] = _Spread(SIZES)
+        self._batches[kind].add(size)
+
+    def remembered(self, new: int, duplicates: int) -> None:
+        self.new += new
+        self.duplicates += duplicates
+
+    def routes(self) -> list[RouteAnswer]:
+        """Requests by route, with the median and the 99th percentile of the last ones' seconds."""
+        found = sorted(self._routes.items())
+        return [RouteAnswer(name, one.count, one.quantile(0.5), one.quantile(0.99)) for name, one in found]
+
+    def text(self, stats: StatsAnswer | None) -> bytes:
+        """All of it in Prometheus' text format."""
+        self._stats = stats
+        return generate_latest(self.registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """For the client library."""
+        requests = CounterMetricFamily("neardup_requests", "Requests served", labels=["route", "status"])
+        for (route, status), count in self._requests.items():
+            requests.add_metric([route, str(status)], count)
+        yield requests
+        seconds = HistogramMetricFamily("neardup_request_seconds", "Time of a request", labels=["route"])
+        for route, spread in self._seconds.items():
+            spread.fill(seconds, route)
+        yield seconds
+        batches = HistogramMetricFamily("neardup_batch_size", "Requests in one call", labels=["kind"])
+        for kind, spread in self._batches.items():
+            spread.fill(batches, kind)
+        yield batches
+        answers = CounterMetricFamily("neardup_documents", "Documents remembered", labels=["answer"])
+        answers.add_metric(["new"], self.new)
+        answers.add_metric(["duplicate"], self.duplicates)
+        yield answers
+        gauges = [("neardup_requests_in_work", "Requests being read or served", self.in_work)]
+        if self._stats is not None:
+            gauges += [
+                ("neardup_index_documents", "Documents in the index", self._stats.documents),
+                ("neardup_index_keepers", "Keepers in the index", self._stats.keepers),
+                ("neardup_index_memory_bytes", "Tables in memory", self._stats.memory_bytes),
+            ]
+        for name, described, value in gauges:
+            yield GaugeMetricFamily(name, described, value=value)

@@ -1,0 +1,329 @@
+"""nd.Index: have I seen this document? Durable, batch-first, safe to use from many threads."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, overload
+
+from neardup import _core
+from neardup.compare.explain import Explanation, explain
+from neardup.config.config import Config
+from neardup.errors import ConfigError, DataError
+from neardup.features.texts import Texts
+from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
+from neardup.index.export import write_export
+from neardup.index.inputs import is_address, meta_text
+from neardup.index.interface import Durability, Opening, Rows, Store
+from neardup.index.key import write_key
+from neardup.index.match import Items
+from neardup.index.recipe import Contents
+from neardup.readers.document import Document
+from neardup.search.interface import Hits, Mode, check_mode
+from neardup.values.seeds import Seed
+
+__all__ = ["Index"]
+
+AT_ONCE = 1024  # documents that are prepared and given to the store together
+
+
+class Index:
+    """Documents remembered in a folder, found again when they or their near-duplicates come back.
+
+    path         the folder; made if there is none and mode is "write"
+    config       how fingerprints are made and searched, for a new index; by default 1-bit MinHash codes
+    mode         "write" (one process at a time) or "read" (any number; sees the state of opening or `refresh`)
+    store        what is kept of a document, for a new index: "text" or "features", to verify hits by, or "none"
+    durability   "normal": what was acknowledged survives the death of the process; "full": of the machine, too
+    seed         of a new index; secret and drawn at random by default
+    sample       texts on which a new index fits the document frequencies that its config asks for, once and for all
+    scheme       for a new index that takes ready fingerprints of this scheme, made elsewhere, and no texts
+    ttl          seconds after which documents are forgotten, unless a call says otherwise
+
+    A document that comes again under its id replaces the older version and never matches it. Every document follows
+    the best keeper it matches, or is a keeper itself. All methods may be called from any thread.
+
+    An address such as redis://host:6379/0?name=pages in place of a path opens a shared index: any number of processes
+    write at once. docs/shared-index.md says what differs.
+    """
+
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        config: Config | None = None,
+        *,
+        mode: Literal["write", "read"] = "write",
+        store: Contents | None = None,
+        durability: Durability = "normal",
+        seed: int | Seed | None = None,
+        sample: Texts | None = None,
+        scheme: str | None = None,
+        ttl: float | None = None,
+        threads: int = 1,
+    ) -> None:
+        opening = Opening(config, mode, store, durability, seed, sample, scheme, ttl, threads)
+        self._store: Store = _opened(path, opening)
+        self._recipe = self._store.recipe
+
+    def __repr__(self) -> str:
+        return f"Index({str(self.path)!r}, scheme={self.scheme!r}, store={self.store!r})"
+
+    @property
+    def path(self) -> Path | str:
+        """The folder, or the address without its password."""
+        return self._store.path
+
+    def close(self) -> None:
+        """Let go of files or connections; a second call does nothing."""
+        self._store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __len__(self) -> int:
+        """Documents in the index; in a shared one those that have expired count until they are deleted."""
+        return self._store.count()
+
+    def __contains__(self, id: str) -> bool:
+        """Whether there is a document of this id."""
+        return self._store.contains(id)
+
+    @property
+    def config(self) -> Config:
+        """How fingerprints are made, with the index's own seed: for `fingerprint` and whoever may know it."""
+        return self._recipe.config
+
+    @property
+    def settings(self) -> Config:
+        """The config without seed and document frequencies, to make another index with."""
+        return self._recipe.settings
+
+    @property
+    def scheme(self) -> str:
+        """The scheme of the fingerprints in it."""
+        return self._recipe.scheme_checked
+
+    @property
+    def store(self) -> Contents:
+        """What is kept of each document."""
+        return self._recipe.contents
+
+    @property
+    def rebuilt(self) -> tuple[str, ...]:
+        """What was wrong with the cache when the index was opened; the database has taken its place."""
+        return self._store.rebuilt
+
+    def fingerprint(self, texts: Sequence[str], *, threads: int = 1) -> Fingerprints:
+        """Fingerprints of this index's scheme, ready for `seen_prints`, `add_prints` and `search_prints`."""
+        return self._recipe.prints(texts, threads)
+
+    @overload
+    def seen(
+        self, documents: str, *, id: str, meta: Mapping[str, Any] | None = None, ttl: float | None = None
+    ) -> Seen: ...
+    @overload
+    def seen(self, documents: Document, *, ttl: float | None = None) -> Seen: ...
+    @overload
+    def seen(self, documents: Iterable[Document], *, ttl: float | None = None) -> Answers: ...
+    def seen(
+        self,
+        documents: str | Document | Iterable[Document],
+        *,
+        id: str | None = None,
+        meta: Mapping[str, Any] | None = None,
+        ttl: float | None = None,
+    ) -> Seen | Answers:
+        """Look documents up and remember them, in one step: of the same page given twice, at the same time or in one
+        batch, exactly one is new. When it returns, they are committed, 1,024 in a transaction."""
+        if isinstance(documents, str):
+            if id is None:
+                raise ConfigError("a text needs an id to be remembered by: seen(text, id=...)")
+            documents = Document(id, documents, meta or {})
+        if isinstance(documents, Document):
+            return self.seen([documents], ttl=ttl)[0]
+        parts, waiting = [], iter(documents)
+        while batch := list(islice(waiting, AT_ONCE)):
+            for document in batch:
+                if not isinstance(document, Document):
+                    raise DataError(f"expected Documents, got {type(document).__name__}")
+            items = self.prepare([document.text for document in batch])
+            metas = [meta_text(document.meta) for document in batch]
+            parts.append(self._store.writer.put([document.id for document in batch], items, metas, ttl))
+        return Answers.joined(parts)
+
+    def prepare(self, texts: Sequence[str] | _core.Texts, *, threads: int | None = None) -> Items:
+        """The part of `seen` that depends on the texts alone, for whoever does it while others are written. Native
+        texts are not kept: an index that stores them needs strings."""
+        return self._store.matcher.of_texts(texts, threads, pack=True)
+
+    def seen_prepared(
+        self,
+        ids: Sequence[str],
+        items: Items,
+        *,
+        metas: Sequence[Mapping[str, Any] | None] | None = None,
+        ttl: float | None = None,
+    ) -> Answers:
+        """The other part of `seen`: look up and remember what `prepare` made, 1,024 in a transaction."""
+        if len(ids) != len(items) or (metas is not None and len(metas) != len(ids)):
+            raise DataError(f"{len(ids)} ids for {len(items)} documents")
+        texts = [None] * len(ids) if metas is None else [meta_text(meta or {}) for meta in metas]
+        size = self._store.batch
+        if size is None or len(ids) <= size:
+            return self._store.writer.put(ids, items, texts, ttl)
+        cuts = [slice(start, start + size) for start in range(0, len(ids), size)]
+        return Answers.joined([self._store.writer.put(ids[c], items.cut(c), texts[c], ttl) for c in cuts])
+
+    def seen_prints(
+        self,
+        ids: Sequence[str],
+        prints: Fingerprints,
+        *,
+        metas: Sequence[Mapping[str, Any] | None] | None = None,
+        ttl: float | None = None,
+    ) -> Answers:
+        """`seen` for ready fingerprints. An index that verifies its hits needs texts."""
+        if self._recipe.contents != "none":
+            raise DataError(
+                'this index keeps texts to verify hits by: use `seen`, or make it with store="none"'
+            )
+        return self.seen_prepared(ids, self._store.matcher.of_prints(prints), metas=metas, ttl=ttl)
+
+    def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:
+        """Remember documents; gives how many of them were new. Each learns its keeper, as in `seen`."""
+        given = [documents] if isinstance(documents, Document) else documents
+        new, waiting = 0, iter(given)
+        while batch := list(islice(waiting, AT_ONCE)):
+            new += int(self.seen(batch, ttl=ttl).new.sum())
+        return new
+
+    def add_prints(self, ids: Sequence[str], prints: Fingerprints, *, ttl: float | None = None) -> int:
+        """`add` for ready fingerprints."""
+        return int(self.seen_prints(ids, prints, ttl=ttl).new.sum())
+
+    def remove(self, ids: str | Iterable[str]) -> int:
+        """Delete documents; gives how many of them there were. A cluster that loses its keeper gets a new one."""
+        return self._store.writer.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
+
+    def forget(self, before: float) -> int:
+        """Delete all documents added before a time, in seconds since 1970; gives how many there were."""
+        return self._store.writer.forget(int(before * 1000))
+
+    def expire(self) -> int:
+        """Delete the expired documents; adding does so too. Gives how many there were."""
+        return self._store.writer.expire()
+
+    @overload
+    def search(self, queries: str | Document, *, mode: Mode = "all") -> list[Hit]: ...  # type: ignore[overload-overlap]
+    @overload
+    def search(self, queries: Iterable[str | Document], *, mode: Mode = "all") -> list[list[Hit]]: ...
+    def search(
+        self, queries: str | Document | Iterable[str | Document], *, mode: Mode = "all"
+    ) -> list[Hit] | list[list[Hit]]:
+        """The stored documents near a text: a list of Hit, the best first; for several texts a list of such lists.
+
+        A Document does not find itself: hits of its own id are left out. `first` gives one hit at most.
+        """
+        if isinstance(queries, str | Document):
+            return self.search([queries], mode=mode)[0]
+        asked = list(queries)
+        items = self._store.matcher.of_texts([q.text if isinstance(q, Document) else q for q in asked])
+        own = [q.id if isinstance(q, Document) else None for q in asked]
+        return self._store.search(items, own, check_mode(mode))
+
+    def search_prints(self, prints: Fingerprints, *, mode: Mode = "all") -> list[list[Hit]]:
+        """`search` for ready fingerprints."""
+        if self._recipe.verifies:
+            raise DataError('this index verifies hits by texts: use `search`, or make it with store="none"')
+        items = self._store.matcher.of_prints(prints)
+        return self._store.search(items, [None] * len(prints), check_mode(mode))
+
+    def search_rows(self, prints: Fingerprints, *, mode: Mode = "all", threads: int | None = None) -> Hits:
+        """The bare search: rows within reach of each fingerprint, not verified, expired ones too; `ids` names them."""
+        return self._store.search_rows(self._store.matcher.of_prints(prints), check_mode(mode), threads)
+
+    def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]:
+        """The ids of rows, for those that are there."""
+        return self._store.ids(rows)
+
+    def get(self, id: str) -> Stored | None:
+        """What is stored of a document, or None."""
+        return self.get_all([id])[0]
+
+    def get_all(self, ids: Iterable[str]) -> list[Stored | None]:
+        """What is stored of each of several documents, or None."""
+        return self._store.get_all(list(ids))
+
+    def cluster(self, id: str) -> Cluster | None:
+        """The cluster of a document: its keeper and all that follow it, each with its distance and similarity to the
+        keeper. None if there is no such document."""
+        return self._store.cluster(id)
+
+    def documents(self) -> Iterator[Stored]:
+        """All documents by row; what is added or removed meanwhile may be missed or not."""
+        return self._store.documents()
+
+    def explain(self, id: str, other: str) -> Explanation:
+        """Why two stored documents are, or are not, duplicates; the index must keep texts."""
+        one, two = self.get_all([id, other])
+        for name, entry in ((id, one), (other, two)):
+            if entry is None:
+                raise DataError(f"there is no document {name!r}")
+            if entry.text is None:
+                raise DataError('this index keeps no texts; make it with store="text"')
+        assert one is not None and two is not None
+        how, least = self._recipe.compared, self._recipe.config.verify.threshold
+        return explain(
+            one.text or "", two.text or "", threshold=least, width=how.width, normalize=how.normalize
+        )
+
+    def stats(self) -> Stats:
+        """Sizes at this moment."""
+        return self._store.stats()
+
+    def refresh(self) -> bool:
+        """For an index opened for reading: see what has been written since; says whether that was anything.
+        A shared index is always up to date."""
+        return self._store.refresh()
+
+    def compact(self) -> None:
+        """Make the tables and the cache as small and fast as they can be, without what was removed. In a shared index:
+        finish what workers that died left undone."""
+        self._store.compact()
+
+    def verify(self) -> Health:
+        """Read everything and compare: database, cache files, tables and clusters. Takes a while; changes nothing."""
+        return self._store.verify()
+
+    def backup(self, target: str | PathLike[str]) -> None:
+        """A copy of the committed state in a new folder, made while the index is in use; open it like any other."""
+        self._store.backup(target)
+
+    def export(self, path: str | PathLike[str]) -> int:
+        """Write all documents to a JSONL or Parquet file, and the key, with which they can be made an index again, to
+        PATH.key. Gives how many there were."""
+        return write_export(path, self._recipe, self._store.lines())
+
+    def write_key(self, path: str | PathLike[str]) -> None:
+        """Write the recipe and the seed to a file, for a client that is to make fingerprints for this index."""
+        write_key(self._recipe, path)
+
+
+def _opened(path: str | PathLike[str], opening: Opening) -> Store:
+    """Each kind of store is imported only when it is opened: neither needs what the other does."""
+    if isinstance(path, str) and is_address(path):
+        from neardup.index.redis.store import RedisStore
+
+        return RedisStore(path, opening)
+    from neardup.index.local.store import LocalStore
+
+    return LocalStore(path, opening)

@@ -1,0 +1,3 @@
+"""A live index in a folder: SQLite is the record, native tables answer."""
+
+__all__: list[str] = []

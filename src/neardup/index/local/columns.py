@@ -1,0 +1,91 @@
+"""Rows as columns, from the database: what tables and cache files are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import FormatError
+from neardup.index.local.database import Database
+from neardup.index.recipe import Recipe
+from neardup.index.tables import hash_ids
+
+__all__ = ["Columns", "Flags", "read_columns", "read_flags"]
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Columns:
+    """Rows as the tables take them: hashed ids, keys, and which have no fingerprint. Rows that are gone hold zeros."""
+
+    ids: NDArray[np.uint64]
+    keys: NDArray[np.uint64]
+    empty: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Columns]) -> Columns:
+        if len(parts) == 1:
+            return parts[0]
+        return cls(
+            *(np.concatenate([getattr(part, name) for part in parts]) for name in ("ids", "keys", "empty"))
+        )
+
+
+@dataclass(frozen=True)
+class Flags:
+    """Of each row: is it gone, and does it follow another."""
+
+    gone: NDArray[np.bool_]
+    follows: NDArray[np.bool_]
+
+    def after(self, gone: Rows, follow: Rows, lead: Rows) -> Flags:
+        """The flags when rows have gone, and others follow or lead from now on."""
+        now = Flags(self.gone.copy(), self.follows.copy())
+        now.gone[gone] = True
+        now.follows[follow], now.follows[lead] = True, False
+        return now
+
+
+def read_columns(
+    database: Database, recipe: Recipe, first: int, last: int, threads: int
+) -> tuple[Columns, Flags]:
+    """Rows first to last - 1 from the database."""
+    width = recipe.width
+    count, words = last - first, recipe.tables if recipe.kind == "sketches" else width // 8
+    ids, keys = np.zeros(count, np.uint64), np.zeros((count, words), np.uint64)
+    empty, gone, follows = np.zeros(count, bool), np.ones(count, bool), np.zeros(count, bool)
+    blank = bytes(width)
+    for lines in database.chunks("row, id, print, keeper", first, last):
+        if not lines:
+            continue
+        rows, names, prints, keepers = zip(*lines, strict=True)
+        at = np.array(rows, np.int64) - first
+        for line, print in enumerate(prints):
+            if print is not None and len(print) != width:
+                raise FormatError(
+                    database.path, f"a fingerprint of {width} bytes", f"{len(print)} in row {rows[line]}"
+                )
+        ids[at] = hash_ids(names, recipe.seed.value)
+        keys[at] = recipe.keys(recipe.column(b"".join(print or blank for print in prints)), threads)
+        empty[at] = [print is None for print in prints]
+        gone[at] = False
+        follows[at] = np.array(keepers, np.int64) != np.array(rows, np.int64)
+    return Columns(ids, keys, empty), Flags(gone, follows)
+
+
+def read_flags(database: Database, rows: int) -> Flags:
+    """The flags of the first so many rows, from the database."""
+    gone, follows = np.ones(rows, bool), np.zeros(rows, bool)
+    for lines in database.chunks("row, keeper", 0, rows, 500_000):
+        if lines:
+            both = np.array(lines, np.int64)
+            gone[both[:, 0]] = False
+            follows[both[:, 0]] = both[:, 0] != both[:, 1]
+    return Flags(gone, follows)

@@ -1,0 +1,100 @@
+"""What a damaged index in a folder still has: its recipe, its number of documents, and the documents themselves."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from neardup.errors import DataError, FormatError
+from neardup.index.contents import unpack_text
+from neardup.index.export import Line
+from neardup.index.local.pages import salvage
+from neardup.index.local.session import DATABASE
+from neardup.index.recipe import Recipe
+
+__all__ = ["Recovered", "recovered"]
+
+
+class Recovered(NamedTuple):
+    """`documents` is None if the number cannot be read; lines come by row."""
+
+    recipe: Recipe
+    documents: int | None
+    lines: Iterator[Line]
+
+
+def recovered(folder: Path, recipe: Recipe | None = None) -> Recovered:
+    """All that can be read; the recipe too, if none is given.
+
+    The documents are read page by page, not through SQLite, which loses all that is under a damaged page of the tree.
+    """
+    file = folder / DATABASE
+    if not file.is_file():
+        raise FileNotFoundError(2, "there is no index here", str(folder))
+    with open(file, "rb"):  # raises what is in the way, if it cannot be read
+        pass
+    with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        known = _settings(connection, file) if recipe is None else recipe
+        documents = _counted(connection)
+    return Recovered(known, documents, _lines(file, known))
+
+
+def _lines(file: Path, recipe: Recipe) -> Iterator[Line]:
+    lines = {line.id: line for line in _salvaged(file, recipe)}  # of one id the last
+    for line in lines.values():
+        yield line if line.keeper in lines else line._replace(keeper=line.id)
+
+
+def _settings(connection: sqlite3.Connection, file: Path) -> Recipe:
+    try:
+        return Recipe.from_settings(dict(connection.execute("SELECT name, value FROM settings")))
+    except (sqlite3.Error, KeyError, TypeError) as error:
+        raise FormatError(
+            file,
+            "readable settings",
+            f"{error}; give the key file that `neardup index export` wrote (--key)",
+        ) from None
+
+
+def _counted(connection: sqlite3.Connection) -> int | None:
+    try:
+        found = connection.execute("SELECT value FROM counters WHERE name = 'documents'").fetchone()
+        return int(found[0])
+    except (sqlite3.Error, TypeError, ValueError):
+        return None
+
+
+def _salvaged(file: Path, recipe: Recipe) -> Iterator[Line]:
+    """Every document that can be read, by row."""
+    found: dict[int, tuple[Any, ...]] = {}
+    for line in salvage(file):
+        if _plausible(line, recipe):
+            found[line[0]] = line
+    names = {row: line[1] for row, line in found.items()}
+    for row in sorted(found):
+        line = found[row]
+        yield Line(line[1], names.get(line[2], line[1]), *line[3:])
+
+
+def _plausible(line: tuple[Any, ...], recipe: Recipe) -> bool:
+    _, id, keeper, distance, similarity, added, expires, print, meta, content = line
+    kinds = ((distance, int), (similarity, float), (expires, int), (meta, str))
+    if not (isinstance(id, str) and id and isinstance(keeper, int) and isinstance(added, int)):
+        return False
+    if any(value is not None and not isinstance(value, kind) for value, kind in kinds):
+        return False
+    if print is not None and not (isinstance(print, bytes) and len(print) == recipe.width):
+        return False
+    if recipe.contents == "none":
+        return True
+    if not isinstance(content, bytes):
+        return False
+    if recipe.contents == "text":
+        try:
+            unpack_text(content)
+        except (DataError, UnicodeDecodeError):
+            return False
+    return True

@@ -1,0 +1,250 @@
+"""An index while it is open: its files, its tables in memory, and who may touch them when."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import secrets
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import DataError, FormatError
+from neardup.index.inputs import check_ids
+from neardup.index.interface import Durability, read_only
+from neardup.index.local.cache import Cache
+from neardup.index.local.database import Database
+from neardup.index.local.state import State
+from neardup.index.local.transaction import Incoming, Written, write
+from neardup.index.match import Matcher
+from neardup.index.recipe import Recipe
+from neardup.index.tables import hash_ids
+from neardup.storage.lock import FileLock, Gate
+
+__all__ = [
+    "CACHE",
+    "DATABASE",
+    "Session",
+    "check_new_folder",
+    "create_database",
+    "new_folder",
+    "whole_database",
+]
+
+DATABASE, CACHE, LOCK = "index.sqlite", "cache", "lock"
+ROWS_BEFORE_SAVE = 1 << 18
+FEW_ROWS = 4096  # not worth a cache file when an index is closed
+Rows = NDArray[np.int64]
+
+
+def create_database(path: Path, recipe: Recipe) -> None:
+    """An empty index's database."""
+    with (
+        whole_database(path) as half,
+        contextlib.closing(Database(half, create=True, durability="full")) as database,
+    ):
+        with database.transaction():
+            database.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
+        database.run("PRAGMA journal_mode = DELETE")  # all of it in the one file that gets the name
+
+
+@contextmanager
+def whole_database(path: Path) -> Iterator[Path]:
+    """Another name for a database that is not whole yet; it gets its own when the block ends well, else it is removed,
+    with what SQLite keeps beside it."""
+    half = path.with_name(f"{path.name}.new")
+    _remove(half)
+    try:
+        yield half
+        half.rename(path)
+    finally:
+        _remove(half)
+
+
+def _remove(database: Path) -> None:
+    for left in database.parent.glob(f"{database.name}*"):
+        left.unlink()
+
+
+def _locked(folder: Path) -> FileLock:
+    """The lock of the one process that writes; readers need none."""
+
+    def refused(note: bytes) -> DataError:
+        owner = note[:32].decode("ascii", "replace").strip() or "unknown"
+        return DataError(
+            f"{folder}: process {owner} has this index open for writing, and there can be one writer only; "
+            'close it there, or open it here for reading, with mode="read"'
+        )
+
+    return FileLock(folder / LOCK, refused, str(os.getpid()).encode())
+
+
+def check_new_folder(folder: Path) -> None:
+    """DataError if there are things in the way of a new index."""
+    ours = (LOCK, f"{DATABASE}.new")
+    if folder.exists() and any(not path.name.startswith(ours) for path in folder.iterdir()):
+        raise DataError(f"{folder}: not empty, and no index; name another folder")
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[None]:
+    """Make a folder to be filled. If that fails, what was made goes again as far as it is empty, and nothing else."""
+    made = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for path in made:
+            with contextlib.suppress(OSError):
+                path.rmdir()
+        raise
+
+
+class Session:
+    """Files and tables of one open index.
+
+    Writers come one at a time. A change is committed and then done to the tables while no reader is between a search
+    and the reading of what it found, so that each of them sees one state.
+    """
+
+    def __init__(
+        self, folder: Path, *, recipe: Recipe | None, writes: bool, durability: Durability, threads: int
+    ) -> None:
+        self.folder, self.writes, self.threads = folder, writes, threads
+        self.writer = threading.RLock()
+        self._gate = Gate()
+        self._broken: str | None = None
+        self._open = contextlib.ExitStack()
+        file = folder / DATABASE
+        with contextlib.ExitStack() as stack:
+            if writes:
+                if recipe is not None:
+                    folder.mkdir(parents=True, exist_ok=True)
+                stack.enter_context(_locked(folder))
+                if recipe is not None and not file.exists():
+                    create_database(file, recipe)
+            self.database = Database(file, readonly=not writes, durability=durability)
+            stack.callback(self.database.close)
+            # Readers in this process have a connection of their own, which never sees half a change.
+            self.reads = Database(file, readonly=True) if writes else self.database
+            stack.callback(self.reads.close)
+            if not writes:
+                self.database.begin(snapshot=True)
+            settings = self.database.settings()
+            try:
+                self.recipe = Recipe.from_settings(settings)
+                self.cache = Cache(folder / CACHE, self.recipe, settings["identity"])
+            except (KeyError, TypeError) as error:
+                raise FormatError(file, "the settings of an index", f"none ({error})") from error
+            self._load()
+            self._open = stack.pop_all()
+
+    def _load(self) -> None:
+        self.state = State.load(self.database, self.cache, self.recipe, self.threads)
+        self.matcher = Matcher(self.recipe, self.state.tables, self.threads)
+        self.rebuilt = self.state.problems
+        if not self.writes:
+            self.state.pending.clear()
+        elif self.rebuilt:
+            self.cache.forget(self.database)
+            self.save()
+
+    @contextmanager
+    def reading(self) -> Iterator[Database]:
+        """For whoever searches and then reads what was found: nothing changes meanwhile."""
+        with self._gate.reading():
+            self._check_open()
+            yield self.reads
+
+    def rows_of(
+        self, ids: Sequence[str], database: Database, hashes: NDArray[np.uint64] | None = None
+    ) -> dict[str, int]:
+        """The rows of ids, for those that are there. Hashes that agree by chance are told apart by the stored id."""
+        if not len(ids):
+            return {}
+        if hashes is None:
+            check_ids(ids)
+            hashes = hash_ids(ids, self.recipe.seed.value)
+        place, rows = self.state.tables.find(hashes)
+        if not len(rows):
+            return {}
+        names = database.ids(rows)
+        pairs = zip(place.tolist(), rows.tolist(), strict=True)
+        return {ids[at]: row for at, row in pairs if names.get(row) == ids[at]}
+
+    def change(self, incoming: Incoming | None, removed: Rows) -> Written:
+        """Documents in, rows out, all or nothing; the caller holds `writer`. On return it is committed."""
+        self._check_open()
+        self.database.begin()
+        try:
+            written = write(self.database, self.matcher, incoming, removed, self.state.rows)
+        except BaseException:
+            self.database.rollback()
+            raise
+        with self._gate.changing():
+            self.database.commit()
+            try:
+                self.state.apply(written.change)
+                self.state.sequence = (
+                    self.database.counters()["sequence"] if written.removed else self.state.sequence
+                )
+            except BaseException as error:
+                self._broken = (
+                    f"what was written could not be taken in ({error}); it is safe: open the index again"
+                )
+                raise
+        self.state.tables.tidy()
+        if self.state.pending_rows >= ROWS_BEFORE_SAVE:
+            with contextlib.suppress(OSError):  # a full disk, say: the cache can wait
+                self.save()
+        return written
+
+    def save(self) -> None:
+        """Write the cache."""
+        state = self.state
+        state.watermark = self.cache.save(
+            self.database, state.take_pending(self.recipe), state.flags, state.sequence
+        )
+        state.pending.clear()
+
+    def refresh(self) -> bool:
+        """Readers: go to the newest state; says whether there was one."""
+        if self.writes:
+            return False
+        with self.writer, self._gate.changing():
+            self._check_open()
+            self.database.rollback()
+            self.database.begin(snapshot=True)
+            before = (self.state.rows, self.state.sequence)
+            if not self.state.refresh(self.database, self.recipe, self.threads):
+                self._load()
+            self.state.tables.tidy()
+            return before != (self.state.rows, self.state.sequence)
+
+    def compact(self) -> None:
+        """Tables without what is gone, a whole cache, and a database without its log."""
+        self.state.tables.compact()
+        self.save()
+        self.database.run("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def close(self) -> None:
+        with self.writer:
+            if self.writes and self._broken is None and self.state.pending_rows >= FEW_ROWS:
+                with contextlib.suppress(OSError):  # it is made again at the next opening
+                    self.save()
+            with self._gate.changing():
+                self._broken = self._broken or "this index is closed"
+                self._open.close()
+            self.state.tables.settle()
+
+    def check_writable(self) -> None:
+        if not self.writes:
+            raise read_only(self.folder)
+
+    def _check_open(self) -> None:
+        if self._broken is not None:
+            raise DataError(f"{self.folder}: {self._broken}")

@@ -1,0 +1,177 @@
+"""One change to an index: documents come, others go, and every cluster that lost its keeper gets a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.index.clusters import Keepers, settle
+from neardup.index.local.columns import Columns
+from neardup.index.local.database import Database, integers
+from neardup.index.local.state import Change
+from neardup.index.match import Items, Matcher
+from neardup.index.tables import hash_ids
+
+__all__ = ["Incoming", "Written", "write"]
+
+Rows = NDArray[np.int64]
+ORPHANS_AT_ONCE = 1024
+NONE: Rows = np.empty(0, np.int64)
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """Documents to be stored under ids that are all different. Times in milliseconds since 1970."""
+
+    ids: Sequence[str]
+    items: Items
+    metas: Sequence[str | None]
+    added: int
+    expires: int | None
+    hashes: NDArray[np.uint64]
+
+    @classmethod
+    def of(
+        cls,
+        ids: Sequence[str],
+        items: Items,
+        metas: Sequence[str | None],
+        added: int,
+        expires: int | None,
+        seed: int,
+    ) -> Incoming:
+        return cls(ids, items, metas, added, expires, hash_ids(ids, seed))
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written: the documents' rows and keepers, how many rows went, and what to do to the tables."""
+
+    rows: Rows
+    keepers: Keepers
+    removed: int
+    change: Change
+
+
+def write(
+    database: Database, matcher: Matcher, incoming: Incoming | None, removed: Rows, next_row: int
+) -> Written:
+    """Inside a transaction: take `removed` rows out, put documents in, settle keepers; the tables are not touched.
+
+    The rows to be removed leave first, so that no document matches an older version of itself; then the documents come
+    in order; then the followers of removed keepers are settled again.
+    """
+    rows, keepers, fresh = NONE, Keepers(NONE, NONE, np.empty(0)), None
+    leaders: tuple[Rows, Items] | None = None
+    if incoming is not None:
+        items = incoming.items
+        rows = np.arange(next_row, next_row + len(items))
+        found = matcher.stored(items, database, followers=False, without=removed)
+        keepers = settle(rows, found, *matcher.together(items), matcher.same)
+        fresh = Columns(incoming.hashes, items.keys, items.empty)
+    follow, lead = [rows[keepers.row != rows]], [NONE]
+    orphans = _orphans(database, removed)
+    gone = _delete(database, removed)
+    if incoming is not None:
+        _insert(database, incoming, rows, keepers)
+        if len(orphans):
+            leading = np.flatnonzero((keepers.row == rows) & ~incoming.items.empty)
+            leaders = rows[leading], incoming.items.take(leading)
+    for start in range(0, len(orphans), ORPHANS_AT_ONCE):
+        part = orphans[start : start + ORPHANS_AT_ONCE]
+        settled, leaders = _resettle(database, matcher, part, leaders, removed)
+        leads = settled.row == part
+        follow.append(part[~leads])
+        lead.append(part[leads])
+    lost, led = np.concatenate(follow), np.concatenate(lead)
+    lines: list[tuple[int, int | None]] = [(row, None) for row in gone.tolist()]
+    if len(orphans):
+        lines += database.all(
+            "SELECT row, keeper FROM documents WHERE row IN (SELECT value FROM json_each(?))",
+            (integers(orphans),),
+        )
+    _log(database, lines)
+    return Written(rows, keepers, len(gone), Change(fresh, gone, lost, led))
+
+
+def _insert(database: Database, incoming: Incoming, rows: Rows, keepers: Keepers) -> None:
+    bits: list[int | None] = keepers.distance.tolist()
+    shares: list[float | None] = keepers.similarity.tolist()
+    for at in np.flatnonzero(keepers.distance < 0).tolist():
+        bits[at] = None
+    for at in np.flatnonzero(np.isnan(keepers.similarity)).tolist():
+        shares[at] = None
+    columns: dict[str, Sequence[Any]] = {
+        "row": rows.tolist(),
+        "id": incoming.ids,
+        "keeper": keepers.row.tolist(),
+        "print": incoming.items.blobs(),
+        "distance": bits,
+        "similarity": shares,
+        "meta": incoming.metas,
+        "content": incoming.items.stored(),
+    }
+    database.insert(columns, {"added": incoming.added, "expires": incoming.expires})
+    database.count(rows=len(rows), documents=len(rows), followers=int((keepers.row != rows).sum()))
+
+
+def _orphans(database: Database, removed: Rows) -> Rows:
+    """Those that follow a row that goes, and do not go themselves; by row."""
+    if not len(removed):
+        return NONE
+    lines = database.all(
+        "SELECT row FROM documents WHERE keeper IN (SELECT value FROM json_each(?)) AND keeper <> row",
+        (integers(removed),),
+    )
+    return np.setdiff1d(np.array([line[0] for line in lines], np.int64), removed)
+
+
+def _delete(database: Database, removed: Rows) -> Rows:
+    """Take rows out; gives those that were there."""
+    if not len(removed):
+        return NONE
+    lines = database.of_rows("row, keeper", removed)
+    there = np.array(sorted(line[0] for line in lines), np.int64)
+    database.run_all("DELETE FROM documents WHERE row = ?", [(row,) for row in there.tolist()])
+    database.count(documents=-len(there), followers=-sum(row != keeper for row, keeper in lines))
+    return there
+
+
+def _resettle(
+    database: Database, matcher: Matcher, rows: Rows, leaders: tuple[Rows, Items] | None, removed: Rows
+) -> tuple[Keepers, tuple[Rows, Items] | None]:
+    """New keepers for rows that lost theirs. `leaders` have become keepers in this change, so no table knows them."""
+    items = matcher.of_contents(rows, database.contents(rows))
+    fixed, everything, numbers = 0, items, rows
+    if leaders is not None:
+        fixed, everything = len(leaders[0]), Items.joined(leaders[1], items)
+        numbers = np.concatenate([leaders[0], rows])
+    found = matcher.stored(items, database, followers=False, without=removed)
+    shifted = type(found)(found.left + fixed, found.right, found.distance, found.similarity)
+    settled = settle(numbers, shifted, *matcher.together(everything), matcher.same, fixed).part(fixed)
+    distance = [value if value >= 0 else None for value in settled.distance.tolist()]
+    similarity = [value if value == value else None for value in settled.similarity.tolist()]
+    database.run_all(
+        "UPDATE documents SET keeper = ?, distance = ?, similarity = ? WHERE row = ?",
+        zip(settled.row.tolist(), distance, similarity, rows.tolist(), strict=True),
+    )
+    leads = np.flatnonzero(settled.row == rows)
+    database.count(followers=-len(leads))
+    risen = items.take(leads)
+    together = risen if leaders is None else Items.joined(leaders[1], risen)
+    return settled, (np.concatenate([NONE if leaders is None else leaders[0], rows[leads]]), together)
+
+
+def _log(database: Database, lines: list[tuple[int, int | None]]) -> None:
+    if not lines:
+        return
+    sequence = database.counters()["sequence"]
+    database.run_all(
+        "INSERT INTO changes VALUES (?,?,?)",
+        [(sequence + at, row, keeper) for at, (row, keeper) in enumerate(lines, 1)],
+    )
+    database.count(sequence=len(lines))

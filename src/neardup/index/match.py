@@ -1,0 +1,314 @@
+"""From documents to the stored ones they match: near by their keys, and then verified where contents are kept."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.features.features import Features
+from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.index.contents import pack_features, pack_text, unpack_features, unpack_text
+from neardup.index.recipe import Recipe
+from neardup.index.tables import Near
+from neardup.search.interface import Mode
+
+__all__ = ["Contained", "Held", "Items", "Matcher", "Matches", "Searched"]
+
+Rows = NDArray[np.int64]
+Held = tuple[bytes | None, bytes | None]  # a fingerprint and a content, as they are stored
+MOST_ALIKE = 1000  # keepers with one and the same key that a document is compared with, in each segment
+
+
+class Contained(Protocol):
+    """Where the fingerprint and the content of stored rows are read, for those that are there."""
+
+    def contents(self, rows: Rows) -> Mapping[int, Held]: ...
+
+
+class Searched(Protocol):
+    """Where rows near to keys are found."""
+
+    def search(
+        self,
+        keys: NDArray[np.uint64],
+        empty: NDArray[np.bool_],
+        *,
+        followers: bool,
+        mode: Mode = "all",
+        most: int | None = None,
+    ) -> Near: ...
+
+
+@dataclass(frozen=True)
+class Items:
+    """Documents that come in or ask: their fingerprints, their keys, and what they are verified by."""
+
+    column: NDArray[Any]
+    keys: NDArray[np.uint64]
+    empty: NDArray[np.bool_]
+    contents: Sequence[str] | Sequence[bytes] | None = None  # texts, or packed features
+    packed: Sequence[bytes] | None = None  # the texts as they are stored, where that has been worked out
+
+    def __len__(self) -> int:
+        return len(self.empty)
+
+    def take(self, rows: Rows) -> Items:
+        contents = None if self.contents is None else [self.contents[row] for row in rows.tolist()]
+        return Items(self.column[rows], self.keys[rows], self.empty[rows], contents)
+
+    def cut(self, part: slice) -> Items:
+        contents = None if self.contents is None else self.contents[part]
+        packed = None if self.packed is None else self.packed[part]
+        return Items(self.column[part], self.keys[part], self.empty[part], contents, packed)
+
+    @classmethod
+    def joined(cls, one: Items, two: Items) -> Items:
+        contents = None if one.contents is None or two.contents is None else [*one.contents, *two.contents]
+        column = np.concatenate([one.column, two.column])
+        keys, empty = np.concatenate([one.keys, two.keys]), np.concatenate([one.empty, two.empty])
+        return cls(column, keys, empty, contents)
+
+    def blobs(self) -> list[bytes | None]:
+        """The fingerprints as the database stores them; none for an empty document."""
+        data, width = self.column.tobytes(), self.column.itemsize * self.column.shape[1]
+        cut: list[bytes | None] = [data[at : at + width] for at in range(0, len(data), width)]
+        for row in np.flatnonzero(self.empty).tolist():
+            cut[row] = None
+        return cut
+
+    def stored(self) -> Sequence[bytes] | Sequence[None]:
+        """Their contents as the database stores them."""
+        if self.packed is not None:
+            return self.packed
+        if self.contents is None:
+            return [None] * len(self)
+        return [pack_text(c) if isinstance(c, str) else c for c in self.contents]
+
+
+@dataclass(frozen=True)
+class Matches:
+    """Pairs of a document and a stored row, or of two documents: distance in bits, -1 if there is none; similarity, NaN
+    if unknown. Sorted by the first, then by the second, each pair once."""
+
+    left: Rows
+    right: Rows
+    distance: Rows
+    similarity: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.left)
+
+    @property
+    def cost(self) -> NDArray[np.float64]:
+        """Smaller is better: by similarity where it is known, else by distance."""
+        return np.where(np.isnan(self.similarity), self.distance, -self.similarity)
+
+    def where(self, wanted: NDArray[np.bool_]) -> Matches:
+        return Matches(self.left[wanted], self.right[wanted], self.distance[wanted], self.similarity[wanted])
+
+
+NO_MATCHES = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
+
+
+class Matcher:
+    """Makes items and finds what they match."""
+
+    def __init__(self, recipe: Recipe, tables: Searched, threads: int = 1) -> None:
+        self.recipe, self.tables, self.threads = recipe, tables, threads
+        self._method = recipe.method()
+
+    def of_prints(self, prints: Fingerprints) -> Items:
+        """Items from fingerprints; their scheme and width are checked."""
+        column = self.recipe.check(prints)
+        empty = np.ascontiguousarray(prints.empty, np.bool_)
+        return Items(column, self.recipe.keys(column, self.threads), empty)
+
+    def of_texts(
+        self, texts: Sequence[str] | _core.Texts, threads: int | None = None, *, pack: bool = False
+    ) -> Items:
+        """Items from texts, packed for the database if they are to be stored; of the index itself nothing is asked."""
+        threads = self.threads if threads is None else threads
+        made = self.of_prints(self.recipe.prints(texts, threads))
+        if self.recipe.contents == "text":
+            assert not isinstance(texts, _core.Texts)
+            return replace(made, contents=texts, packed=[pack_text(text) for text in texts] if pack else None)
+        if self.recipe.verifies:
+            features = self.recipe.compared.extract(texts, threads=threads)
+            return replace(made, contents=pack_features(self.recipe, features))
+        return made
+
+    def of_contents(self, rows: Rows, held: Mapping[int, Held]) -> Items:
+        """Items from stored rows, all of which must be among those held; in their order."""
+        found = [held[row] for row in rows.tolist()]
+        empty = np.array([print is None for print, _ in found], np.bool_)
+        blank = bytes(self.recipe.width)
+        column = self.recipe.column(b"".join(print or blank for print, _ in found))
+        contents: Any = None
+        if self.recipe.contents != "none":
+            contents = [content for _, content in found]
+            if self.recipe.contents == "text":
+                contents = [unpack_text(content) for content in contents]
+        return Items(column, self.recipe.keys(column, self.threads), empty, contents)
+
+    def stored(
+        self,
+        items: Items,
+        store: Contained,
+        *,
+        followers: bool,
+        mode: Mode = "all",
+        without: Rows | None = None,
+    ) -> Matches:
+        """Stored rows that match the items, `without` some; keepers only unless followers are asked for too.
+
+        With mode `first` one for each: the best if contents or sketches are compared, else the first met.
+        """
+        compared = self.recipe.verifies or self.recipe.kind == "sketches"
+        most = self.most(followers)
+        near = self.tables.search(
+            items.keys, items.empty, followers=followers, mode="all" if compared else mode, most=most
+        )
+        if without is not None and len(without) and len(near.row):
+            kept = ~np.isin(near.row, without)
+            near = Near(near.query[kept], near.row[kept], near.distance[kept])
+        found = self.compared(items, near, store)
+        return best(found) if mode == "first" and compared else found
+
+    def most(self, followers: bool) -> int | None:
+        """How many rows with one and the same key a document is compared with; None for all."""
+        if self.recipe.kind == "sketches":
+            return self.recipe.config.bands.cap
+        return None if followers and not self.recipe.verifies else MOST_ALIKE
+
+    @property
+    def same(self) -> tuple[int, float]:
+        """Distance and similarity of documents that are the same."""
+        if self.recipe.kind == "sketches" and not self.recipe.verifies:
+            return -1, 1.0
+        return 0, 1.0 if self.recipe.verifies or self.recipe.kind == "exact" else np.nan
+
+    def together(self, items: Items) -> tuple[Rows, Matches]:
+        """For each item the first one that is the same, and the matches among these first ones."""
+        first = self._first_alike(items)
+        chosen = np.flatnonzero((first == np.arange(len(items))) & ~items.empty)
+        keys = items.keys if len(chosen) == len(items) else items.keys[chosen]
+        if self.recipe.kind == "codes":
+            method = self._method
+            words = np.ascontiguousarray(keys)
+            left, right, far = _core.scan(words, words, method.bits, method.radius, False, 1)
+            if len(left) == len(chosen):  # each finds itself, and nothing else
+                return first, NO_MATCHES
+            ahead = left < right
+            left, right, distance = left[ahead], right[ahead], far[ahead].astype(np.int64)
+        else:
+            left, right = _alike_pairs(keys if self.recipe.kind == "sketches" else keys[:, :0])
+            distance = np.zeros(len(left), np.int64)
+        left, right = chosen[left], chosen[right]
+        if self.recipe.verifies:
+            return first, self._verified(items, left, right, distance)
+        if self.recipe.kind == "sketches":
+            return first, self._estimated(items.column[left], items.column[right], left, right)
+        return first, Matches(left, right, distance, np.full(len(left), np.nan))
+
+    def _first_alike(self, items: Items) -> Rows:
+        first = np.arange(len(items))
+        if self.recipe.verifies and items.contents is not None:
+            known: dict[Any, int] = {}
+            same = [known.setdefault(content, at) for at, content in enumerate(items.contents)]
+            first = np.array(same, np.int64)
+        elif self.recipe.kind == "codes" and len(set(items.keys[:, 0].tolist())) == len(items):
+            return first  # nearly always: no two codes of a batch agree in their first 64 bits
+        elif len(items):
+            lines = np.ascontiguousarray(items.column).view(np.uint8).reshape(len(items), -1)
+            flat = lines.view(np.dtype((np.void, lines.shape[1]))).reshape(-1)
+            _, where, back = np.unique(flat, return_index=True, return_inverse=True)
+            first = where[back].astype(np.int64)
+        return np.where(items.empty, np.arange(len(items)), first)
+
+    def compared(self, items: Items, near: Near, store: Contained) -> Matches:
+        """The rows that match, of those whose keys are near."""
+        unknown = np.full(len(near.query), np.nan)
+        if self.recipe.kind == "exact":
+            return Matches(near.query, near.row, near.distance, np.ones(len(near.query)))
+        if not len(near.query) or not (self.recipe.verifies or self.recipe.kind == "sketches"):
+            return Matches(near.query, near.row, near.distance, unknown)
+        rows, place = np.unique(near.row, return_inverse=True)
+        # A row may have been removed by an earlier part of the same transaction, or its keeper's: it is no hit.
+        held = store.contents(rows)
+        there = np.isin(rows, np.array(list(held), np.int64))
+        kept = there[place]
+        near = Near(near.query[kept], near.row[kept], near.distance[kept])
+        rows, place = rows[there], np.searchsorted(rows[there], near.row)
+        other = self.of_contents(rows, held)
+        if not self.recipe.verifies:
+            return self._estimated(items.column[near.query], other.column[place], near.query, near.row)
+        asked, at = np.unique(near.query, return_inverse=True)
+        both = Items.joined(other, items.take(asked))  # the stored ones came earlier
+        found = self._verified(both, place, len(rows) + at, near.distance)
+        query, row = asked[found.right - len(rows)], rows[found.left]
+        order = np.lexsort((row, query))
+        return Matches(query[order], row[order], found.distance[order], found.similarity[order])
+
+    def _verified(self, items: Items, left: Rows, right: Rows, distance: Rows) -> Matches:
+        """The pairs of items that are similar enough by their contents."""
+        if not len(left):
+            return Matches(left, right, distance, np.empty(0))
+        needed, at = np.unique(np.concatenate([left, right]), return_inverse=True)
+        features = self._features(items.take(needed))
+        check = self.recipe.config.verify
+        one, two = at[: len(left)], at[len(left) :]
+        pairs = check.check(_Pairs(one, two), features, threads=self.threads).at_least(check.threshold)
+        far = {(a, b): d for a, b, d in zip(one.tolist(), two.tolist(), distance.tolist(), strict=True)}
+        bits = [far[pair] for pair in zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)]
+        return Matches(needed[pairs.left], needed[pairs.right], np.array(bits, np.int64), pairs.similarity)
+
+    def _features(self, items: Items) -> Features:
+        assert items.contents is not None
+        if self.recipe.contents == "text":
+            return self.recipe.compared.extract(items.contents, threads=self.threads)
+        return unpack_features(self.recipe, items.contents)  # type: ignore[arg-type]
+
+    def _estimated(self, one: NDArray[Any], two: NDArray[Any], left: Rows, right: Rows) -> Matches:
+        """Sketches alone: the share of equal values stands for the similarity."""
+        similarity = (one == two).mean(axis=1) if len(left) else np.empty(0)
+        found = Matches(left, right, np.full(len(left), -1), similarity)
+        return found.where(similarity >= self.recipe.config.verify.threshold)
+
+
+@dataclass(frozen=True)
+class _Pairs:
+    left: Rows
+    right: Rows
+
+
+def best(matches: Matches) -> Matches:
+    """The best match of each left: the smallest cost, then the smallest right."""
+    if len(matches) < 2 or bool((matches.left[1:] > matches.left[:-1]).all()):
+        return matches
+    order = np.lexsort((matches.right, matches.cost, matches.left))
+    fresh = np.ones(len(order), bool)
+    fresh[1:] = matches.left[order[1:]] != matches.left[order[:-1]]
+    chosen = np.zeros(len(order), bool)
+    chosen[order[fresh]] = True
+    return matches.where(chosen)
+
+
+def _alike_pairs(keys: NDArray[np.uint64]) -> tuple[Rows, Rows]:
+    """All pairs of lines that agree in a column, left < right, each once."""
+    found = [np.empty(0, np.int64)]
+    count = len(keys)
+    for column in keys.T:
+        order = np.argsort(column, kind="stable")
+        ordered = column[order]
+        step = 1
+        # Lines of one run stand side by side: neighbours at every distance that still has equal ones.
+        while step < count and (same := ordered[step:] == ordered[:-step]).any():
+            found.append(order[:-step][same] * count + order[step:][same])
+            step += 1
+    pairs = np.unique(np.concatenate(found))
+    return pairs // max(count, 1), pairs % max(count, 1)

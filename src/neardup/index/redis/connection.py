@@ -1,0 +1,335 @@
+"""One server or a cluster: commands in pipelines, sent where their keys are, again where that cannot do harm.
+
+Everything this package sends may be sent twice, so whatever a broken connection, a failover or a slot on the move
+leaves undone is sent again until the timeout is over.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from itertools import accumulate, chain
+from typing import Any, NamedTuple
+
+from neardup.errors import ConfigError, MissingExtra
+from neardup.index.redis.address import FILES, OPTIONS, Address
+from neardup.index.redis.errors import passing, refused, told
+
+__all__ = ["Command", "Connection", "Packed"]
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
+OURS = ", ".join([*OPTIONS, *FILES])
+AT_ONCE = 1000  # keys in one script or MGET: a server does nothing else meanwhile
+
+
+class Packed(NamedTuple):
+    """Commands in the server's protocol already, and how many replies they have; for one server, not for a cluster."""
+
+    data: bytes
+    replies: int
+
+
+class Command(NamedTuple):
+    """A command, and the key that says which node of a cluster it is for. The reply to packed ones is a list."""
+
+    key: bytes
+    words: tuple[Any, ...] | Packed
+
+
+class Connection:
+    """A client of one server or of a cluster; used by any number of threads."""
+
+    _pack: Callable[[tuple[Any, ...]], bytes] | None = None
+    _no_more: object = None  # what the native parser says when the next reply is not here yet
+
+    def __init__(self, address: Address) -> None:
+        try:
+            redis = import_module("redis")
+        except ModuleNotFoundError:
+            raise MissingExtra("an index in Redis", "redis") from None
+        self.address, self._errors = address, redis.exceptions
+        self._sleeping: Callable[[float], None] = time.sleep
+        with contextlib.suppress(ModuleNotFoundError):
+            self._pack = import_module("hiredis").pack_command
+            self._no_more = getattr(import_module("redis._parsers.hiredis"), "NOT_ENOUGH_DATA", None)
+        retry = import_module("redis.retry").Retry(import_module("redis.backoff").NoBackoff(), 0)
+        # One answer may take as long as all of them; what a dead server leaves unanswered is noticed sooner.
+        wait = min(address.timeout, 5.0)
+        options: dict[str, Any] = {
+            "socket_timeout": wait,
+            "socket_connect_timeout": wait,
+            "retry": retry,
+            "protocol": 2,
+        }
+        self._client: Any
+        with told(self._errors, self.address):
+            try:
+                if address.cluster:
+                    made = redis.cluster.RedisCluster
+                    self._client = self._until(lambda: made.from_url(address.url, **options))
+                else:
+                    self._client = redis.Redis.from_url(address.url, **options)
+                    self._until(self._client.ping)
+            except (TypeError, ValueError) as error:
+                unknown = re.search(r"unexpected keyword argument '(\w+)'", str(error))
+                why = f"there is no option {unknown[1]!r}; ours are {OURS}" if unknown else str(error)
+                raise ConfigError(f"{address.shown}: {why}") from None
+
+    def close(self) -> None:
+        with contextlib.suppress(self._errors.RedisError):
+            self._client.close()
+
+    def one(self, key: bytes, *words: Any) -> Any:
+        """The reply to one command."""
+        return self.run([Command(key, words)])[0]
+
+    def in_order(self, *steps: Sequence[Command]) -> list[list[Any]]:
+        """The replies to steps, each of which begins when the one before it is done: on one server in one pipeline."""
+        if self.address.cluster:
+            return [self.run(step) for step in steps]
+        replies = iter(self.run([command for step in steps for command in step]))
+        return [[next(replies) for _ in step] for step in steps]
+
+    def run(self, commands: Sequence[Command]) -> list[Any]:
+        """The replies to commands, each done once or more; those for one node go in one pipeline, in order. On one
+        server none is done for good before those in front of it are."""
+        replies: list[Any] = [None] * len(commands)
+        left = list(range(len(commands)))
+        deadline, pause = time.monotonic() + self.address.timeout, FIRST_PAUSE
+        with told(self._errors, self.address):
+            while left:
+                failed = self._send(commands, left, replies)
+                if not failed:
+                    break
+                if time.monotonic() + pause > deadline:
+                    raise _error(replies[failed[0]])
+                self._sleeping(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+                self._look_again([_error(replies[at]) for at in failed])
+                left = failed if self.address.cluster else list(range(failed[0], len(commands)))
+        return replies
+
+    def grouped(self, keys: Sequence[bytes]) -> list[list[int]]:
+        """Places of keys that one command may have: in a cluster those with the same hash tag."""
+        if not self.address.cluster:
+            return [list(range(at, min(at + AT_ONCE, len(keys)))) for at in range(0, len(keys), AT_ONCE)]
+        groups: dict[bytes, list[int]] = {}
+        for at, key in enumerate(keys):
+            groups.setdefault(key[: key.index(b"}")], []).append(at)
+        return [group[at : at + AT_ONCE] for group in groups.values() for at in range(0, len(group), AT_ONCE)]
+
+    def each(self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]]) -> list[Any]:
+        """A script over keys, each with words of its own, that answers with one value a key."""
+        groups = self.grouped(keys)
+        return self.spread(groups, self.run(self.calls(script, keys, words, groups)), len(keys))
+
+    def total(
+        self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]], last: Any
+    ) -> list[Command]:
+        """Commands for a script over keys whose answers are to be added up; `last` is its last word."""
+        return self.calls(script, keys, words, self.grouped(keys), last)
+
+    @staticmethod
+    def calls(
+        script: str,
+        keys: Sequence[bytes],
+        words: Sequence[Sequence[Any]],
+        groups: Sequence[Sequence[int]],
+        *last: Any,
+    ) -> list[Command]:
+        """Commands for a script over groups of keys, each key with words of its own, and last words for all."""
+        commands = []
+        for group in groups:
+            if len(group) == len(keys):
+                named, given = keys, chain.from_iterable(words)
+            else:
+                named, given = [keys[at] for at in group], chain.from_iterable([words[at] for at in group])
+            commands.append(Command(named[0], ("EVAL", script, len(named), *named, *given, *last)))
+        return commands
+
+    @staticmethod
+    def spread(groups: Sequence[Sequence[int]], replies: Sequence[Sequence[Any]], count: int) -> list[Any]:
+        """One value a key, of the replies to groups of keys."""
+        found: list[Any] = [None] * count
+        for group, reply in zip(groups, replies, strict=True):
+            for at, value in zip(group, reply, strict=True):
+                found[at] = value
+        return found
+
+    def values(self, keys: Sequence[bytes]) -> list[bytes | None]:
+        """The strings under keys."""
+        groups = self.grouped(keys)
+        commands = [Command(keys[group[0]], ("MGET", *(keys[at] for at in group))) for group in groups]
+        return self.spread(groups, self.run(commands), len(keys))
+
+    def scan(self, pattern: str) -> Iterator[bytes]:
+        """The keys that match a pattern, some of them perhaps twice."""
+        with told(self._errors, self.address):
+            if not self.address.cluster:
+                yield from self._client.scan_iter(match=pattern, count=1000)
+                return
+            for node in self._client.get_primaries():
+                yield from self._client.get_redis_connection(node).scan_iter(match=pattern, count=1000)
+
+    def memory(self) -> int:
+        """Bytes that the server, or all masters of the cluster, use, for everything they hold."""
+        with told(self._errors, self.address):
+            nodes = self._client.get_primaries() if self.address.cluster else [None]
+            infos = [
+                self._client.info("memory")
+                if node is None
+                else self._client.info("memory", target_nodes=node)
+                for node in nodes
+            ]
+        return sum(int(info["used_memory"]) for info in infos)
+
+    def _send(self, commands: Sequence[Command], left: Sequence[int], replies: list[Any]) -> list[int]:
+        """Send what is left; gives what has to be sent again, with its error in its place."""
+        again: list[int] = []
+        asked: list[int] = []
+        for client, places in self._routed(commands, left, replies, again):
+            try:
+                found = self._asked(client, [commands[at].words for at in places])
+            except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as error:
+                found = [error] * len(places)
+            for at, reply in zip(places, found, strict=True):
+                replies[at] = reply
+                first = _error(reply) if isinstance(commands[at].words, Packed) else reply
+                if self._redirected(first):
+                    asked.append(at)
+                elif self._passes(first):
+                    again.append(at)
+                elif isinstance(first, Exception):
+                    raise first
+        for at in asked:
+            self._ask(commands[at], at, replies, again)
+        return sorted(again)
+
+    def _asked(self, client: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """The replies of one server, errors among them, when as many replicas as were asked for have what was written.
+
+        This is redis-py's pipeline without what it does for every reply, which took as long as all else in the client.
+        """
+        wanted = self.address.replicas
+        sent = [*commands, ("WAIT", wanted, 1000)] if wanted else commands
+        sizes = [words.replies if isinstance(words, Packed) else 1 for words in sent]
+        pool = client.connection_pool
+        connection = pool.get_connection()
+        try:
+            connection.send_packed_command(self._packed(connection, sent))
+            flat = self._replies(connection, sum(sizes))
+        except BaseException:
+            _cut(connection)  # replies may still come, which nobody must take for others
+            raise
+        finally:
+            pool.release(connection)
+        if wanted and isinstance(have := flat.pop(), int) and have < wanted:
+            raise self._errors.ConnectionError(f"{have} of {wanted} replicas have what was written")
+        if len(flat) == len(commands) and not any(isinstance(words, Packed) for words in commands):
+            return flat
+        ends = list(accumulate(sizes))
+        return [
+            flat[end - size : end] if isinstance(words, Packed) else flat[end - 1]
+            for words, size, end in zip(commands, sizes, ends, strict=False)
+        ]
+
+    def _replies(self, connection: Any, count: int) -> list[Any]:
+        """As many replies, errors among them; those that came together are taken from the parser at once."""
+        taken = getattr(getattr(connection._parser, "_reader", None), "gets", None)
+        found: list[Any] = []
+        while len(found) < count:
+            try:
+                found.append(connection.read_response())
+            except self._errors.ResponseError as error:
+                found.append(error)
+            if taken is not None and self._no_more is not None:
+                found.extend(iter(taken, self._no_more))
+        return found
+
+    def _packed(self, connection: Any, commands: Sequence[tuple[Any, ...]]) -> list[bytes]:
+        pack = self._pack or (lambda words: b"".join(connection.pack_command(*words)))
+        return [b"".join([words.data if isinstance(words, Packed) else pack(words) for words in commands])]
+
+    def _routed(
+        self, commands: Sequence[Command], left: Sequence[int], replies: list[Any], again: list[int]
+    ) -> list[tuple[Any, list[int]]]:
+        if not self.address.cluster:
+            return [(self._client, list(left))]
+        routes: dict[str, tuple[Any, list[int]]] = {}
+        for at in left:
+            try:
+                node = self._client.get_node_from_key(commands[at].key)
+                client = self._client.get_redis_connection(node)
+            except (self._errors.RedisError, OSError) as error:
+                replies[at] = error
+                again.append(at)
+                continue
+            routes.setdefault(node.name, (client, []))[1].append(at)
+        return list(routes.values())
+
+    def _ask(self, command: Command, at: int, replies: list[Any], again: list[int]) -> None:
+        """A slot is on the move, and this command is for the node it goes to."""
+        error = replies[at]
+        try:
+            node = self._client.get_node(host=error.host, port=error.port)
+            if node is None:
+                raise self._errors.ConnectionError(f"{error.host}:{error.port} is not known yet")
+            client = self._client.get_redis_connection(node)
+            replies[at] = self._asked(client, [("ASKING",), command.words])[1]
+        except (self._errors.ConnectionError, self._errors.TimeoutError, OSError) as caught:
+            replies[at] = caught
+        if self._redirected(replies[at]) or self._passes(replies[at]):
+            again.append(at)
+        elif isinstance(replies[at], Exception):
+            raise replies[at]
+
+    def _redirected(self, reply: Any) -> bool:
+        if not self.address.cluster:  # a node of a cluster, taken for a server of its own
+            return False
+        return isinstance(reply, self._errors.AskError) and not isinstance(reply, self._errors.MovedError)
+
+    def _passes(self, reply: Any) -> bool:
+        final = [self._errors.AuthenticationError]
+        if not self.address.cluster:
+            final.append(self._errors.MovedError)  # a node of a cluster, taken for a server of its own
+        return isinstance(reply, passing(self._errors)) and not isinstance(reply, tuple(final))
+
+    def _look_again(self, errors: Sequence[Exception]) -> None:
+        """Learn where the slots are now."""
+        if not self.address.cluster or all(isinstance(e, self._errors.TryAgainError) for e in errors):
+            return
+        with contextlib.suppress(self._errors.RedisError, OSError):
+            self._client.nodes_manager.initialize()
+
+    def _until(self, call: Callable[[], Any]) -> Any:
+        """The result of a call, tried again until the timeout is over."""
+        deadline, pause = time.monotonic() + min(self.address.timeout, 5.0), FIRST_PAUSE
+        while True:
+            try:
+                return call()
+            except self._errors.AuthenticationError:
+                raise
+            except (self._errors.RedisError, OSError) as error:
+                if refused(error) or time.monotonic() + pause > deadline:
+                    raise
+            self._sleeping(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+
+def _error(reply: Any) -> Any:
+    """The first error among the replies to packed commands, or the reply."""
+    if isinstance(reply, list):
+        return next((part for part in reply if isinstance(part, Exception)), reply)
+    return reply
+
+
+def _cut(connection: Any) -> None:
+    """Close a connection at once: what was sent and has not arrived shall not arrive after it is sent again."""
+    with contextlib.suppress(OSError, AttributeError):
+        connection._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.disconnect()

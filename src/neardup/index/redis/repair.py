@@ -1,0 +1,179 @@
+"""A shared index read from end to end: what dead workers and failovers left, and how it is put right."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.index.answers import Health
+from neardup.index.redis.connection import Command
+from neardup.index.redis.documents import Documents
+from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
+from neardup.index.redis.scripts import DROP
+from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
+from neardup.index.redis.writes import RedisWriter
+
+__all__ = ["repair"]
+
+Rows = NDArray[np.int64]
+BUCKETS_AT_ONCE = 1000
+
+
+@dataclass
+class _Found:
+    """What was met: rows left half done, older versions, followers without a keeper, rows without contents, and entries
+    of nobody by bucket."""
+
+    half: dict[int, Record] = field(default_factory=dict)
+    older: list[int] = field(default_factory=list)
+    lost: dict[int, Record] = field(default_factory=dict)
+    hollow: list[int] = field(default_factory=list)
+    absent: int = 0
+    documents: int = 0
+    followers: int = 0
+    strays: dict[bytes, set[int]] = field(default_factory=dict)
+
+
+def repair(documents: Documents, tables: SharedTables, writer: RedisWriter, changes: bool) -> Health:
+    """Compare everything; with `changes` put it right. What may be the work of a living worker is looked at twice,
+    `patience` seconds apart."""
+    found = _Found()
+    for page in documents.pages(writer.last_row()):
+        _read_page(documents, tables, writer, page, found, changes)
+    _read_buckets(documents, tables, found)
+    if found.half or found.strays or found.lost or found.older:
+        time.sleep(documents.connection.address.patience)
+        _look_again(documents, found)
+    problems = [
+        (len(found.half), "documents were left half added or half removed"),
+        (len(found.older), "older versions of documents were left behind"),
+        (len(found.lost), "documents follow a keeper that is gone"),
+        (len(found.hollow), "documents have lost their contents"),
+        (found.absent, "entries are missing from the tables"),
+        (sum(map(len, found.strays.values())), "entries belong to no document"),
+    ]
+    if changes:
+        _put_right(documents, tables, writer, found)
+    said = tuple(f"{count:,} {what}" for count, what in problems if count)
+    return Health(found.documents, said)
+
+
+def _read_page(
+    documents: Documents,
+    tables: SharedTables,
+    writer: RedisWriter,
+    page: dict[int, Record],
+    found: _Found,
+    changes: bool,
+) -> None:
+    settled = {row: record for row, record in page.items() if record.state in (KEEPER, FOLLOWER)}
+    found.half |= {row: record for row, record in page.items() if row not in settled}
+    found.documents += len(settled)
+    found.followers += sum(record.state == FOLLOWER for record in settled.values())
+    current = documents.rows_of([record.id for record in settled.values()])
+    found.older += [row for row, now in zip(settled, current, strict=True) if now != row]
+    heads = {record.other for record in settled.values() if record.state == FOLLOWER}
+    leads = {row for row, record in documents.read(sorted(heads)).items() if record.state == KEEPER}
+    found.lost |= {
+        row: record
+        for row, record in settled.items()
+        if record.state == FOLLOWER and record.other not in leads
+    }
+    rows, items = writer.items_of(settled)
+    found.hollow += sorted(settled.keys() - set(rows.tolist()))
+    for kind, state in ((KEEPERS, KEEPER), (FOLLOWERS, FOLLOWER)):
+        of_kind = np.array([settled[row].state == state for row in rows.tolist()], bool)
+        of_kind &= ~items.empty
+        part = items.take(np.flatnonzero(of_kind))
+        missing = tables.missing(kind, part.keys, rows[of_kind])
+        found.absent += int(missing.sum())
+        without = missing > 0
+        if changes and without.any():
+            some = part.take(np.flatnonzero(without))
+            again = tables.added(kind, some.keys, some.empty, rows[of_kind][without])
+            documents.connection.run(again)
+
+
+def _read_buckets(documents: Documents, tables: SharedTables, found: _Found) -> None:
+    """Entries whose row has no record, or one of another state than the bucket's kind."""
+    layout = tables.layout
+    waiting: list[bytes] = []
+    for key in documents.connection.scan(f"{{{layout.name}:*}}[{(KEEPERS + FOLLOWERS).decode()}]:*"):
+        waiting.append(key)
+        if len(waiting) == BUCKETS_AT_ONCE:
+            _read_entries(documents, tables, waiting, found)
+            waiting = []
+    _read_entries(documents, tables, waiting, found)
+
+
+def _read_entries(documents: Documents, tables: SharedTables, keys: Sequence[bytes], found: _Found) -> None:
+    held = tables.rows_in(keys)
+    wanted = np.unique(np.concatenate([np.empty(0, np.int64), *held]))
+    records = documents.read(wanted.tolist())
+    for key, rows in zip(keys, held, strict=True):
+        strays = {row for row in rows.tolist() if not _belongs(records.get(row), key)}
+        if strays:
+            found.strays[key] = strays
+
+
+def _belongs(record: Record | None, key: bytes) -> bool:
+    if record is None:
+        return False
+    kind = key[key.index(b"}") + 1 :][:1]
+    if record.state in (PENDING, VOID, GONE):
+        return True  # its own matter
+    return record.state == (KEEPER if kind == KEEPERS else FOLLOWER)
+
+
+def _look_again(documents: Documents, found: _Found) -> None:
+    """Leave out what has moved on meanwhile."""
+    now = documents.read(sorted({*found.half, *found.lost, *found.older}))
+    found.half = {row: r for row, r in found.half.items() if row in now and now[row].head == r.head}
+    found.lost = {row: r for row, r in found.lost.items() if row in now and now[row].head == r.head}
+    there = [row for row in found.older if row in now]
+    current = documents.rows_of([now[row].id for row in there])
+    found.older = [row for row, owner in zip(there, current, strict=True) if owner != row]
+    rows = sorted({row for strays in found.strays.values() for row in strays})
+    records = documents.read(rows)
+    again = {
+        key: {row for row in strays if not _belongs(records.get(row), key)}
+        for key, strays in found.strays.items()
+    }
+    found.strays = {key: strays for key, strays in again.items() if strays}
+
+
+def _put_right(documents: Documents, tables: SharedTables, writer: RedisWriter, found: _Found) -> None:
+    names = list(found.half)
+    owners = documents.rows_of([found.half[row].id for row in names])
+    dead = {
+        row for row, owner in zip(names, owners, strict=True) if found.half[row].state == GONE or owner != row
+    }
+    writer.drop(sorted({*dead, *found.older, *found.hollow}))
+    # What was being added is added now: nobody was told that it is new, but its id is there.
+    left = {row: record for row, record in found.half.items() if row not in dead}
+    # Read again, as what went has made others look again, these among them.
+    now = documents.read(sorted(left))
+    half = {row: record for row, record in now.items() if record.state in (PENDING, VOID)}
+    writer.resettle(found.lost | half)
+    strays = {key: np.array(sorted(rows), "<u8").tobytes() for key, rows in found.strays.items()}
+    if strays:
+        words = [(rows,) for rows in strays.values()]
+        commands = documents.connection.total(DROP, list(strays), words, tables.layout.width)
+        documents.connection.run(commands)
+    _count(documents, writer)
+
+
+def _count(documents: Documents, writer: RedisWriter) -> None:
+    """Counters set to what there is."""
+    counts = {"documents": 0, "followers": 0}
+    for page in documents.pages(writer.last_row()):
+        states = [record.state for record in page.values()]
+        counts["documents"] += states.count(KEEPER) + states.count(FOLLOWER)
+        counts["followers"] += states.count(FOLLOWER)
+    meta = documents.layout.meta
+    words = [word for name, count in counts.items() for word in (name, count)]
+    documents.connection.run([Command(meta, ("HSET", meta, *words))])

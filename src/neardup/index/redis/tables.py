@@ -1,0 +1,248 @@
+"""Entries in buckets on the server: put there, taken out, and fetched by the thousand to be checked here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import chain, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.errors import FormatError
+from neardup.index.redis.connection import Command, Connection, Packed
+from neardup.index.redis.layout import Layout
+from neardup.index.redis.scripts import APPEND, DROP
+from neardup.index.tables import Near
+from neardup.search.interface import Mode
+
+__all__ = ["FOLLOWERS", "KEEPERS", "Question", "SharedTables"]
+
+KEEPERS, FOLLOWERS = b"k", b"f"
+MOST_FOLLOWERS = (
+    1 << 20
+)  # bytes of a bucket of followers: a page copied a million times is not listed in full
+Rows = NDArray[np.int64]
+Keys = NDArray[np.uint64]
+Flags = NDArray[np.bool_]
+
+
+class Question(NamedTuple):
+    """What is asked of the tables for some queries: commands, and where in their replies each probe finds its bucket.
+
+    `there` are the queries that are not empty, `keys` theirs; `place` has a column for each probe of a table, and
+    `order` says which bucket each value of the replies is, if they come in another order than the buckets.
+    """
+
+    there: Rows
+    keys: Keys
+    place: Rows
+    kinds: Sequence[bytes]
+    commands: list[Command]
+    order: list[int] | None
+
+
+class SharedTables:
+    """The tables of one index. What one server gets is packed by the core; a cluster has a command for each shard."""
+
+    def __init__(self, connection: Connection, layout: Layout) -> None:
+        self._connection, self.layout = connection, layout
+        self._name, self._cluster = layout.name.encode(), connection.address.cluster
+        self._crowded = False  # whether a bucket of followers was met that is full
+
+    def added(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
+        """Commands that put rows into their buckets; `refused` reads their replies. Empty rows have none."""
+        if self._cluster or (kind == FOLLOWERS and self._crowded):
+            names, values = self._grouped(kind, keys, empty, rows, whole=True)
+            most = MOST_FOLLOWERS if kind == FOLLOWERS else 0
+            return self._connection.total(APPEND, names, values, most)
+        keys, rows = _there(keys, empty, rows)
+        if not len(rows):
+            return []
+        homes, layout = self.layout.homes(keys), self.layout
+        return _packed(
+            *_core.bucket_appends(self._name, kind, homes, keys, layout.firsts, layout.words, rows)
+        )
+
+    def refused(self, replies: Sequence[Any]) -> int:
+        """How many places there were not, by the replies for followers. The lengths of buckets tell when one is full:
+        from then on all are looked at before anything is put there."""
+        for reply in replies:
+            self._crowded |= isinstance(reply, list) and max(reply) >= MOST_FOLLOWERS
+        return sum(reply for reply in replies if isinstance(reply, int))
+
+    def dropped(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
+        """Commands that take rows out of their buckets."""
+        if self._cluster:
+            names, values = self._grouped(kind, keys, empty, rows, whole=False)
+            return self._connection.total(DROP, names, values, self.layout.width)
+        keys, rows = _there(keys, empty, rows)
+        if not len(rows):
+            return []
+        last = b"%d" % self.layout.width
+        return _packed(
+            *_core.bucket_drops(self._name, kind, self.layout.homes(keys), rows, DROP.encode(), last)
+        )
+
+    def _grouped(
+        self, kind: bytes, keys: Keys, empty: Flags, rows: Rows, whole: bool
+    ) -> tuple[list[bytes], list[tuple[bytes]]]:
+        """The buckets of rows, and the entries, or the rows alone, that belong in each."""
+        there = np.flatnonzero(~empty)
+        keys, rows = keys[there], rows[there]
+        homes = self.layout.homes(keys)
+        names: list[bytes] = []
+        values: list[tuple[bytes]] = []
+        width = self.layout.width if whole else 8
+        for table in range(len(self.layout.tables) if len(rows) else 0):
+            order = np.argsort(homes[:, table], kind="stable")
+            entries = self.layout.entries(keys, rows, table) if whole else rows.astype(np.uint64)
+            data = entries[order].astype("<u8").tobytes()
+            ordered = homes[order, table]
+            starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+            names += self.layout.buckets(kind, table, ordered[starts].tolist())
+            bounds = [*(starts * width).tolist(), len(data)]
+            values += [(data[first:last],) for first, last in pairwise(bounds)]
+        return names, values
+
+    def search(
+        self, keys: Keys, empty: Flags, *, followers: bool, mode: Mode = "all", most: int | None = None
+    ) -> Near:
+        """The rows near each query, whatever state they are in; of rows with one and the same key at most so many."""
+        return self.find(keys, empty, (KEEPERS, FOLLOWERS) if followers else (KEEPERS,), most)
+
+    def find(self, keys: Keys, empty: Flags, kinds: Sequence[bytes], most: int | None = None) -> Near:
+        """The same in tables of some kinds; all probes of a batch go in one pipeline to each server."""
+        question = self.question(keys, empty, kinds)
+        return self.near(question, self._connection.run(question.commands), most)
+
+    def question(self, keys: Keys, empty: Flags, kinds: Sequence[bytes]) -> Question:
+        """What `find` asks; `near` makes an answer of the replies."""
+        there = np.flatnonzero(~empty)
+        asked = keys if len(there) == len(keys) else keys[there]
+        asked = np.ascontiguousarray(asked)
+        probes, places, count = self.layout.probes(asked), [], 0
+        commands: list[Command] = []
+        names: list[bytes] = []
+        order: list[int] | None = None
+        for kind in kinds if len(asked) else ():
+            if self._cluster:
+                place = np.empty(probes.shape, np.int64)
+                for table in range(len(self.layout.tables)):
+                    columns = self.layout.probed == table
+                    buckets, at = np.unique(probes[:, columns], return_inverse=True)
+                    place[:, columns] = at.reshape(len(asked), -1) + len(names)
+                    names += self.layout.buckets(kind, table, buckets.tolist())
+                places.append(place)
+            else:
+                data, many, asking, place = _core.bucket_reads(self._name, kind, probes, self.layout.probed)
+                commands += _packed(data, many)
+                places.append(place + count)
+                count += asking
+        if self._cluster:
+            groups = self._connection.grouped(names)
+            commands = [Command(names[group[0]], ("MGET", *(names[at] for at in group))) for group in groups]
+            order = list(chain.from_iterable(groups))
+        joined = np.concatenate(places, axis=1) if places else np.empty((0, 0), np.int64)
+        return Question(there, asked, joined, kinds, commands, order)
+
+    def near(self, question: Question, replies: Sequence[Any], most: int | None = None) -> Near:
+        """The rows near each query of a question."""
+        none = np.empty(0, np.int64)
+        if not len(question.place):
+            return Near(none, none, none)
+        parts = replies if self._cluster else chain.from_iterable(replies)
+        values = list(chain.from_iterable(parts))
+        if question.order is not None:
+            ordered: list[bytes | None] = [None] * len(values)
+            for at, value in zip(question.order, values, strict=True):
+                ordered[at] = value
+            values = ordered
+        entries, starts = self._entries(values, lambda at: self._asked(question, at))
+        layout = self.layout
+        kinds = question.place.shape[1] // len(layout.probed)
+        firsts = np.tile(layout.firsts[layout.probed], kinds)
+        place = np.ascontiguousarray(question.place)
+        query, probe, entry, far = _core.bucket_matches(
+            question.keys, firsts, layout.words, place, entries, starts, layout.radius
+        )
+        if most is not None and len(query):
+            tables = len(layout.tables)
+            line = query * tables + probe % tables if layout.banded else query
+            kept = _at_most(line, entries, entry, most)
+            query, entry, far = query[kept], entry[kept], far[kept]
+        query, row = question.there[query], entries[entry, -1].astype(np.int64)
+        order = np.lexsort((row, query))
+        query, row, far = query[order], row[order], far[order]
+        # A row met in several tables, or written twice, is one hit.
+        fresh = np.ones(len(query), bool)
+        fresh[1:] = (query[1:] != query[:-1]) | (row[1:] != row[:-1])
+        return Near(query[fresh], row[fresh], far[fresh])
+
+    def _asked(self, question: Question, at: int) -> bytes:
+        """The name of a bucket that was asked for."""
+        query, column = np.argwhere(question.place == at)[0].tolist()
+        kind, probe = divmod(column, len(self.layout.probed))
+        bucket = int(self.layout.probes(question.keys)[query, probe])
+        return self.layout.buckets(question.kinds[kind], int(self.layout.probed[probe]), [bucket])[0]
+
+    def _entries(self, values: list[Any], name: Callable[[int], bytes]) -> tuple[Keys, Rows]:
+        """The entries of buckets, and from where to where each has its own."""
+        try:
+            return _core.bucket_entries(values, self.layout.words + 1)
+        except IndexError as error:
+            at, width = int(str(error)), self.layout.width
+            raise FormatError(
+                f"{self._connection.address.shown} {name(at).decode()}",
+                f"entries of {width} bytes",
+                f"{len(values[at] or b'')} bytes",
+            ) from None
+
+    def rows_in(self, names: Sequence[bytes]) -> list[Rows]:
+        """The rows in each bucket."""
+        values = self._connection.values(names)
+        entries, starts = self._entries(values, names.__getitem__)
+        rows = entries[:, -1].astype(np.int64)
+        return [rows[first:last] for first, last in pairwise(starts.tolist())]
+
+    def missing(self, kind: bytes, keys: Keys, rows: Rows) -> Rows:
+        """In how many tables each row has no entry; full buckets of followers do not count."""
+        none = np.zeros(len(rows), np.int64)
+        homes = self.layout.homes(keys)
+        for table in range(len(self.layout.tables) if len(rows) else 0):
+            buckets, place = np.unique(homes[:, table], return_inverse=True)
+            names = self.layout.buckets(kind, table, buckets.tolist())
+            held = self.rows_in(names)
+            full = [kind == FOLLOWERS and len(part) * self.layout.width >= MOST_FOLLOWERS for part in held]
+            inside = [set(part.tolist()) for part in held]
+            for at, (row, home) in enumerate(zip(rows.tolist(), place.reshape(-1).tolist(), strict=True)):
+                none[at] += not (full[home] or row in inside[home])
+        return none
+
+
+def _packed(data: bytes, replies: int) -> list[Command]:
+    return [Command(b"", Packed(data, replies))]
+
+
+def _there(keys: Keys, empty: Flags, rows: Rows) -> tuple[Keys, Rows]:
+    """Those that are not empty."""
+    if empty.any():
+        keys, rows = keys[~empty], rows[~empty]
+    return np.ascontiguousarray(keys), np.ascontiguousarray(rows, np.int64)
+
+
+def _at_most(line: Rows, entries: Keys, entry: Rows, most: int) -> Rows:
+    """Places of hits, of which at most so many have one line and one and the same key: those of the lowest rows."""
+    many = np.bincount(line)
+    if many.max(initial=0) <= most:
+        return np.arange(len(line))
+    columns = [entries[entry, -1], *(entries[entry, word] for word in range(entries.shape[1] - 1)), line]
+    order = np.lexsort(columns)
+    same = np.ones(len(order), bool)
+    same[0] = False
+    for column in columns[1:]:
+        same[1:] &= column[order[1:]] == column[order[:-1]]
+    starts = np.flatnonzero(~same)
+    rank = np.arange(len(order)) - np.repeat(starts, np.diff(np.append(starts, len(order))))
+    return np.sort(order[rank < most])

@@ -1,0 +1,394 @@
+"""Documents come and go in a shared index: batches in, removals, and what has had its time."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import threading
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.errors import FormatError, NeardupError
+from neardup.index.answers import Answers
+from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.interface import read_only
+from neardup.index.match import Items, Matcher
+from neardup.index.redis.conflicts import Case, Settling
+from neardup.index.redis.connection import Command
+from neardup.index.redis.documents import Documents, Fetched
+from neardup.index.redis.journal import Journal
+from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, Record
+from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
+
+__all__ = ["RedisWriter"]
+
+AT_ONCE = 1024  # documents in a batch
+REMOVED_AT_ONCE, ORPHANS_AT_ONCE = 10_000, 1024
+Rows = NDArray[np.int64]
+Times = tuple[int, int | None]  # added, expires
+
+
+class RedisWriter:
+    """Inserts and deletes documents. One thread of this process at a time; others work at the same time."""
+
+    def __init__(
+        self,
+        documents: Documents,
+        tables: SharedTables,
+        matcher: Matcher,
+        *,
+        ttl: float | None,
+        writes: bool,
+        journal: Journal | None,
+    ) -> None:
+        self._documents, self._tables, self._matcher = documents, tables, matcher
+        self._connection, self._layout = documents.connection, documents.layout
+        self._settling = Settling(documents, tables, matcher, self._connection.address.patience)
+        self._ttl, self._writes, self._journal = lasting(ttl), writes, journal
+        self._lock = threading.RLock()
+
+    def put(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
+    ) -> Answers:
+        """Documents in batches; one ends before an id that it has already."""
+        now, life = int(time.time() * 1000), self._ttl if ttl is None else lasting(ttl)
+        return self.put_at(ids, items, metas, [(now, None if life is None else now + life)] * len(ids))
+
+    def put_at(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
+    ) -> Answers:
+        """The same for documents with times of their own."""
+        self.check_writable()
+        check_ids(ids)
+        parts: list[Answers] = []
+        with self._lock, ThreadPoolExecutor(1, "settle") as other:
+            under_way: Future[Answers] | None = None
+            for first, last in _batches(ids):
+                part = items if last - first == len(ids) else items.take(np.arange(first, last))
+                case, old = self._begun(ids[first:last], part, metas[first:last], times[first:last])
+                if last - first == len(ids):
+                    return self._settled(case, old)
+                # While one batch is settled the next is written, and asks the tables. It is settled after those before
+                # it, and asks again if they put anything alike into the tables meanwhile.
+                try:
+                    parts += [] if under_way is None else [under_way.result()]
+                except BaseException:
+                    self._give_up(case)
+                    raise
+                under_way = other.submit(self._settled, case, old)
+            parts += [] if under_way is None else [under_way.result()]
+        return Answers.joined(parts)
+
+    def _begun(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
+    ) -> tuple[Case, set[int]]:
+        """Documents written, as pending, and the rows of their older versions."""
+        case, taken = self._written(ids, items, metas, times)
+        skipped = len(ids)
+        while taken:
+            # A failover or a restart has set the counter of rows back, and others have these rows: on to free ones.
+            self._undo(case)
+            self.take_rows(skipped)
+            skipped *= 2
+            case, taken = self._written(ids, items, metas, times)
+        old = {row for row in case.before if row is not None}
+        case.without |= old
+        return case, old
+
+    def _written(
+        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
+    ) -> tuple[Case, int]:
+        """Documents under new rows, and how many of these have other documents, which must not be."""
+        now = int(time.time() * 1000)
+        rows, ticket = self._numbers(len(ids), now)
+        prints = [None] * len(ids) if self._documents.apart else items.blobs()
+        columns = zip(ids, prints, metas, items.empty.tolist(), times, strict=True)
+        records = [
+            Record(PENDING, ticket, *moment, None, None, id, print, meta, empty)
+            for id, print, meta, empty, moment in columns
+        ]
+        case = Case(rows, items, records, ticket, now)
+        self._settling.later[ticket] = False
+        numbers = rows.tolist()
+        claims = self._documents.claims(ids, rows)
+        question = self._tables.question(items.keys, items.empty, (KEEPERS,))
+        written = self._documents.written(numbers, records)
+        writing = written + self._documents.filled(numbers, items)
+        writing += self._tables.added(KEEPERS, items.keys, items.empty, rows) + self._expiring(rows, records)
+        try:
+            done, claimed, found = self._connection.in_order(writing, claims.commands, question.commands)
+            case.before = self._documents.claimed(claims, claimed)
+            case.near = self._tables.near(question, found, self._matcher.most(followers=False))
+        except NeardupError:
+            self._give_up(case)
+            raise
+        return case, sum(done[: len(written)])
+
+    def _undo(self, case: Case) -> None:
+        """Take back what was written under rows that others have. Their contents, written over, go too, and where a
+        bucket has entries of both, theirs: a document half lost, as such a server loses others, and not a wrong one."""
+        self._settling.later.pop(case.ticket, None)
+        ids, rows = [record.id for record in case.records], case.rows.tolist()
+        self._connection.run(self._tables.dropped(KEEPERS, case.items.keys, case.items.empty, case.rows))
+        back = [(ids[at], rows[at], old) for at, old in enumerate(case.before) if old is not None]
+        self._documents.hand_back([b[0] for b in back], [b[1] for b in back], [b[2] for b in back])
+        self._connection.run(self._documents.released(ids, rows))
+        ours = [(row, record.to_bytes(), b"") for row, record in zip(rows, case.records, strict=True)]
+        replies = self._documents.switch(ours)
+        free = [row for row, reply in zip(rows, replies, strict=True) if reply is True]
+        self._connection.run(self._documents.erased(free, sorted(set(rows) - set(free))))
+
+    def _settled(self, case: Case, old: set[int]) -> Answers:
+        """The answers for documents that were written; older versions go."""
+        try:
+            settled = self._settling.settle(case)
+        except NeardupError:
+            self._give_up(case)
+            raise
+        rows, keepers = case.rows, settled.keepers
+        there = ~settled.taken
+        follows = there & (keepers.row != rows)
+        documents, followers = int(there.sum()) - case.counted[0], int(follows.sum()) - case.counted[1]
+        self._count(documents=documents, followers=followers, unlisted=settled.unlisted)
+        # Under the batch's own ticket, as that of the next, which waits for this one, has been given out.
+        if old or case.stale:
+            self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
+        ids = [record.id for record in case.records]
+        names = settled.names | dict(zip(rows.tolist(), ids, strict=True))
+        if self._journal is not None:
+            self._journal.put(rows, case.records, case.items)
+        return Answers(ids, rows, keepers.row, keepers.distance, keepers.similarity, names)
+
+    def _give_up(self, case: Case) -> None:
+        """After an error: ids back to the older versions of what was not settled; those of what was settled go."""
+        self._settling.later.pop(case.ticket, None)
+        with contextlib.suppress(NeardupError):
+            undone = set(self._settling.give_up(case))
+            places = [at for at, before in enumerate(case.before) if before is not None]
+            back = [at for at in places if at in undone]
+            self._documents.hand_back(
+                [case.records[at].id for at in back],
+                case.rows[back].tolist(),
+                [case.before[at] or 0 for at in back],
+            )
+            self.drop(sorted({case.before[at] or 0 for at in places if at not in undone}))
+
+    def _left_behind(self, rows: Iterable[int]) -> set[int]:
+        """Those rows that no longer have their id, and are nobody's to finish."""
+        records = self._documents.read(rows)
+        stale = [row for row, record in records.items() if record.state in (KEEPER, FOLLOWER)]
+        now = self._documents.rows_of([records[row].id for row in stale])
+        return {row for row, current in zip(stale, now, strict=True) if current != row}
+
+    def _numbers(self, count: int, now: int) -> tuple[Rows, int]:
+        """New row numbers and a ticket; what is due to expire goes first."""
+        meta, layout = self._layout.meta, self._layout
+        rows, ticket, due = self._connection.run(
+            [
+                Command(meta, ("HINCRBY", meta, "rows", count)),
+                Command(meta, ("HINCRBY", meta, "tickets", 1)),
+                Command(meta, ("ZRANGEBYSCORE", layout.expiring, "-inf", now // 1000, "LIMIT", 0, 1)),
+            ]
+        )
+        if not (count <= rows < 1 << 48 and 0 < ticket < 1 << 48):  # both are stored in six bytes
+            where = f"{self._connection.address.shown} {meta.decode()}"
+            raise FormatError(where, "how many rows and tickets were given out", f"{rows} and {ticket}")
+        if due:
+            self._sweep(now)
+        return np.arange(rows - count, rows), int(ticket)
+
+    def remove(self, ids: Sequence[str]) -> int:
+        """Take documents out; gives how many of them there were."""
+        self.check_writable()
+        check_ids(ids)
+        with self._lock:
+            rows = [row for row in self._documents.rows_of(ids) if row is not None]
+            count = sum(self.drop(part) for part in _parts(sorted(rows), REMOVED_AT_ONCE))
+            if self._journal is not None:
+                self._journal.remove(ids, self.last_row())
+            return count
+
+    def forget(self, before: int) -> int:
+        """Take out what was added before a time in milliseconds since 1970."""
+        self.check_writable()
+        with self._lock:
+            found = [
+                (row, record.id)
+                for page in self._documents.pages(self.last_row())
+                for row, record in page.items()
+                if record.added < before and record.state in (KEEPER, FOLLOWER)
+            ]
+            count = sum(self.drop(part) for part in _parts([row for row, _ in found], REMOVED_AT_ONCE))
+            if self._journal is not None and found:
+                self._journal.remove([id for _, id in found], self.last_row())
+            return count
+
+    def expire(self) -> int:
+        """Take out the expired documents."""
+        self.check_writable()
+        with self._lock:
+            return self._sweep(int(time.time() * 1000))
+
+    def last_row(self) -> int:
+        """The first row number that has not been given out."""
+        return int(self._connection.one(self._layout.meta, "HGET", self._layout.meta, "rows") or 0)
+
+    def check_writable(self) -> None:
+        if not self._writes:
+            raise read_only(self._connection.address.shown)
+
+    def _expiring(self, rows: Rows, records: Sequence[Record]) -> list[Command]:
+        seconds: dict[int, list[int]] = {}
+        for row, record in zip(rows.tolist(), records, strict=True):
+            if record.expires is not None:
+                seconds.setdefault(record.expires // 1000, []).append(row)
+        commands, index = [], self._layout.expiring
+        for second, part in seconds.items():
+            key = self._layout.expiry(second)
+            commands.append(Command(key, ("APPEND", key, np.array(part, "<u8").tobytes())))
+            commands.append(Command(index, ("ZADD", index, second, second)))
+        return commands
+
+    def fill(self, rows: Rows, records: Sequence[Record], items: Items) -> None:
+        """Settled documents into an empty index, as they are."""
+        self.check_writable()
+        follows = np.array([record.state == FOLLOWER for record in records], bool)
+        numbers = rows.tolist()
+        commands = self._documents.written(numbers, records)
+        commands += self._documents.filled(numbers, items) + self._expiring(rows, records)
+        for kind, of_kind in ((KEEPERS, ~follows), (FOLLOWERS, follows)):
+            part = items.take(np.flatnonzero(of_kind))
+            commands += self._tables.added(kind, part.keys, part.empty, rows[of_kind])
+        self._connection.run(commands)
+        self._documents.claim([record.id for record in records], rows)
+        self._count(documents=len(records), followers=int(follows.sum()))
+
+    def take_rows(self, count: int) -> int:
+        """The first of so many new row numbers."""
+        meta = self._layout.meta
+        return int(self._connection.one(meta, "HINCRBY", meta, "rows", count)) - count
+
+    def _sweep(self, now: int) -> int:
+        """Take out what has expired, second by second; the current second is looked at again until it is over."""
+        index, count = self._layout.expiring, 0
+        due = self._connection.one(index, "ZRANGEBYSCORE", index, "-inf", now // 1000)
+        for value in due:
+            if not value.isdigit():
+                where = f"{self._connection.address.shown} {index.decode()}"
+                raise FormatError(where, "seconds in which documents expire", repr(value)[:50])
+            second = int(value)
+            key = self._layout.expiry(second)
+            data = self._connection.one(key, "GET", key) or b""
+            if len(data) % 8:
+                raise FormatError(
+                    f"{self._connection.address.shown} {key.decode()}",
+                    "rows of 8 bytes",
+                    f"{len(data)} bytes",
+                )
+            rows = sorted(set(np.frombuffer(data, "<u8").tolist()))
+            records = self._documents.read(rows)
+            gone = [row for row in rows if row in records and records[row].expired(now)]
+            count += sum(self.drop(part) for part in _parts(gone, REMOVED_AT_ONCE))
+            if second < now // 1000:
+                self._connection.run([Command(key, ("DEL", key)), Command(index, ("ZREM", index, second))])
+        return count
+
+    def drop(self, rows: Sequence[int], ticket: int | None = None) -> int:
+        """Rows out, and new keepers for those that followed them, under a ticket of their own or one whose documents
+        have all been settled. Gives how many there were."""
+        if not rows:
+            return 0
+        before = self._documents.read(rows)
+        going: dict[int, Record] = {}
+        left = dict(before)
+        mark = GONE + secrets.token_bytes(6)  # of workers that remove one document, one has removed it
+        while left:
+            replies = self._documents.switch([(row, record.head, mark) for row, record in left.items()])
+            going |= {row: r for (row, r), done in zip(left.items(), replies, strict=True) if done is True}
+            left = {row: now for row, now in zip(left, replies, strict=True) if isinstance(now, Record)}
+        numbers, items = self.items_of(going)
+        led = np.array([going[row].state == KEEPER for row in numbers.tolist()], bool)
+        orphans = self._orphans(numbers[led], items.take(np.flatnonzero(led)))
+        self.resettle(orphans, set(rows), ticket)
+        there = [record for record in going.values() if record.state in (KEEPER, FOLLOWER)]
+        followers = sum(record.state == FOLLOWER for record in there)
+        self._clean(going, numbers, items, self._counting(documents=-len(there), followers=-followers))
+        return len(there)
+
+    def _clean(self, going: dict[int, Record], rows: Rows, items: Items, counting: Sequence[Command]) -> None:
+        """Entries, ids, and last of all records, so that what is left undone can be done again."""
+        commands = self._tables.dropped(KEEPERS, items.keys, items.empty, rows)
+        commands += self._tables.dropped(FOLLOWERS, items.keys, items.empty, rows)
+        released = self._documents.released([record.id for record in going.values()], list(going))
+        self._connection.in_order(commands, released, self._documents.erased(list(going)), counting)
+
+    def items_of(self, records: dict[int, Record]) -> tuple[Rows, Items]:
+        """Stored rows as items again; those that have lost their contents are left out."""
+        rows = np.array(list(records), np.int64)
+        whole = Fetched(self._documents, records).contents(rows)
+        rows = rows[np.isin(rows, np.array(list(whole), np.int64))]
+        return rows, self._matcher.of_contents(rows, whole)
+
+    def _orphans(self, keepers: Rows, items: Items) -> dict[int, Record]:
+        """The documents that follow one of these rows: all of them are near it, so the tables know them."""
+        if not len(keepers):
+            return {}
+        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,))
+        found = self._documents.read(np.unique(near.row).tolist())
+        gone = set(keepers.tolist())
+        return {row: r for row, r in sorted(found.items()) if r.state == FOLLOWER and r.other in gone}
+
+    def resettle(
+        self, orphans: dict[int, Record], without: set[int] | None = None, ticket: int | None = None
+    ) -> None:
+        """New keepers for documents that lost theirs, as if they had just come, in the order of their rows."""
+        gone = without or set()
+        rows = [row for row in sorted(orphans) if row not in gone]
+        for part in _parts(rows, ORPHANS_AT_ONCE):
+            meta = self._layout.meta
+            if ticket is None:
+                ticket = int(self._connection.one(meta, "HINCRBY", meta, "tickets", 1))
+            now = int(time.time() * 1000)
+            pending = {row: orphans[row].pending(ticket) for row in part}
+            changes = [(row, orphans[row].head, record.to_bytes()) for row, record in pending.items()]
+            replies = self._documents.switch(changes)
+            mine = [row for row, done in zip(part, replies, strict=True) if done is True]
+            numbers, items = self.items_of({row: pending[row] for row in mine})
+            if not len(numbers):
+                continue
+            commands = self._tables.added(KEEPERS, items.keys, items.empty, numbers)
+            # What was only half added may not be in the lists of followers, as orphans are.
+            half = np.array([orphans[row].state != FOLLOWER for row in numbers.tolist()], bool)
+            some = items.take(np.flatnonzero(half))
+            commands += self._tables.added(FOLLOWERS, some.keys, some.empty, numbers[half])
+            self._connection.run(commands)
+            case = Case(numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(gone))
+            settled = self._settling.settle(case, listed=True)
+            taken = int(settled.taken.sum())
+            leads = (settled.keepers.row == numbers) & ~settled.taken
+            self._count(documents=-taken, followers=-taken - int(leads.sum()))
+
+    def _count(self, **by: int) -> None:
+        self._connection.run(self._counting(**by))
+
+    def _counting(self, **by: int) -> list[Command]:
+        meta = self._layout.meta
+        return [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
+
+
+def _batches(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """From where to where batches go, as in a local index: every 1,024 documents, and before an id that comes again."""
+    for start in range(0, len(ids), AT_ONCE):
+        part, first = ids[start : start + AT_ONCE], 0
+        while first < len(part):
+            last = distinct_until(part, first)
+            yield start + first, start + last
+            first = last
+
+
+def _parts(rows: Sequence[int], size: int) -> list[Sequence[int]]:
+    return [rows[start : start + size] for start in range(0, len(rows), size)]

@@ -1,0 +1,88 @@
+"""Files of this package over HTTP: a fixed list of them, with the headers that keep a page to itself."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from importlib import resources
+from typing import NamedTuple
+
+__all__ = ["CSP", "SHELL", "TRY", "FileReply", "PageFiles", "page_text"]
+
+# Scripts, styles and data from this server alone, and no text ever becomes markup: not even our own scripts may
+# (trusted types without a policy).
+CSP = "; ".join(
+    (
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self'",
+        "connect-src 'self'",
+        "base-uri 'none'",
+        "form-action 'none'",
+        "frame-ancestors 'none'",
+        "require-trusted-types-for 'script'",
+        "trusted-types 'none'",
+    )
+)
+SAFE = (
+    (b"content-security-policy", CSP.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
+    (b"cache-control", b"no-cache"),  # kept, but asked about each time; the answer is then 304
+)
+KINDS = {
+    "html": b"text/html; charset=utf-8",
+    "css": b"text/css; charset=utf-8",
+    "js": b"text/javascript; charset=utf-8",
+    "svg": b"image/svg+xml",
+}
+SHELL = {f"/page/{name}": name for name in ("style.css", "dom.js", "charts.js", "icon.svg")}
+"""What every page uses, by the path it is asked for."""
+TRY = {"/try": "try.html"} | {
+    f"/page/{name}": name for name in ("try.css", "try.js", "trial.js", "asking.js")
+}
+"""The page that tries texts; it asks for /v1/live and /v1/try."""
+
+
+def page_text(name: str) -> str:
+    """A file of this package as text, for pages that hold all they need."""
+    return resources.files("neardup.pages").joinpath("static", *name.split("/")).read_text("utf-8")
+
+
+class FileReply(NamedTuple):
+    """What to answer: for HEAD the body is left away, but not its length."""
+
+    status: int
+    headers: list[tuple[bytes, bytes]]
+    body: bytes
+
+
+class PageFiles:
+    """Files of `neardup/pages/static`, by the paths they are asked for; the shell's are always among them.
+
+    The list is fixed and read when it is made, so nothing in a request ever leads to a file.
+    """
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        folder = resources.files("neardup.pages").joinpath("static")
+        self.paths = frozenset({**SHELL, **files})
+        self._replies: dict[str, tuple[bytes, list[tuple[bytes, bytes]], bytes]] = {}
+        for path, name in {**SHELL, **files}.items():
+            body = folder.joinpath(*name.split("/")).read_bytes()
+            tag = b'"%s"' % hashlib.sha256(body).hexdigest()[:32].encode()
+            kind = KINDS[name.rsplit(".", 1)[-1]]
+            headers = [(b"content-type", kind), (b"etag", tag), *SAFE]
+            self._replies[path] = (tag, headers, body)
+
+    def reply(self, method: str, path: str, if_none_match: bytes | None = None) -> FileReply:
+        """The answer to GET or HEAD of a path on the list."""
+        tag, headers, body = self._replies[path]
+        if if_none_match is not None and tag in (one.strip() for one in if_none_match.split(b",")):
+            return FileReply(304, [(b"etag", tag), *SAFE], b"")
+        length = (b"content-length", str(len(body)).encode())
+        return FileReply(200, [*headers, length], b"" if method == "HEAD" else body)

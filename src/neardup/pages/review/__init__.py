@@ -1,0 +1,5 @@
+"""The review page: a person looks at findings in a browser, moves the threshold, and decides."""
+
+from neardup.pages.review.session import Review
+
+__all__ = ["Review"]

@@ -1,0 +1,189 @@
+"""The routes of the review page, on the service's own stack."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
+from importlib import resources
+from typing import Any, Literal
+
+import msgspec
+
+from neardup.errors import NeardupError
+from neardup.http.access import Access
+from neardup.http.asgi import Application
+from neardup.http.limits import Limits, Refused
+from neardup.http.metrics import Metrics
+from neardup.http.routes import NDJSON, Reply, Request, Route
+from neardup.http.schemas import TryRequest
+from neardup.http.trace import tried
+from neardup.pages.files import SAFE, TRY, PageFiles
+from neardup.pages.review.cluster_list import Wanted, cluster_of, list_clusters
+from neardup.pages.review.compare import compare
+from neardup.pages.review.session import Review
+from neardup.pipeline.trace import Trial
+
+__all__ = ["make_app"]
+
+# Answers hold findings, so nothing of them is kept by a browser.
+HEADERS = (
+    *((name, value) for name, value in SAFE if name != b"cache-control"),
+    (b"cache-control", b"no-store"),
+)
+Json = dict[str, Any]
+
+
+class DecisionRequest(msgspec.Struct, forbid_unknown_fields=True):
+    """A decision about two rows; `left` is kept."""
+
+    decision: Literal["accept", "reject", "keep", "clear"]
+    left: int
+    right: int
+
+
+class AtThreshold(msgspec.Struct):
+    """Parameters after the question mark; those below have more."""
+
+    threshold: float
+
+
+class ClusterParameters(AtThreshold):
+    row: int
+    offset: int = 0
+    limit: int = 100
+
+
+class PairParameters(AtThreshold):
+    left: int
+    right: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ListParameters(Wanted):
+    threshold: float
+
+
+class _Handlers:
+    """What each route does. All of these run in threads: a cut of a million pairs must not hold up the event loop."""
+
+    def __init__(self, review: Review, limits: Limits) -> None:
+        self._review, self._limits = review, limits
+
+    def overview(self, request: Request[None]) -> Json:
+        return self._review.overview() | self._progress()
+
+    def state(self, request: Request[None]) -> Json:
+        """How far the decisions have come; pages ask for it to see what other pages did."""
+        return self._progress()
+
+    def _progress(self) -> Json:
+        decisions = self._review.decisions()
+        counts = {kind: 0 for kind in ("accept", "reject", "keep")}
+        for decision in decisions:
+            counts[decision.decision] += 1
+        return {"revision": decisions.revision, "decisions": len(decisions), "counts": counts}
+
+    def figures(self, request: Request[None]) -> Json:
+        return asdict(self._review.figures(request.query.threshold))
+
+    def curve(self, request: Request[None]) -> Json:
+        """The figures of all steps of the slider that are ready."""
+        ready = self._review.ready()
+        complete = len(ready) == len(self._review.steps)
+        return {"figures": [asdict(one) for one in ready], "complete": complete}
+
+    def clusters(self, request: Request[None]) -> Json:
+        wanted: ListParameters = request.query
+        return list_clusters(self._review.view(wanted.threshold, table=True), wanted)
+
+    def cluster(self, request: Request[None]) -> Json:
+        asked: ClusterParameters = request.query
+        view = self._review.view(asked.threshold, table=True)
+        return cluster_of(self._review, view, asked.row, asked.offset, asked.limit)
+
+    def compare(self, request: Request[None]) -> Json:
+        asked: PairParameters = request.query
+        return compare(self._review, self._review.view(asked.threshold), asked.left, asked.right)
+
+    def decide(self, request: Request[DecisionRequest]) -> Json:
+        """Save a decision; it is on disk when this answers."""
+        asked = request.body
+        made = self._review.decide(asked.decision, asked.left, asked.right)
+        return made.to_json() | self._progress()
+
+    def export(self, request: Request[None]) -> Reply:
+        """The decisions in force, as JSONL."""
+        lines = self._review.decisions().to_jsonl()
+        return Reply(200, lines.encode("utf-8", "surrogatepass"), NDJSON)
+
+    def live(self, request: Request[None]) -> Json:
+        """Lets the page that tries texts know where it is."""
+        return {"state": "review"}
+
+    def try_(self, request: Request[TryRequest]) -> Trial:
+        return tried(request.body, self._limits)
+
+
+def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
+    """Everything that is served but the pages."""
+
+    def route(method: str, path: str, call: Callable[[Request[Any]], Any], **more: Any) -> Route:
+        async def run(request: Request[Any]) -> Any:
+            return await asyncio.get_running_loop().run_in_executor(executor, call, request)
+
+        return Route(method, path, run, **more)
+
+    return [
+        route("GET", "/api/overview", handlers.overview),
+        route("GET", "/api/state", handlers.state),
+        route("GET", "/api/figures", handlers.figures, query=AtThreshold),
+        route("GET", "/api/curve", handlers.curve),
+        route("GET", "/api/clusters", handlers.clusters, query=ListParameters, slow=True),
+        route("GET", "/api/cluster", handlers.cluster, query=ClusterParameters, slow=True),
+        route("GET", "/api/compare", handlers.compare, query=PairParameters, slow=True),
+        route("POST", "/api/decisions", handlers.decide, body=DecisionRequest),
+        route("GET", "/api/decisions", handlers.export),
+        route("GET", "/v1/live", handlers.live),
+        route("POST", "/v1/try", handlers.try_, body=TryRequest, slow=True),
+    ]
+
+
+def _explain(error: Exception) -> Refused | None:
+    """The refusal for an error that was to be expected, or None."""
+    if isinstance(error, NeardupError):
+        return Refused(422, str(error))
+    if isinstance(error, OSError):  # the findings folder is full, or may not be written
+        place = f"{error.filename}: " if error.filename else ""
+        reason = f"{place}{error.strerror or error}. What was not confirmed is not saved."
+        return Refused(507 if error.errno == errno.ENOSPC else 503, reason)
+    return None
+
+
+def _page_files() -> PageFiles:
+    folder = resources.files("neardup.pages").joinpath("static", "review")
+    names = sorted(file.name for file in folder.iterdir() if file.name.endswith((".js", ".css")))
+    return PageFiles(
+        {"/": "review/index.html", **TRY, **{f"/review/{name}": f"review/{name}" for name in names}}
+    )
+
+
+def make_app(review: Review, token: str, limits: Limits, executor: Executor) -> Application:
+    """The ASGI application. Files are for everyone who reaches this machine's loopback; findings and decisions only for
+    who knows the token.
+
+    The token comes in a header that no page of another origin can send, so there is nothing a foreign page could make
+    the browser do in its owner's name.
+    """
+    wanted = "open the address that `neardup review` printed: it holds the key to this page"
+    return Application(
+        _table(_Handlers(review, limits), executor),
+        limits,
+        Metrics(),
+        access=Access(token, local=True, wanted=wanted),
+        pages=_page_files(),
+        explain=_explain,
+        headers=HEADERS,
+    )

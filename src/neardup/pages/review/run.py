@@ -1,0 +1,59 @@
+"""Start and stop the review page: on this machine's loopback alone, for who knows its address."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+from neardup.http.deadline import Deadline
+from neardup.http.limits import Limits
+from neardup.http.server import Address, Listening, event_loop
+from neardup.pages.review.app import make_app
+from neardup.pages.review.session import Review
+
+__all__ = ["serve"]
+
+THREADS = 8
+LIMITS = Limits(body=1 << 20, requests=64, connections=256, drain_seconds=5.0)
+
+
+def serve(review: Review, port: int = 0, *, started: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT, then finish what is in work and return. `started` gets the address to open."""
+    with Deadline(LIMITS.drain_seconds) as deadline, event_loop() as runner:
+        runner.run(_serve(review, Address(port=port), deadline, started))
+
+
+async def _serve(
+    review: Review, address: Address, deadline: Deadline, started: Callable[[str], None]
+) -> None:
+    token, executor = secrets.token_urlsafe(24), ThreadPoolExecutor(THREADS, "review")
+    listening = Listening(make_app(review, token, LIMITS, executor), address, LIMITS, deadline)
+    review.start()
+    try:
+        async with listening:
+            if await listening.until(asyncio.ensure_future(_answers(listening.port))):
+                # Behind the #, so that the token is never part of a request, a log or a referrer.
+                started(f"{listening.url}/#token={token}")
+                await listening.until()
+            await listening.drain()
+    finally:
+        await asyncio.to_thread(_close, review, executor)
+
+
+def _close(review: Review, executor: ThreadPoolExecutor) -> None:
+    executor.shutdown(wait=True, cancel_futures=True)
+    review.close()
+
+
+async def _answers(port: int) -> None:
+    """Return when the server answers, so that a browser that is opened at once finds it."""
+    for _ in range(500):
+        try:
+            _, writer = await asyncio.open_connection("127.0.0.1", port)
+        except OSError:
+            await asyncio.sleep(0.01)
+            continue
+        writer.close()
+        return

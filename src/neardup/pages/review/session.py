@@ -1,0 +1,277 @@
+"""One review: the findings, what is decided, and the cuts that are being looked at."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.clusters.keepers import Keep
+from neardup.clusters.selection import Cut
+from neardup.errors import DataError
+from neardup.findings.decided import decided_cut
+from neardup.findings.decisions import Decision, DecisionLog, Decisions, Kind
+from neardup.findings.explain import measured, policy_of, text_of
+from neardup.findings.folder import Findings
+from neardup.findings.risk import ClusterTable, cluster_table
+from neardup.pages.review.figures import Figures, figures_of, histogram_of, steps_of
+
+__all__ = ["Review", "View"]
+
+VIEWS = 3  # cuts held; one of a million documents takes 25 MB
+
+
+@dataclass(frozen=True)
+class View:
+    """The findings at one threshold, as decided up to one revision."""
+
+    findings: Findings
+    decisions: Decisions
+    threshold: float
+    cut: Cut
+    orders: dict[str, NDArray[np.int64]] = field(default_factory=dict)
+
+    @cached_property
+    def table(self) -> ClusterTable:
+        return cluster_table(self.findings, self.cut, self.threshold)
+
+    @property
+    def looked(self) -> bool:
+        """Whether the table is made."""
+        return "table" in self.__dict__
+
+    def look(self) -> View:
+        """Make the table."""
+        _ = self.table
+        return self
+
+
+class Review:
+    """All methods may be called from several threads. Figures of every step of the slider are made in the background,
+    so that moving it waits for nothing; what a person asks for is done first."""
+
+    def __init__(self, findings: Findings, keep: Keep | None = None) -> None:
+        self.findings, self.keep = findings, keep or findings.config.keep
+        self.log = DecisionLog(findings)
+        self.steps = steps_of(findings)
+        self.rank = findings.rank(self.keep)
+        self._lock = threading.Lock()  # of what is remembered; held for moments
+        self._work = threading.Lock()  # one cut at a time: two would only slow each other down
+        self._source = self.log.refresh()
+        self._decisions = _copy(self._source)
+        self._views: OrderedDict[tuple[float, int], View] = OrderedDict()
+        self._figures: dict[float, Figures] = {}
+        self._asked = 0
+        self._wake, self._closing = threading.Event(), False
+        self._thread = threading.Thread(target=self._ahead, name="figures", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        self._wake.set()
+
+    def close(self) -> None:
+        self._closing = True
+        self._wake.set()
+        if self._thread.is_alive():
+            self._thread.join(5)
+
+    def decisions(self) -> Decisions:
+        """What is decided by now, here or by another process; not to be changed."""
+        with self._lock:
+            fresh = self.log.refresh()
+            if fresh is not self._source or fresh.revision != self._decisions.revision:
+                self._replace(fresh)
+            return self._decisions
+
+    def _replace(self, fresh: Decisions) -> None:
+        if fresh is not self._source:  # another log, which counts from 1 again
+            self._source = fresh
+            self._views.clear()
+        self._decisions = _copy(fresh)
+        self._figures.clear()
+        self._wake.set()
+
+    def decide(self, kind: Kind, left: int, right: int) -> Decision:
+        """Save a decision; `left` is the document that is to be kept."""
+        similarity = None if kind == "clear" else self.similarity(left, right)
+        with self._lock:
+            made = self.log.add(kind, left, right, similarity)
+            self._replace(self.log.decisions)
+        return made
+
+    def similarity(self, left: int, right: int) -> float | None:
+        """Of two documents by the scan's measure: as it was stored, or else computed now; None if a text is missing."""
+        findings = self.findings
+        for row in (left, right):
+            self.check_row(row)
+        a, b = sorted((int(findings.first[left]), int(findings.first[right])))
+        if a == b:
+            return 1.0
+        pairs = findings.pairs
+        low, high = np.searchsorted(pairs.left, [a, a + 1])
+        at = low + int(np.searchsorted(pairs.right[low:high], b))
+        if at < high and pairs.right[at] == b:
+            return float(pairs.similarity[at])
+        try:
+            return measured(findings, text_of(findings, left), text_of(findings, right))
+        except DataError:
+            return None
+
+    def check_row(self, row: int) -> int:
+        if not 0 <= row < len(self.findings):
+            raise DataError(f"there is no row {row}")
+        return row
+
+    def view(self, threshold: float, *, table: bool = False) -> View:
+        """The findings at a threshold from the floor up; with `table`, its clusters are looked at already."""
+        self.findings.check_threshold(threshold)
+        decisions = self.decisions()
+        key = threshold, decisions.revision
+        with self._lock:
+            view = self._views.get(key)
+            if view is not None:
+                self._views.move_to_end(key)
+                if view.looked or not table:
+                    return view
+            self._asked += 1
+        try:
+            with self._work:
+                with self._lock:
+                    view = self._views.get(key)
+                view = view or self._view(threshold, decisions)
+                return view.look() if table else view
+        finally:
+            with self._lock:
+                self._asked -= 1
+                self._wake.set()
+
+    def _view(self, threshold: float, decisions: Decisions) -> View:
+        view = self._made(threshold, decisions)
+        with self._lock:
+            self._views[threshold, decisions.revision] = view
+            while len(self._views) > VIEWS:
+                self._views.popitem(last=False)
+        return view
+
+    def _made(self, threshold: float, decisions: Decisions) -> View:
+        cut = decided_cut(self.findings, threshold, self.keep, decisions=decisions, rank=self.rank)
+        return View(self.findings, decisions, threshold, cut)
+
+    def figures(self, threshold: float) -> Figures:
+        """The numbers at a threshold."""
+        revision = self.decisions().revision
+        with self._lock:
+            known = self._figures.get(threshold)
+        if known is not None and known.revision == revision:
+            return known
+        view = self.view(threshold)
+        made = figures_of(self.findings, view.cut, threshold, view.decisions.revision)
+        self._remember(made)
+        return made
+
+    def _remember(self, made: Figures) -> None:
+        with self._lock:
+            if made.revision == self._decisions.revision and made.threshold in self.steps:
+                self._figures[made.threshold] = made
+
+    def ready(self) -> list[Figures]:
+        """The figures of the steps that are ready, ascending."""
+        self.decisions()
+        with self._lock:
+            return sorted(self._figures.values(), key=lambda made: made.threshold)
+
+    def _ahead(self) -> None:
+        """Make the figures of all steps, from the scan's threshold outwards, whenever nobody waits."""
+        outwards = sorted(self.steps, key=lambda step: (abs(step - self.findings.threshold), step))
+        while not self._closing:
+            self._wake.wait()
+            self._wake.clear()
+            while not self._closing:
+                with self._lock:
+                    if self._asked:
+                        break  # the request that is waited for wakes this thread again
+                    decisions = self._decisions
+                    missing = [step for step in outwards if step not in self._figures]
+                if not missing:
+                    break
+                with self._work:
+                    self._step(missing[0], decisions)
+
+    def _step(self, threshold: float, decisions: Decisions) -> None:
+        with self._lock:
+            view = self._views.get((threshold, decisions.revision))
+        first = threshold == self.findings.threshold and not decisions.revision
+        if view is None:
+            view = (self._view if first else self._made)(threshold, decisions)
+        self._remember(figures_of(self.findings, view.cut, threshold, decisions.revision))
+        if first:
+            view.look()  # the list of clusters is what is asked for next
+
+    def overview(self) -> dict[str, Any]:
+        """What no threshold changes."""
+        findings = self.findings
+        own = slice(findings.reference, None)
+        counts = np.bincount(findings.sources[own], minlength=len(findings.source_names))
+        return {
+            "name": findings.path.name,
+            "documents": len(findings) - findings.reference,
+            "reference": findings.reference,
+            "filtered": int((findings.filtered[own] != 0).sum()),
+            "empty": int(findings.empty[own].sum()),
+            "rejected": sum(findings.manifest["counts"]["rejected"].values()),
+            "bytes": int(findings.sizes[own].sum()),
+            "tokens": int(findings.tokens[own].sum()),
+            "pairs": len(findings.pairs),
+            "measure": findings.config.verify.name,
+            "threshold": findings.threshold,
+            "floor": findings.floor,
+            "policy": policy_of(self.keep),
+            "command": _command(findings, self.keep),
+            "steps": self.steps,
+            "histogram": histogram_of(findings),
+            "sources": [
+                name
+                for name, count in zip(findings.source_names, counts.tolist(), strict=True)
+                if count
+            ][:1000],
+            "changed": changed_inputs(findings),
+        }  # fmt: skip
+
+
+def changed_inputs(findings: Findings) -> list[str]:
+    """The inputs that are missing or of another size than when they were scanned, at most ten."""
+    changed = []
+    for entry in findings.manifest["inputs"]:
+        if "://" in entry["path"]:
+            continue
+        try:
+            if os.path.getsize(entry["path"]) != entry["bytes"]:
+                changed.append(f"{entry['name']} has changed since it was scanned")
+        except OSError:
+            changed.append(f"{entry['name']} is no longer there")
+    return changed[:10]
+
+
+def _command(findings: Findings, keep: Keep) -> str:
+    """What to type to have this page's numbers applied, but for the threshold: the policy is part of it."""
+    words, own = ["neardup", "apply", str(findings.path)], findings.config.keep
+    if (keep.by, keep.score) != (own.by, own.score):
+        words += ["--keep", f"score:{keep.score}" if keep.by == "score" else keep.by]
+    if keep.prefer != own.prefer:
+        words += [word for name in keep.prefer for word in ("--prefer", name)]
+    if keep.many != own.many:
+        words += ["--many", str(keep.many)]
+    if keep.among != own.among:
+        words += ["--among", keep.among]
+    return shlex.join(words)
+
+
+def _copy(decisions: Decisions) -> Decisions:
+    return Decisions(decisions.revision, dict(decisions.pairs), dict(decisions.choices))

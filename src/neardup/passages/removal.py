@@ -1,0 +1,208 @@
+"""The second pass: documents are read again, repeated parts are cut out of them, and some are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from neardup import _core
+from neardup.errors import ConfigError, DataError
+from neardup.features.normalize import Normalize
+from neardup.features.texts import as_texts
+from neardup.passages.repeats import Occurrence, Repeat
+from neardup.readers import Batch, Reader, Writer, open_writer
+from neardup.readers.document import Document
+
+__all__ = ["Cuts", "Marks", "Shown", "Wanted", "check_out", "cut_corpus", "trim", "without"]
+
+_MARKS = 3  # of punctuation, that go with a passage they touch
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A repeated part that is to be shown: its number among those, and where it stands in the document."""
+
+    number: int
+    begin: int
+    end: int
+    first: int | None = None
+    last: int | None = None
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What of one document goes, as ascending stretches of characters, and what of it is shown."""
+
+    cuts: Sequence[Span] = ()
+    wanted: Sequence[Wanted] = ()
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A repeated part before its text is known."""
+
+    words: int
+    count: int
+    documents: int
+
+
+class Cuts(Protocol):
+    """What the first pass found out. Batches come in the order of the first pass."""
+
+    @property
+    def shown(self) -> Sequence[Shown]:
+        """The parts to show, by their numbers; complete once all documents were seen."""
+        ...
+
+    def marks(self, texts: list[str]) -> list[Marks]: ...
+
+    def finish(self) -> bool:
+        """Whether the second pass saw what the first one did."""
+        ...
+
+
+@dataclass
+class CutCorpus:
+    """Counts of the second pass."""
+
+    documents: int = 0
+    size: int = 0
+    changed: int = 0
+    emptied: int = 0
+    cut: int = 0
+    written: int = 0
+    top: tuple[Repeat, ...] = ()
+
+
+def cut_corpus(
+    reader: Reader,
+    cuts: Cuts,
+    normalize: Normalize,
+    out: str | PathLike[str] | None,
+    drop_empty: bool,
+) -> CutCorpus:
+    """Read all documents again, cut what `cuts` says, count it, and write the rest to `out` if it is given.
+
+    Raises DataError, and writes nothing, when the documents are not those of the first pass.
+    """
+    done = CutCorpus()
+    texts = [""] * len(cuts.shown)
+    occurrences: list[list[Occurrence]] = [[] for _ in texts]
+    with ExitStack() as stack:
+        writer: Writer | None = None
+        for batch in reader:
+            if out is not None and writer is None:
+                writer = stack.enter_context(open_writer(out, like=batch.layout))
+            marks = cuts.marks([document.text for document in batch])
+            _show(batch, marks, texts, occurrences)
+            left, emptied = _cut(batch, marks, normalize, done)
+            if writer is not None:
+                for row, document in enumerate(left):
+                    if not (drop_empty and row in emptied):
+                        writer.write(batch.layout.record(document))
+        if not cuts.finish():
+            raise DataError(
+                "the second pass over the input gave other documents than the first: something changed it, or it "
+                "can be read only once; give paths, or a list"
+            )
+        if out is not None and writer is None:
+            writer = stack.enter_context(open_writer(out))
+        done.written = writer.rows if writer is not None else 0
+    done.top = tuple(
+        Repeat(text, one.words, one.count, one.documents, (one.count - 1) * _bytes(text), tuple(places))
+        for text, one, places in zip(texts, cuts.shown, occurrences, strict=True)
+    )
+    return done
+
+
+def check_out(reader: Reader, out: str | PathLike[str] | None) -> None:
+    """Raise now what would be raised after the first pass: no such folder, no known format, one of the inputs."""
+    if out is None:
+        return
+    target = Path(out).resolve()
+    if any(Path(file.path).resolve() == target for file in reader.files or ()):
+        raise ConfigError(f"{fspath(out)}: is one of the inputs; write to another file")
+    open_writer(out).discard()
+
+
+def _show(batch: Batch, marks: list[Marks], texts: list[str], occurrences: list[list[Occurrence]]) -> None:
+    for document, file, row, mark in zip(batch, batch.files, batch.rows, marks, strict=True):
+        for one in mark.wanted:
+            if not occurrences[one.number]:
+                texts[one.number] = document.text[one.begin : one.end]
+            occurrences[one.number].append(
+                Occurrence(document.id, file, row, one.begin, one.end, one.first, one.last)
+            )
+
+
+def _cut(
+    batch: Batch, marks: list[Marks], normalize: Normalize, done: CutCorpus
+) -> tuple[list[Document], set[int]]:
+    """What is left of the documents, and which have no words any more."""
+    left = [
+        replace(document, text=without(document.text, mark.cuts)) if mark.cuts else document
+        for document, mark in zip(batch, marks, strict=True)
+    ]
+    changed = [row for row, mark in enumerate(marks) if mark.cuts]
+    texts = as_texts([left[row].text for row in changed])
+    _, offsets, _, _ = _core.token_stream(texts, normalize.native(), 0, False, 1)
+    emptied = {changed[i] for i in np.flatnonzero(np.diff(offsets) == 0)}
+    sizes = [_bytes(document.text) for document in batch]
+    done.documents += len(left)
+    done.size += sum(sizes)
+    done.changed += len(changed)
+    done.cut += sum(sizes[row] - _bytes(left[row].text) for row in changed)
+    done.emptied += len(emptied)
+    return left, emptied
+
+
+def without(text: str, cuts: Sequence[Span]) -> str:
+    """The text without some stretches of it, which ascend and may overlap."""
+    kept: list[str] = []
+    place = 0
+    for begin, end in cuts:
+        kept.append(text[place:begin])
+        place = max(place, begin, end)
+    kept.append(text[place:])
+    return "".join(kept)
+
+
+def trim(text: str, begin: int, end: int, left: int, right: int) -> Span:
+    """A passage with what goes along with it: up to three marks that touch it, and the white space on one side.
+
+    `left` and `right` bound the words that stay. The side with more line ends keeps its white space, so that
+    paragraphs stay apart. More than three marks, or marks that touch a word that stays, may have a meaning of their
+    own and stay too.
+    """
+    first = begin
+    while first > left and not text[first - 1].isspace():
+        first -= 1
+    if begin - first <= _MARKS and (first > left or first == 0):
+        begin = first
+    last = end
+    while last < right and not text[last].isspace():
+        last += 1
+    if last - end <= _MARKS and (last < right or last == len(text)):
+        end = last
+    before, behind = begin, end
+    while before > left and text[before - 1].isspace():
+        before -= 1
+    while behind < right and text[behind].isspace():
+        behind += 1
+    if before == 0:
+        return before, behind
+    if behind == len(text) or text.count("\n", end, behind) > text.count("\n", before, begin):
+        return before, end
+    return (begin, end) if before == begin else (begin, behind)
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode())

@@ -1,0 +1,94 @@
+"""What the searches for lines, paragraphs and passages share: their settings, and the two passes over a corpus."""
+
+from __future__ import annotations
+
+import tempfile
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field
+from os import PathLike, fspath
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from neardup.features.normalize import Normalize
+from neardup.passages.removal import Cuts, check_out, cut_corpus
+from neardup.passages.repeats import Repeats
+from neardup.passages.settings import Clock, Terms, as_reader
+from neardup.readers import Reader
+from neardup.values.seeds import DEFAULT_SEED, Seed
+
+__all__ = ["Finding", "FirstPass"]
+
+
+@dataclass(frozen=True)
+class FirstPass:
+    """What the first pass found out: the cuts, how many different parts repeat, and the bytes that went to files."""
+
+    cuts: Cuts
+    distinct: int
+    spilled: int
+
+
+@dataclass(frozen=True)
+class Finding(ABC):
+    """Parts of documents that occur more than once; each kind of part says how they are found in a first pass."""
+
+    min_length: int
+    least: int = 2
+    most: int | None = None
+    within: Literal["corpus", "document"] = "corpus"
+    normalize: Normalize = field(default_factory=Normalize)
+    seed: int | Seed = DEFAULT_SEED
+
+    unit: ClassVar[str]
+    shortest: ClassVar[int] = 1
+
+    def __post_init__(self) -> None:
+        Terms.check(self.min_length, self.shortest, self.least, self.most, self.within, self.normalize)
+
+    @abstractmethod
+    def first_pass(self, reader: Reader, terms: Terms, folder: Path, clock: Clock) -> FirstPass:
+        """Find the repeated parts, with scratch files in the folder."""
+
+    def find(
+        self,
+        source: Any,
+        *,
+        out: str | PathLike[str] | None = None,
+        drop_empty: bool = False,
+        top: int = 100,
+        examples: int = 5,
+        memory: str | float = "1GB",
+        scratch: str | PathLike[str] | None = None,
+        threads: int = 1,
+    ) -> Repeats:
+        """Read a corpus (a Reader, or whatever `read` takes) twice: find its repeated parts, then cut and show them.
+
+        The first of equal parts stays, in the order of files and rows; of those that occur more than `most` times none
+        does. Of passages every `min_length` words in a row that occurred before go. With `out` the documents are
+        written there without them; `drop_empty` leaves out those that have no words left. The `top` parts are given
+        that cost most, each with the first `examples` places it stands at. Scratch files lie under `scratch`: 8 bytes
+        a word for passages, 24 a line or paragraph beyond `memory`. That bounds all but a byte a line, and for
+        passages a bit a word and 50 bytes a letter (docs/repeats.md).
+        """
+        terms = Terms.of(top, examples, memory, threads)
+        reader, clock = as_reader(source), Clock()
+        check_out(reader, out)
+        with tempfile.TemporaryDirectory(prefix="neardup-", dir=scratch) as folder:
+            found = self.first_pass(reader, terms, Path(folder), clock)
+        done = cut_corpus(reader, found.cuts, self.normalize, out, drop_empty)
+        clock.lap("cut")
+        return Repeats(
+            self.unit,
+            self.min_length,
+            done.documents,
+            done.size,
+            found.distinct,
+            done.changed,
+            done.emptied,
+            done.cut,
+            done.written,
+            None if out is None else fspath(out),
+            done.top,
+            found.spilled,
+            clock.seconds,
+        )

@@ -1,0 +1,237 @@
+"""What a config must learn from the corpus before it can fingerprint it: IDF weights, and each source's templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.config.config import Config, Templates
+from neardup.features.features import Features
+from neardup.features.lines import lines_of, recurring_lines, without_lines
+from neardup.features.shingles import TextFeatures
+from neardup.features.texts import as_texts
+from neardup.features.weights import Common, Frequencies, Idf
+from neardup.fingerprints.imatch import IMatch
+from neardup.fingerprints.one_pass import Printer, read_texts
+from neardup.pipeline.corpus import Corpus
+from neardup.pipeline.methods import Method
+from neardup.pipeline.shards import Prints, Shard
+from neardup.values.threads import check_threads
+
+__all__ = ["Learnt", "Prepared", "needs_corpus", "prepare", "template_lines"]
+
+Rows = NDArray[np.int64]
+
+
+def needs_corpus(config: Config) -> bool:
+    """Whether fingerprints must wait until all documents were read once."""
+    return config.idf is not None or config.templates is not None or isinstance(config.fingerprint, IMatch)
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What recurs in one source: among the features that are `made`, among those that are `compared`, and as lines
+    (their keys, ascending), None where lines stay."""
+
+    made: Common
+    compared: Common
+    lines: NDArray[np.uint64] | None
+
+    @property
+    def scheme(self) -> str:
+        if self.lines is None:
+            return self.made.scheme
+        return f"{self.made.scheme},lines={blake2b(self.lines.tobytes(), digest_size=4).hexdigest()}"
+
+    def texts(self, shard: Shard, rows: Rows, features: TextFeatures, threads: int) -> _core.Texts:
+        """Texts of this source without its lines."""
+        if self.lines is None or not len(self.lines):
+            return shard.texts(rows)
+        return as_texts(without_lines(shard.text_bytes(rows), self.lines, features, threads))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A config's features, ready to be made: with weights learnt, and templates left out source by source."""
+
+    config: Config
+    features: TextFeatures
+    compared: TextFeatures
+    templates: Mapping[int, Learnt] = field(default_factory=dict)
+    source_names: tuple[str, ...] = ()
+    threads: int = 1
+    fitted: Printer | None = None
+
+    @property
+    def printer(self) -> Printer:
+        """The fingerprint in force, with what it learnt."""
+        if self.fitted is not None:
+            return self.fitted
+        prints = self.config.prints
+        assert not isinstance(prints, IMatch), "a lexicon is learnt from the corpus"
+        return prints
+
+    @classmethod
+    def untaught(cls, config: Config, threads: int = 1) -> Prepared:
+        """The config as it stands, before anything was learnt: enough to read documents and to digest them."""
+        return cls(config, config.features, config.compared, threads=threads)
+
+    @classmethod
+    def taught(cls, config: Config, frequencies: Frequencies, threads: int = 1) -> Prepared:
+        """The config with what it learns from how often its features occur: weights, and a lexicon."""
+        features, compared, fitted = config.features, config.compared, None
+        if config.idf is not None:
+            features = replace(features, weights=Idf(frequencies, config.idf))
+            if config.compare is None:
+                compared = features
+        if isinstance(config.fingerprint, IMatch):
+            fitted = config.fingerprint.fit(frequencies)
+        return cls(config, features, compared, threads=threads, fitted=fitted)
+
+    @property
+    def scheme(self) -> str:
+        """What decides the fingerprints."""
+        learnt = " ".join(f"{s}:{one.scheme}" for s, one in sorted(self.templates.items()))
+        return f"{self.features.scheme} | {self.fitted or self.config.prints!r} {learnt}".strip()[:2000]
+
+    def extract(self, shard: Shard, rows: Rows, sources: NDArray[np.int32]) -> Features:
+        """The features that are compared, of some rows of a shard."""
+        if not self.templates:
+            return self.compared.extract(shard.texts(rows), threads=self.threads)
+        parts, orders = [], []
+        for source in np.unique(sources):
+            order = np.flatnonzero(sources == source)
+            learnt = self.templates.get(int(source))
+            if learnt is None:
+                features, texts = self.compared, shard.texts(rows[order])
+            else:
+                features = replace(self.compared, common=learnt.compared)
+                texts = learnt.texts(shard, rows[order], self.config.compared, self.threads)
+            parts.append(features.extract(texts, threads=self.threads))
+            orders.append(order)
+        return _in_order(parts, np.concatenate(orders))
+
+    def _sources(self, shard: Shard) -> NDArray[np.int32]:
+        """Each document's source as the templates are numbered: by the names of the whole corpus."""
+        place = {name: i for i, name in enumerate(self.source_names)}
+        here = np.array([place.get(name, -1) for name in shard.source_names], np.int32)
+        return here[shard.column("sources")] if shard.count else here[:0]
+
+    def prints(self, shard: Shard, method: Method) -> Prints:
+        """The columns a method keeps of a whole shard."""
+        sources = self._sources(shard)
+        whole: dict[str, NDArray[np.generic]] = {}
+        for source in np.unique(sources) if self.templates else [-1]:
+            rows = np.flatnonzero(sources == source) if self.templates else np.arange(shard.count)
+            if (learnt := self.templates.get(int(source))) is None:
+                features, texts = self.features, shard.texts(rows)
+            else:
+                features = replace(self.features, common=learnt.made)
+                texts = learnt.texts(shard, rows, self.config.compared, self.threads)
+            reading = read_texts(texts, features, self.printer, threads=self.threads)
+            assert reading.prints is not None
+            for name, column in method.kept(reading.prints, self.threads).items():
+                if not self.templates:
+                    whole[name] = column
+                    continue
+                by_row = column.T if name == "keys" else column
+                if name not in whole:
+                    whole[name] = np.zeros((shard.count, *by_row.shape[1:]), column.dtype)
+                whole[name][rows] = by_row
+        if self.templates and "keys" in whole:
+            whole["keys"] = np.ascontiguousarray(whole["keys"].T)
+        return whole
+
+
+def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -> Prepared:
+    """Learn what the config asks for from the corpus, its filtered rows aside; deterministic."""
+    check_threads(threads)
+    made = Prepared.untaught(config, threads)
+    if not needs_corpus(config):
+        return made
+    assert corpus is not None, "weights and templates are learnt from the corpus"
+    if config.idf is not None or isinstance(config.fingerprint, IMatch):
+        rows = _sampled(np.flatnonzero(~corpus.out))
+        made = Prepared.taught(config, _frequencies(corpus, rows, config.features, threads), threads)
+    templates: dict[int, Learnt] = {}
+    if config.templates is not None:
+        for source, rows in _rows_by_source(corpus, config.templates):
+            often = _common(corpus, rows, config.features, config.templates, threads)
+            other, lines = often, None
+            if config.compare is not None:
+                other = _common(corpus, rows, config.compare, config.templates, threads)
+            if config.templates.lines:
+                lines, _ = template_lines(corpus, rows, config, threads)
+            templates[source] = Learnt(often, other, lines)
+    return replace(made, templates=templates, source_names=tuple(corpus.source_names))
+
+
+_BATCH_TOKENS = 1 << 22
+_IDF_SAMPLE = 1_000_000  # documents: word frequencies hardly change beyond
+
+
+def _sampled(rows: Rows) -> Rows:
+    if len(rows) <= _IDF_SAMPLE:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, _IDF_SAMPLE).astype(np.int64)]
+
+
+def _frequencies(corpus: Corpus, rows: Rows, features: TextFeatures, threads: int) -> Frequencies:
+    """In how many of these rows each feature occurs."""
+    plain = features.unweighted()
+    tally = _core.Tally()
+    for batch in corpus.batches(rows, _BATCH_TOKENS):
+        for shard, local in corpus.by_shard(batch):
+            texts = shard.texts(local)
+            tally.add_documents(texts, plain.recipe(texts), threads)
+    hashes, counts, _, _ = tally.columns(1)
+    return Frequencies(len(rows), hashes, counts, plain.scheme)
+
+
+def _rows_by_source(corpus: Corpus, templates: Templates) -> list[tuple[int, Rows]]:
+    """The sources with enough documents, and an even sample of each one's."""
+    rows = np.flatnonzero(~corpus.out)
+    rows = rows[np.argsort(corpus.sources[rows], kind="stable")]
+    source = corpus.sources[rows]
+    found = []
+    for part in np.split(rows, np.flatnonzero(np.diff(source)) + 1):
+        if len(part) >= templates.least:
+            chosen = np.linspace(0, len(part) - 1, min(len(part), templates.sample)).astype(np.int64)
+            found.append((int(corpus.sources[part[0]]), part[chosen]))
+    return found
+
+
+def _common(corpus: Corpus, rows: Rows, features: TextFeatures, templates: Templates, threads: int) -> Common:
+    every = _frequencies(corpus, rows, features, threads)
+    often = every.counts > templates.often(len(rows))
+    common = replace(every, hashes=every.hashes[often], counts=every.counts[often])
+    return Common(common, templates.share, templates.floor)
+
+
+def template_lines(
+    corpus: Corpus, rows: Rows, config: Config, threads: int = 1
+) -> tuple[NDArray[np.uint64], Rows]:
+    """The lines that recur in these rows of one source, as keys, and in how many of them each does."""
+    assert config.templates is not None
+    batches = (
+        lines_of(shard.text_bytes(local), config.compared, threads)
+        for batch in corpus.batches(rows, _BATCH_TOKENS)
+        for shard, local in corpus.by_shard(batch)
+    )
+    return recurring_lines(batches, config.templates.often(len(rows)))
+
+
+def _in_order(parts: list[Features], order: Rows) -> Features:
+    """Rows of several parts, of which row i is to stand at order[i]."""
+    sizes = np.concatenate([part.sizes for part in parts])
+    begins = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    place = np.argsort(order)
+    offsets = np.concatenate([[0], np.cumsum(sizes[place])])
+    index = np.repeat(begins[place] - offsets[:-1], sizes[place]) + np.arange(offsets[-1])
+    hashes, weights = (np.concatenate([getattr(p, name) for p in parts]) for name in ("hashes", "weights"))
+    return Features(hashes[index], weights[index], offsets.astype(np.int64), parts[0].scheme)

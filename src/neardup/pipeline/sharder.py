@@ -1,0 +1,391 @@
+"""Documents to shards: texts taken out of pages, filtered, digested and fingerprinted, many at a time."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.config.config import Config
+from neardup.errors import DataError, NeardupError
+from neardup.fingerprints.one_pass import Reading, read_texts
+from neardup.pipeline.fit import Prepared, needs_corpus
+from neardup.pipeline.methods import Method, method_of
+from neardup.pipeline.shards import (
+    FileShard,
+    MemoryShard,
+    Prints,
+    Shard,
+    ShardColumns,
+    write_prints,
+    write_shard,
+)
+from neardup.readers.document import Document
+from neardup.readers.jsonl_blocks import TextBlock
+
+__all__ = ["Incoming", "Sharder"]
+
+_MOST_DOCUMENTS = 1 << 17
+SHARD_SCHEME = "shard/v1"
+
+
+@dataclass(frozen=True)
+class Incoming:
+    """Some documents as they were read: file and row of each, and whether their texts are HTML pages."""
+
+    documents: list[Document]
+    files: list[str]
+    rows: list[int]
+    html: bool = False
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+
+@dataclass
+class _Pending:
+    """Documents gathered for the next shard: columns, their texts in one buffer that a later shard uses again, and the
+    documents themselves where they are at hand."""
+
+    buffer: NDArray[np.uint8]
+    used: int = 0
+    ids: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    places: list[NDArray[np.int64]] = field(default_factory=list)
+    lengths: list[NDArray[np.int64]] = field(default_factory=list)
+    sizes: list[NDArray[np.int64]] = field(default_factory=list)
+    documents: list[Document | None] = field(default_factory=list)
+    failures: list[tuple[str, int, str]] = field(default_factory=list)
+
+    def add_block(self, block: TextBlock, start: int) -> None:
+        self.ids += block.ids[start:] if start else block.ids
+        self.files += [block.file] * (len(block) - start)
+        self.places.append(block.rows[start:])
+        self.lengths.append(np.diff(block.offsets[start:]))
+        self.sizes.append(self.lengths[-1])
+        self.documents += [None] * (len(block) - start)
+        self._add(block.data[block.offsets[start] : block.offsets[-1]])
+
+    def add_documents(
+        self, documents: list[Document], texts: list[str], files: list[str], rows: list[int]
+    ) -> None:
+        encoded = [_utf8(text) for text in texts]
+        self.ids += [document.id for document in documents]
+        self.files += files
+        self.places.append(np.array(rows, np.int64))
+        self.lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
+        # Of a page the size is that of the page, not of the text in it.
+        raw = (_bytes(document.text) for document in documents)
+        self.sizes.append(np.fromiter(raw, np.int64, len(documents)))
+        self.documents += documents
+        self._add(np.frombuffer(b"".join(encoded), np.uint8))
+
+    def _add(self, data: NDArray[np.uint8]) -> None:
+        end = self.used + len(data)
+        if end > len(self.buffer):
+            grown = np.empty(max(end, 2 * len(self.buffer)), np.uint8)
+            grown[: self.used] = self.buffer[: self.used]
+            self.buffer = grown
+        self.buffer[self.used : end] = data
+        self.used = end
+
+    @property
+    def data(self) -> NDArray[np.uint8]:
+        """All texts, one after another."""
+        return self.buffer[: self.used]
+
+    def ends(self) -> NDArray[np.int64]:
+        """Where each text ends."""
+        return np.cumsum(np.concatenate([np.empty(0, np.int64), *self.lengths]))
+
+
+class Sharder:
+    """Makes shards of a stream of documents, one while the next is read: at most two are held.
+
+    With a `folder` they are written there and are files; those already there, whole, are taken as they are, so that
+    a run that was killed goes on where it stopped. `size` is the characters of a shard; it changes no answer.
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        prepared: Prepared,
+        *,
+        folder: Path | None = None,
+        prefix: str = "",
+        size: int = 1 << 26,
+        threads: int = 1,
+    ) -> None:
+        self.config, self.prepared, self.threads = config, prepared, threads
+        self.folder, self.prefix, self.size = folder, prefix, size
+        self.method = None if needs_corpus(config) else method_of(config)
+        self.resumed = 0
+        self._buffers: deque[NDArray[np.uint8]] = deque()
+
+    def _pending(self) -> _Pending:
+        """A new one, with a buffer that a finished shard has left if there is one."""
+        return _Pending(self._buffers.pop() if self._buffers else np.empty(self.size + (1 << 22), np.uint8))
+
+    def shards(
+        self, batches: Iterable[Incoming | TextBlock], told: Callable[[int], None] | None = None
+    ) -> list[Shard]:
+        """The shards of all documents; `told` hears how many documents were read."""
+        return list(self.stream(batches, told))
+
+    def stream(
+        self, batches: Iterable[Incoming | TextBlock], told: Callable[[int], None] | None = None
+    ) -> Iterator[Shard]:
+        """The same one by one, for whoever does not keep them."""
+        with ExitStack() as stack:
+            pool = stack.enter_context(ThreadPoolExecutor(1))
+            waiting: Future[Shard] | None = None
+            for number, pending in enumerate(self._gathered(batches, stack, told)):
+                if waiting is not None:
+                    yield waiting.result()
+                waiting = pool.submit(self._make, number, pending)
+            if waiting is not None:
+                yield waiting.result()
+
+    def fingerprint(self, shards: Iterable[Shard], prepared: Prepared) -> Iterator[int]:
+        """Give shards their fingerprints now that the config is prepared; yields the documents done."""
+        method = method_of(self.config)
+        if method is None:
+            return
+        for number, shard in enumerate(shards):
+            if isinstance(shard, FileShard):
+                self._attach(number, shard, prepared, method)
+            else:
+                assert isinstance(shard, MemoryShard)
+                shard.attach(prepared.prints(shard, method))
+            yield shard.count
+
+    def _attach(self, number: int, shard: FileShard, prepared: Prepared, method: Method) -> None:
+        """Open a shard's fingerprints, made now unless they are there."""
+        scheme, path = f"{method.scheme} | {prepared.scheme}", self._path(number, "prints")
+        try:
+            shard.attach(path, scheme)
+            shard.verify(self.threads)
+        except (NeardupError, FileNotFoundError):
+            write_prints(path, prepared.prints(shard, method), shard.count, scheme, self.threads)
+            shard.attach(path, scheme)
+
+    def _gathered(
+        self,
+        batches: Iterable[Incoming | TextBlock],
+        stack: ExitStack,
+        told: Callable[[int], None] | None,
+    ) -> Iterator[_Pending | FileShard]:
+        """Documents for one shard after another; for a shard that is there already, only the shard."""
+        extract = None
+        number = 0
+        there = self._there(number)
+        skip = there.count + len(there.failures) if there is not None else 0
+        pending = self._pending()
+        seen = 0
+        for batch in batches:
+            if told is not None:
+                told(len(batch))
+            start = 0
+            while start < len(batch):
+                if there is not None:
+                    take = min(skip - seen, len(batch) - start)
+                    start, seen = start + take, seen + take
+                    if seen == skip:
+                        self._check(there, batch, start)
+                        self.resumed += 1
+                        yield there
+                        number, seen = number + 1, 0
+                        there = self._there(number)
+                        skip = there.count + len(there.failures) if there is not None else 0
+                    continue
+                if isinstance(batch, TextBlock):
+                    pending.add_block(batch, start)
+                else:
+                    page = batch.html and self.config.html != "none"
+                    if page and extract is None:
+                        from neardup.web import HtmlExtractor
+
+                        extract = stack.enter_context(HtmlExtractor(self.config.html, workers=self.threads))
+                    _gather(pending, batch, start, extract if page else None)
+                start = len(batch)
+                if pending.used >= self.size or len(pending.ids) >= _MOST_DOCUMENTS:
+                    yield pending
+                    pending, number = self._pending(), number + 1
+                    # Beyond the first one missing nothing is taken over: shards are made in order.
+        if there is not None and seen:
+            raise DataError(
+                f"{there.path}: holds more documents than there are; start anew in another folder"
+            )
+        if pending.ids or pending.failures:
+            yield pending
+
+    def _there(self, number: int) -> FileShard | None:
+        if self.folder is None:
+            return None
+        path = self._path(number, "shard")
+        if not path.exists():
+            return None
+        try:
+            shard = FileShard(path, SHARD_SCHEME)
+            shard.verify(self.threads)
+        except NeardupError:  # damaged, as after a power cut: made again
+            return None
+        return shard
+
+    @staticmethod
+    def _check(shard: FileShard, batch: Incoming | TextBlock, end: int) -> None:
+        """The last document taken over must be the one that was there."""
+        if not shard.count:
+            return
+        last = np.array([shard.count - 1])
+        file = batch.file if isinstance(batch, TextBlock) else batch.files[end - 1]
+        here = (file, int(batch.rows[end - 1]))
+        was = (shard.file_names[int(shard.column("files")[-1])], int(shard.column("places")[-1]))
+        failed = {(file, row) for file, row, _ in shard.failures}
+        if here != was and here not in failed:
+            raise DataError(
+                f"{shard.path}: ends with row {was[1]} of {was[0]} ({shard.ids(last)[0]}), the input there with row "
+                f"{here[1]} of {here[0]}: the input has changed; start anew in another folder"
+            )
+
+    def _path(self, number: int, kind: str) -> Path:
+        assert self.folder is not None
+        return self.folder / f"{self.prefix}{number:05}.{kind}"
+
+    def _make(self, number: int, pending: _Pending | FileShard) -> Shard:
+        if isinstance(pending, FileShard):
+            if self.method is not None:
+                self._attach(number, pending, self.prepared, self.method)
+            return pending
+        ends, data = pending.ends(), pending.data
+        texts = _core.Texts()
+        texts.add_spans(data, np.concatenate([[0], ends])[: len(ends)].astype(np.int64), ends)
+        fingerprint = self.prepared.printer if self.method is not None else None
+        reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
+        columns = self._columns(pending, reading, ends)
+        prints: Prints | None = None
+        if self.method is not None:
+            assert reading.prints is not None
+            prints = self.method.kept(reading.prints, self.threads)
+        shard: Shard
+        if self.folder is None:
+            shard = MemoryShard(columns, data.copy(), ends, prints)
+        else:
+            shard = self._written(number, columns, data, ends, prints)
+        self._buffers.append(pending.buffer)
+        return shard
+
+    def _written(
+        self,
+        number: int,
+        columns: ShardColumns,
+        data: NDArray[np.uint8],
+        ends: NDArray[np.int64],
+        prints: Prints | None,
+    ) -> FileShard:
+        if prints is not None:
+            assert self.method is not None
+            scheme = f"{self.method.scheme} | {self.prepared.scheme}"
+            write_prints(self._path(number, "prints"), prints, len(ends), scheme, self.threads)
+        path = self._path(number, "shard")
+        write_shard(path, columns, data, ends, SHARD_SCHEME, self.threads)
+        shard = FileShard(path, SHARD_SCHEME)
+        if prints is not None:
+            shard.attach(self._path(number, "prints"), scheme)
+        return shard
+
+    def _columns(self, pending: _Pending, reading: Reading, ends: NDArray[np.int64]) -> ShardColumns:
+        documents, keep, filters = pending.documents, self.config.keep, self.config.filters
+        sizes = np.concatenate([np.empty(0, np.int64), *pending.sizes])
+        filtered = np.zeros(len(sizes), np.uint8)
+        if filters.active:
+            spans = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=False)  # none of no documents
+            taken = [pending.data[a:b].tobytes().decode("utf-8", "replace") for a, b in spans]
+            raw = [t if d is None else d.text for d, t in zip(documents, taken, strict=True)]
+            filtered = filters.check(raw, taken, reading.tokens, sizes)
+        file_names, files = _numbered(pending.files)
+        sources = pending.files
+        if keep.source is not None:
+            sources = [keep.source_of(_fields(document)) for document in documents]
+        source_names, source = _numbered(sources)
+        scores = np.full(len(sizes), np.nan)
+        if keep.score is not None:
+            scores[:] = [_score(document, keep.score) for document in documents]
+        return ShardColumns(
+            ids=pending.ids,
+            digests=reading.digests,
+            empty=reading.empty.astype(np.uint8),
+            filtered=filtered,
+            tokens=reading.tokens,
+            sizes=sizes,
+            files=files,
+            places=np.concatenate([np.empty(0, np.int64), *pending.places]),
+            sources=source,
+            scores=scores,
+            file_names=file_names,
+            source_names=source_names,
+            failures=tuple(pending.failures),
+        )
+
+
+def _gather(pending: _Pending, batch: Incoming, start: int, extractor: Any) -> None:
+    documents, files, rows = batch.documents[start:], batch.files[start:], batch.rows[start:]
+    if extractor is None:
+        pending.add_documents(documents, [document.text for document in documents], files, rows)
+        return
+    found = extractor.extract([document.text for document in documents])
+    reasons = {failure.row: failure.reason for failure in found.failures}
+    good = [i for i, text in enumerate(found.texts) if text is not None]
+    for i, text in enumerate(found.texts):
+        if text is None:
+            pending.failures.append((files[i], rows[i], reasons.get(i, "no text")))
+    pending.add_documents(
+        [documents[i] for i in good],
+        [found.texts[i] for i in good],
+        [files[i] for i in good],
+        [rows[i] for i in good],
+    )
+
+
+def _utf8(text: str) -> bytes:
+    """A text as UTF-8, its lone surrogates as U+FFFD."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(_utf8(text))
+
+
+def _numbered(names: list[str]) -> tuple[tuple[str, ...], Any]:
+    place = {name: i for i, name in enumerate(dict.fromkeys(names))}
+    return tuple(place), np.fromiter((place[name] for name in names), np.int32, len(names))
+
+
+def _fields(document: Document | None) -> Mapping[str, Any]:
+    assert document is not None, "documents whose fields are asked for come with them"
+    return document.meta
+
+
+def _score(document: Document | None, field_: str) -> float:
+    value = _fields(document).get(field_)
+    if value is None or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the largest float
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        name = document.id if document is not None else ""
+        raise DataError(f"{name}: {field_!r} is {value!r}, not a number to keep by") from None

@@ -1,0 +1,328 @@
+"""A shard: the columns of some successive documents, in memory or in one file that is whole or not there.
+
+docs/format.md, "Shard file", gives the bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.errors import FormatError
+from neardup.storage.column_file import BLOCK, ColumnFile
+from neardup.storage.column_writer import ColumnFileWriter
+
+__all__ = ["FileShard", "MemoryShard", "Prints", "Shard", "ShardColumns", "write_prints", "write_shard"]
+
+_MAGIC, _PRINTS_MAGIC = b"NDSHARD\0", b"NDPRINTS"
+_MOST_META = 64 << 20
+_VERIFIED = 16 << 20  # bytes read at a time to check them
+Rows = NDArray[np.int64]
+
+# The fingerprints of a shard's documents under names of their method's: `keys` [bands, n] and `alike` [n, 2], or
+# `codes` [n, words] and `ranks` [n, many], or `places` or `values` [n, many].
+Prints = Mapping[str, NDArray[Any]]
+
+# What every document has, whatever the method.
+_DTYPES: dict[str, Any] = {
+    "digests": np.dtype("<u8"),
+    "empty": np.dtype("u1"),
+    "filtered": np.dtype("u1"),
+    "tokens": np.dtype("<i8"),
+    "sizes": np.dtype("<i8"),
+    "files": np.dtype("<i4"),
+    "places": np.dtype("<i8"),
+    "sources": np.dtype("<i4"),
+    "scores": np.dtype("<f8"),
+}
+_PRINTS: dict[str, Any] = {
+    "keys": np.dtype("<u8"),
+    "alike": np.dtype("<u8"),
+    "codes": np.dtype("<u8"),
+    "ranks": np.dtype("u1"),
+    "places": np.dtype("<u8"),
+    "values": np.dtype("<u4"),
+}
+
+
+@dataclass(frozen=True)
+class ShardColumns:
+    """The columns of some documents, all of one length.
+
+    `digests` uint64[n, 2]; `empty` and `filtered` uint8, the latter a reason of `filters`; `tokens`; `sizes` in bytes
+    of the document as it was read; `files` and `places`: which of `file_names` and which row in it; `sources` into
+    `source_names`; `scores`, NaN where there is none. `failures` are pages that gave no text: file, row, reason.
+    """
+
+    ids: Sequence[str]
+    digests: NDArray[np.uint64]
+    empty: NDArray[np.uint8]
+    filtered: NDArray[np.uint8]
+    tokens: Rows
+    sizes: Rows
+    files: NDArray[np.int32]
+    places: Rows
+    sources: NDArray[np.int32]
+    scores: NDArray[np.float64]
+    file_names: tuple[str, ...]
+    source_names: tuple[str, ...]
+    failures: tuple[tuple[str, int, str], ...] = ()
+
+
+class Shard(Protocol):
+    """What the pipeline asks of a shard, wherever it lies."""
+
+    count: int
+    file_names: tuple[str, ...]
+    source_names: tuple[str, ...]
+    failures: tuple[tuple[str, int, str], ...]
+
+    def column(self, name: str) -> NDArray[Any]:
+        """A whole column."""
+        ...
+
+    def prints(self, name: str) -> NDArray[Any]:
+        """A column of fingerprints, in its own shape."""
+        ...
+
+    def keys(self, band: int) -> NDArray[np.uint64]:
+        """One band's keys of all documents."""
+        ...
+
+    def ids(self, rows: Rows) -> list[str]: ...
+
+    def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
+        """All ids as one buffer of UTF-8, and where each ends."""
+        ...
+
+    def text_bytes(self, rows: Rows) -> list[bytes]:
+        """The texts of some documents as UTF-8; rows ascend."""
+        ...
+
+    def release(self) -> None:
+        """Texts asked for are no longer in use; what they take of memory can go."""
+        ...
+
+    def texts(self, rows: Rows) -> _core.Texts:
+        """The texts of some documents, to be compared; rows ascend."""
+        ...
+
+
+class MemoryShard:
+    """A shard held in memory: text i is the UTF-8 of `data` up to `ends[i]`."""
+
+    def __init__(
+        self, columns: ShardColumns, data: NDArray[np.uint8], ends: Rows, prints: Prints | None = None
+    ) -> None:
+        self._columns, self._data, self._prints = columns, data, prints
+        self._begins, self._ends = np.concatenate([[0], ends[:-1]])[: len(ends)], ends
+        self.count = len(columns.ids)
+        self.file_names, self.source_names = columns.file_names, columns.source_names
+        self.failures = columns.failures
+
+    def column(self, name: str) -> NDArray[Any]:
+        found: NDArray[Any] = getattr(self._columns, name)
+        return found
+
+    def attach(self, prints: Prints) -> None:
+        """Give it its fingerprints."""
+        self._prints = prints
+
+    @property
+    def kept(self) -> Prints:
+        """All columns of fingerprints that its method keeps."""
+        assert self._prints is not None, "fingerprints are made before they are searched"
+        return self._prints
+
+    def prints(self, name: str) -> NDArray[Any]:
+        return self.kept[name]
+
+    def keys(self, band: int) -> NDArray[np.uint64]:
+        keys: NDArray[np.uint64] = self.prints("keys")[band]
+        return keys
+
+    def ids(self, rows: Rows) -> list[str]:
+        return [self._columns.ids[row] for row in rows.tolist()]
+
+    def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
+        return _joined([name.encode() for name in self._columns.ids])
+
+    def release(self) -> None:
+        pass
+
+    def text_bytes(self, rows: Rows) -> list[bytes]:
+        spans = zip(self._begins[rows].tolist(), self._ends[rows].tolist(), strict=True)
+        return [self._data[a:b].tobytes() for a, b in spans]
+
+    def texts(self, rows: Rows) -> _core.Texts:
+        texts = _core.Texts()
+        texts.add_spans(self._data, self._begins[rows], self._ends[rows])
+        return texts
+
+
+def write_shard(
+    path: str | PathLike[str],
+    columns: ShardColumns,
+    data: NDArray[np.uint8],
+    ends: Rows,
+    scheme: str,
+    threads: int = 1,
+) -> None:
+    """Write a shard; it appears under its name when it is whole. Not synced: it is made to outlive a killed process,
+    and checksums tell if it did not outlive a power cut."""
+    names = [name.encode() for name in columns.ids]
+    meta = {
+        "files": columns.file_names,
+        "sources": columns.source_names,
+        "failures": columns.failures,
+    }
+    parts: dict[str, NDArray[Any]] = {
+        name: np.ascontiguousarray(getattr(columns, name), dtype) for name, dtype in _DTYPES.items()
+    }
+    parts["ids"], parts["idends"] = _joined(names)
+    parts["texts"], parts["ends"] = data, ends.astype("<i8")
+    parts["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
+    _write(path, _MAGIC, scheme, len(names), parts, threads)
+
+
+def write_prints(
+    path: str | PathLike[str], prints: Prints, count: int, scheme: str, threads: int = 1
+) -> None:
+    """Write the fingerprints of a shard's documents, in a file beside it."""
+    parts: dict[str, NDArray[Any]] = {
+        name: np.ascontiguousarray(column, _PRINTS[name]) for name, column in prints.items()
+    }
+    shapes = json.dumps({name: list(column.shape) for name, column in prints.items()})
+    parts["meta"] = np.frombuffer(shapes.encode(), np.uint8)
+    _write(path, _PRINTS_MAGIC, scheme, count, parts, threads)
+
+
+def _write(
+    path: str | PathLike[str],
+    magic: bytes,
+    scheme: str,
+    count: int,
+    columns: Mapping[str, NDArray[Any]],
+    threads: int,
+) -> None:
+    layout = [(name, BLOCK, column.nbytes) for name, column in columns.items()]
+    with ColumnFileWriter(
+        path, magic=magic, flags=0, bits=64, scheme=scheme, parameter=0, columns=layout, durable=False
+    ) as writer:
+        for name, column in columns.items():
+            writer.append(name, column, threads)
+        writer.finish(count)
+
+
+class FileShard:
+    """A shard in a file. Opening checks its header; columns are checked as they are read. Texts are mapped, and given
+    back by `release`; everything else is read."""
+
+    def __init__(self, path: str | PathLike[str], scheme: str | None = None) -> None:
+        self._file = file = ColumnFile(path, _MAGIC)
+        self.path, self.count, self.scheme = file.path, file.header.count, file.header.scheme
+        if scheme is not None and scheme != self.scheme:
+            raise FormatError(file.path, f"a shard of scheme {scheme}", f"one of {self.scheme}")
+        for name, dtype in _DTYPES.items():
+            width = 2 if name == "digests" else 1
+            if file.length(name) != self.count * width * dtype.itemsize:
+                raise file.damage(f"a column {name} of {self.count} documents", f"{file.length(name)} bytes")
+        for name in ("ends", "idends"):
+            if file.length(name) != 8 * self.count:
+                raise file.damage(f"a column {name} of {self.count} documents", f"{file.length(name)} bytes")
+        if file.length("meta") > _MOST_META:
+            raise file.damage("a shard's facts", f"{file.length('meta')} bytes of them")
+        meta = json.loads(file.read("meta", 0, file.length("meta")).tobytes())
+        self.file_names: tuple[str, ...] = tuple(meta["files"])
+        self.source_names: tuple[str, ...] = tuple(meta["sources"])
+        self.failures = tuple((str(f), int(row), str(why)) for f, row, why in meta["failures"])
+        self._sound: set[str] = set()  # columns of ends that were found to ascend
+        self._prints: ColumnFile | None = None
+        self._shapes: dict[str, list[int]] = {}
+
+    def attach(self, path: str | PathLike[str], scheme: str) -> None:
+        """Open the file of its fingerprints; FormatError if they are of another scheme or of other documents."""
+        file = ColumnFile(path, _PRINTS_MAGIC)
+        if (file.header.count, file.header.scheme) != (self.count, scheme):
+            got = f"{file.header.count} of {file.header.scheme}"
+            raise file.damage(f"{self.count} fingerprints of {scheme}", got)
+        shapes = json.loads(file.read("meta", 0, min(file.length("meta"), _MOST_META)).tobytes())
+        for name, shape in shapes.items():
+            if int(np.prod(shape)) * _PRINTS[name].itemsize != file.length(name):
+                raise file.damage(f"a column {name} of shape {shape}", f"{file.length(name)} bytes")
+        self._prints, self._shapes = file, shapes
+
+    def verify(self, threads: int = 1) -> None:
+        """Raise FormatError unless all columns, of its fingerprints too, are as they were written."""
+        for file in [self._file] if self._prints is None else [self._file, self._prints]:
+            for column in file.header.columns:
+                for start in range(0, column.length, _VERIFIED):
+                    file.read(column.name, start, min(start + _VERIFIED, column.length), threads)
+
+    def column(self, name: str) -> NDArray[Any]:
+        data: NDArray[Any] = self._file.read(name, 0, self._file.length(name)).view(_DTYPES[name])
+        return data.reshape(-1, 2) if name == "digests" else data
+
+    def prints(self, name: str) -> NDArray[Any]:
+        assert self._prints is not None, "fingerprints are made before they are searched"
+        data: NDArray[Any] = self._prints.read(name, 0, self._prints.length(name)).view(_PRINTS[name])
+        return data.reshape(self._shapes[name])
+
+    def keys(self, band: int) -> NDArray[np.uint64]:
+        assert self._prints is not None, "fingerprints are made before they are searched"
+        size = 8 * self.count
+        return self._prints.read("keys", band * size, (band + 1) * size).view("<u8")
+
+    def ids(self, rows: Rows) -> list[str]:
+        data, begins, ends = self._spans("ids", "idends", rows)
+        return [data[a:b].tobytes().decode() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+    def texts(self, rows: Rows) -> _core.Texts:
+        texts = _core.Texts()
+        texts.add_spans(*self._spans("texts", "ends", rows))
+        return texts
+
+    def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
+        ends = self._file.read("idends", 0, 8 * self.count).view("<i8").astype(np.int64)
+        return self._file.read("ids", 0, self._file.length("ids")), ends
+
+    def text_bytes(self, rows: Rows) -> list[bytes]:
+        data, begins, ends = self._spans("texts", "ends", rows)
+        return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+    def _spans(self, name: str, ends_name: str, rows: Rows) -> tuple[NDArray[np.uint8], Rows, Rows]:
+        """The mapped column in which the texts of these rows lie, and where, once their blocks are checked."""
+        file, ends = self._file, self._ends(ends_name, name)
+        begins = np.concatenate([[0], ends])[rows]
+        wanted = ends[rows]
+        blocks = np.zeros(-(-file.length(name) // BLOCK) + 1, np.int64)
+        # How many texts begin in or before each block, less those that ended before it: above 0, it is needed.
+        filled = wanted > begins
+        np.add.at(blocks, begins[filled] // BLOCK, 1)
+        np.add.at(blocks, (wanted[filled] - 1) // BLOCK + 1, -1)
+        file.check(name, np.flatnonzero(np.cumsum(blocks[:-1])))
+        return file.unchecked(name), begins, wanted
+
+    def _ends(self, name: str, of: str) -> Rows:
+        ends: Rows = self._file.column(name).view("<i8").astype(np.int64, copy=False)
+        if name in self._sound:
+            return ends
+        if len(ends) and (ends[0] < 0 or np.any(np.diff(ends) < 0) or ends[-1] != self._file.length(of)):
+            raise self._file.damage(f"ascending ends of {of}", "others")
+        self._sound.add(name)
+        return ends
+
+    def release(self) -> None:
+        self._file.release()
+
+
+def _joined(items: Sequence[bytes]) -> tuple[NDArray[np.uint8], Rows]:
+    ends = np.cumsum(np.fromiter(map(len, items), np.int64, len(items)))
+    return np.frombuffer(b"".join(items), np.uint8), ends

@@ -1,0 +1,221 @@
+"""Templates of sources: what recurs across the pages of a site, learnt by frequency, shown as text and taken out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.config.config import Config, Templates
+from neardup.features.lines import Lines, without_lines
+from neardup.features.normalize import Normalize, normalize, tokens
+from neardup.features.shingles import Shingles, TextFeatures
+from neardup.features.weights import Common
+from neardup.fingerprints.one_pass import digest
+from neardup.pipeline.corpus import Corpus
+from neardup.pipeline.fit import Prepared, prepare, template_lines
+from neardup.pipeline.inputs import incoming
+from neardup.pipeline.run import first_rows
+from neardup.pipeline.sharder import Sharder
+from neardup.values.threads import check_threads
+
+__all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
+
+_SHOWN_FROM = 50  # documents of a source looked at for passages to show
+_LONGEST = 40  # words of a passage shown
+
+
+@dataclass(frozen=True)
+class SourceTemplate:
+    """What recurs in one source. `features` and `lines` are how many were learnt, `share` is the part of its documents'
+    features that they are. `passages` and `line_samples` are (text, documents it is in) of the most frequent."""
+
+    source: str
+    documents: int
+    features: int
+    lines: int
+    share: float
+    passages: tuple[tuple[str, int], ...]
+    line_samples: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class LearntTemplates:
+    """What was learnt of the sources that have documents enough; `small` ones have not, and are left as they are.
+
+    `exact` counts the documents that have the words of an earlier one: as they are, then without template lines, then
+    with digits, dates and session ids folded as well. What it gains needs no search for near-duplicates any more.
+    `figures` counts those of the last step that differ in what was folded alone: look at them before you fold.
+    """
+
+    sources: tuple[SourceTemplate, ...]
+    small: int
+    documents: int
+    settings: Templates
+    exact: tuple[int, int, int]
+    figures: int
+    lines: Mapping[str, NDArray[np.uint64]] = field(repr=False)
+    features: TextFeatures = field(default_factory=Shingles, repr=False)
+
+    def strip(self, text: str, source: str = "") -> str:
+        """A text of a source without the source's template lines; as it is, if nothing else would be left."""
+        known = self.lines.get(source)
+        return text if known is None else _stripped([text], known, self.features, 1)[0]
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything but the lists of lines, as plain JSON values."""
+        return {
+            "documents": self.documents,
+            "small_sources": self.small,
+            "settings": asdict(self.settings),
+            "exact": dict(zip(("before", "without_lines", "folded"), self.exact, strict=True)),
+            "figures": self.figures,
+            "sources": [asdict(source) for source in self.sources],
+        }
+
+
+def learn_templates(
+    documents: Any, config: Config | None = None, *, samples: int = 5, threads: int = 1
+) -> LearntTemplates:
+    """Learn what recurs in more than `config.templates.share` of the documents of each source.
+
+    `documents` as for `dedup`. Sources are files, or what `config.keep.source` says. Features are those the config
+    compares; lines are whole lines of text, equal where their words are. Texts are held in memory.
+    """
+    check_threads(threads)
+    config = config or Config()
+    settings = config.templates or Templates()
+    config = replace(config, templates=settings, near=True)
+    _, batches = incoming(documents, config)
+    corpus = Corpus(Sharder(config, Prepared.untaught(config, threads), threads=threads).shards(batches))
+    prepared = prepare(config, corpus, threads=threads)
+    texts = [
+        text.decode("utf-8", "replace")
+        for part in corpus.shards
+        for text in part.text_bytes(np.arange(part.count))
+    ]
+    names, how = corpus.source_names, config.compared.normalize
+    found, lines = [], {}
+    live = np.flatnonzero(~corpus.out)
+    for number, one in sorted(prepared.templates.items()):
+        rows = live[corpus.sources[live] == number]
+        mine = [texts[row] for row in rows]
+        keys, counts = template_lines(corpus, rows, config, threads)
+        lines[names[number]] = keys
+        found.append(
+            SourceTemplate(
+                names[number],
+                len(rows),
+                len(one.compared.frequencies.hashes),
+                len(keys),
+                _share(mine, config.compared, one.compared, threads),
+                _passages(mine, config.compared, one.compared, samples),
+                _line_samples(mine, keys, counts, config.compared, samples, threads),
+            )
+        )
+    learnt = LearntTemplates(
+        tuple(found),
+        len(np.unique(corpus.sources[live])) - len(found),
+        len(corpus),
+        settings,
+        (0, 0, 0),
+        0,
+        lines,
+        config.compared,
+    )
+    stripped = list(texts)
+    for number in prepared.templates:
+        rows = np.flatnonzero(corpus.sources == number)
+        made = _stripped([texts[row] for row in rows], lines[names[number]], config.compared, threads)
+        for row, text in zip(rows.tolist(), made, strict=True):
+            stripped[row] = text
+    plain = replace(how, digits="keep", dates="keep", ids="keep").without_words()
+    folded = replace(plain, digits="fold", dates="fold", ids="fold")
+    first = [
+        _firsts(some, each, threads) for some, each in ((texts, plain), (stripped, plain), (stripped, folded))
+    ]
+    gone = [int((part != np.arange(len(part))).sum()) for part in first]
+    only = int((first[1] != first[1][first[2]]).sum())
+    return replace(learnt, exact=(gone[0], gone[1], gone[2]), figures=only)
+
+
+def _firsts(texts: Sequence[str], how: Normalize, threads: int) -> NDArray[np.int64]:
+    made = digest(texts, normalized=how, threads=threads)
+    return first_rows(np.ascontiguousarray(made.digests).view("<u8").reshape(-1, 2), made.empty)
+
+
+def _stripped(
+    texts: Sequence[str], known: NDArray[np.uint64], features: TextFeatures, threads: int
+) -> list[str]:
+    raw = [text.encode("utf-8", "replace") for text in texts]
+    return [text.decode() for text in without_lines(raw, known, features, threads)]
+
+
+def _line_samples(
+    texts: Sequence[str],
+    keys: NDArray[np.uint64],
+    counts: NDArray[np.int64],
+    features: TextFeatures,
+    most: int,
+    threads: int,
+) -> tuple[tuple[str, int], ...]:
+    """The most frequent of the lines as their words, with how many texts have each."""
+    top = np.lexsort((keys, -counts))[:most]
+    wanted = {int(keys[i]): int(counts[i]) for i in top}
+    found: dict[int, str] = {}
+    for start in range(0, len(texts), _SHOWN_FROM):
+        if len(found) == len(wanted):
+            break
+        lines = Lines(
+            [text.encode("utf-8", "replace") for text in texts[start : start + _SHOWN_FROM]],
+            features,
+            threads,
+        )
+        for i in np.flatnonzero(np.isin(lines.keys, keys[top])).tolist():
+            raw = lines.data[lines.begins[i] : lines.ends[i]].tobytes().decode()
+            found.setdefault(int(lines.keys[i]), normalize([raw], features.normalize)[0])
+    ranked = sorted(((found[key], count) for key, count in wanted.items()), key=lambda one: (-one[1], one[0]))
+    return tuple(ranked)
+
+
+def _share(texts: Sequence[str], features: TextFeatures, common: Common, threads: int) -> float:
+    """What part of the texts' features is common."""
+    every = features.extract(texts, threads=threads).hashes
+    return float(np.isin(every, common.frequencies.hashes).mean()) if len(every) else 0.0
+
+
+def _passages(
+    texts: Sequence[str], features: TextFeatures, common: Common, most: int
+) -> tuple[tuple[str, int], ...]:
+    """Runs of words all of whose features are common, those in most texts first, then the longest, with how many texts
+    have each. They are taken from some texts, spread over all."""
+    step = -(-len(texts) // _SHOWN_FROM) or 1
+    seen: Counter[str] = Counter()
+    for text in texts[::step]:
+        seen.update(set(_runs(text, features.unweighted(), common)))
+    runs = sorted(seen, key=lambda run: (-seen[run], -len(run), run))[:most]
+    counts: Counter[str] = Counter()
+    for start in range(0, len(texts), _SHOWN_FROM):
+        for words in tokens(texts[start : start + _SHOWN_FROM], features.normalize):
+            text = f" {' '.join(words)} "
+            counts.update(run for run in runs if f" {run.removesuffix(' …')} " in text)
+    return tuple((run, counts[run]) for run in sorted(runs, key=lambda run: (-counts[run], -len(run), run)))
+
+
+def _runs(text: str, features: TextFeatures, common: Common) -> Iterator[str]:
+    words = tokens([text], features.normalize)[0]
+    width = min(features.width, len(words))
+    if not width or features.unit.name != "words":
+        return
+    shingles = [" ".join(words[i : i + width]) for i in range(len(words) - width + 1)]
+    made = features.extract(shingles)
+    hashes = made.hashes[made.offsets[:-1]]
+    known = np.isin(hashes, common.frequencies.hashes)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], known, [False]]).astype(np.int8)))
+    for begin, end in edges.reshape(-1, 2).tolist():
+        run = words[begin : end + width - 1]
+        yield " ".join(run[:_LONGEST]) + (" …" if len(run) > _LONGEST else "")

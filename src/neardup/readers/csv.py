@@ -1,0 +1,114 @@
+"""CSV and TSV with a header line, quoted as spreadsheets do."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from typing import Any
+
+from neardup.errors import ConfigError
+from neardup.readers.compression import Stream
+from neardup.readers.interface import Opened, Terms
+from neardup.readers.layout import Row, find_layout
+from neardup.readers.limits import Limits
+from neardup.readers.lines import lines
+from neardup.readers.sources import Source
+
+__all__ = ["DELIMITERS", "open_delimited"]
+
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+_MOST_FIELDS = 1 << 20
+
+
+class _TooLong(Exception):
+    """A line or a record is beyond the limits; the reader may go on with the next line."""
+
+
+class _Feed:
+    """Lines for the csv module. Unlike a generator it survives the exceptions it raises."""
+
+    def __init__(self, stream: Stream, limits: Limits, delimiter: str) -> None:
+        self._lines, self._limit = lines(stream, limits.line_bytes), limits.line_bytes
+        self._delimiter = delimiter.encode()
+        self.record = 0  # bytes since the record began: a quote never closed must not take in the whole file
+
+    def __iter__(self) -> _Feed:
+        return self
+
+    def __next__(self) -> str:
+        _, data, whole = next(self._lines)
+        self.record += len(data)
+        if not whole or self.record > self._limit:
+            raise _TooLong(f"a record of over {self._limit:,} bytes")
+        if len(data) > _MOST_FIELDS and self._fields(data) > _MOST_FIELDS:
+            raise _TooLong(f"a line with over {_MOST_FIELDS:,} fields")
+        # Bytes that are no UTF-8 pass as surrogates, so that the row they stand in is rejected and no other.
+        return data.decode("utf-8", "surrogateescape") + "\n"
+
+    def _fields(self, data: bytes) -> int:
+        return sum(part.count(self._delimiter) for part in data.split(b'"')[::2])
+
+
+def open_delimited(source: Source, terms: Terms) -> Opened:
+    stream = Stream(source.open(), terms.limits)
+    try:
+        delimiter = DELIMITERS[source.format]
+        feed = _Feed(stream, terms.limits, delimiter)
+        reader = csv.reader(feed, delimiter=delimiter)
+        header = _header(source, reader, terms)
+        layout = find_layout(header, terms.text, terms.id, source.name) if header else None
+    except BaseException:
+        stream.close()
+        raise
+    if header is None or layout is None:
+        stream.close()
+        if stream.damage:
+            terms.rejects.add(source.name, None, "damaged file", stream.damage)
+        return Opened(iter(()))
+    return Opened(_rows(source, stream, feed, reader, header, terms), layout)
+
+
+def _header(source: Source, reader: Any, terms: Terms) -> list[str] | None:
+    try:
+        header = _next(reader, terms.limits)
+    except (_TooLong, csv.Error) as error:
+        raise ConfigError(f"{source.name}: its first line is no header: {error}") from error
+    return header
+
+
+def _next(reader: Any, limits: Limits) -> list[str] | None:
+    """The next record, None at the end. The csv module keeps its bound for the whole process: it is put back."""
+    before = csv.field_size_limit(limits.document_bytes)
+    try:
+        record: list[str] | None = next(reader, None)
+    finally:
+        csv.field_size_limit(before)
+    return record
+
+
+def _rows(
+    source: Source, stream: Stream, feed: _Feed, reader: Any, header: list[str], terms: Terms
+) -> Iterator[Row]:
+    row, width, rejects = 0, len(header), terms.rejects
+    with stream:
+        while True:
+            feed.record = 0
+            try:
+                record = _next(reader, terms.limits)
+            except (_TooLong, csv.Error) as error:
+                row += 1
+                large = isinstance(error, _TooLong) or "field larger" in str(error)
+                rejects.add(source.name, row, "too large" if large else "bad CSV", str(error))
+                continue
+            if record is None:
+                break
+            if not record:
+                continue
+            row += 1
+            if len(record) != width:
+                detail = f"{len(record)} fields where the header has {width}"
+                rejects.add(source.name, row, "bad CSV", detail, "|".join(record[:8])[:400])
+                continue
+            yield row, dict(zip(header, record, strict=True))
+        if stream.damage:
+            rejects.add(source.name, row + 1, "damaged file", stream.damage)

@@ -1,0 +1,32 @@
+"""What every format gives the reader: rows, and their layout when it is known beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from neardup.readers.layout import Layout, Row
+from neardup.readers.limits import Limits
+from neardup.readers.rejects import Rejects
+
+__all__ = ["Opened", "Terms"]
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What holds for the whole of a read: bounds, the sink, the columns wanted (None: all), rows at a time."""
+
+    limits: Limits
+    rejects: Rejects
+    text: str | None
+    id: str | None
+    columns: frozenset[str] | None
+    batch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """The rows of one input, and their layout where a header or schema tells it before the first row."""
+
+    rows: Iterator[Row]
+    layout: Layout | None = None

@@ -1,0 +1,99 @@
+"""JSON Lines: one object a line, in UTF-8."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn
+
+from neardup.readers.compression import Stream
+from neardup.readers.interface import Opened, Terms
+from neardup.readers.layout import Row
+from neardup.readers.lines import Line, lines
+from neardup.readers.sources import Source
+
+__all__ = ["DEEPEST", "decoded", "open_jsonl", "too_deep"]
+
+# A fixed bound on nesting: a decoder's own depends on the stack it is called from, and the answer must not.
+DEEPEST = 500
+
+_STRINGS = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"')
+_BRACKETS = re.compile(_STRINGS.pattern + rb"|[\[\]{}]")
+
+
+def open_jsonl(source: Source, terms: Terms) -> Opened:
+    return Opened(_rows(source, terms))
+
+
+def _rows(source: Source, terms: Terms) -> Iterator[Row]:
+    with Stream(source.open(), terms.limits) as stream:
+        last = [0]
+        yield from decoded(lines(stream, terms.limits.line_bytes), source.name, terms, last)
+        if stream.damage:
+            terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
+
+
+def decoded(
+    numbered: Iterable[Line], name: str, terms: Terms, last: list[int] | None = None
+) -> Iterator[Row]:
+    """The objects that lines hold, those that hold none rejected; `last` is told the number of the latest line."""
+    decode, limits, rejects = _decoder(), terms.limits, terms.rejects
+    for number, line, whole in numbered:
+        if last is not None:
+            last[0] = number
+        if not whole:
+            rejects.add(name, number, "too large", f"a line of over {limits.line_bytes:,} bytes", line)
+            continue
+        if line.isspace() or not line:
+            continue
+        # What lies outside of strings is what takes many times its size once decoded.
+        if len(line) > limits.meta_bytes and len(_STRINGS.sub(b"", line)) > limits.meta_bytes:
+            rejects.add(name, number, "too large", "a line with too much besides strings", line)
+            continue
+        if too_deep(line):
+            rejects.add(name, number, "bad JSON", "nested too deeply", line)
+            continue
+        try:
+            record = decode(line)
+        except UnicodeDecodeError as error:
+            rejects.add(name, number, "invalid encoding", str(error.reason), line)
+            continue
+        except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors too
+            rejects.add(name, number, "bad JSON", str(error), line)
+            continue
+        if not isinstance(record, dict):
+            rejects.add(name, number, "wrong type", "the line is not a JSON object", line)
+            continue
+        yield number, record
+
+
+def too_deep(line: bytes) -> bool:
+    """Whether objects and lists stand in each other more than DEEPEST deep."""
+    if line.count(b"[") + line.count(b"{") <= DEEPEST:
+        return False
+    depth = 0
+    for found in _BRACKETS.finditer(line):
+        sign = line[found.start()]
+        depth += (sign in b"[{") - (sign in b"]}")
+        if depth > DEEPEST:
+            return True
+    return False
+
+
+def _decoder() -> Callable[[bytes], Any]:
+    try:
+        import msgspec
+    except ImportError:
+        return _decode
+    decode: Callable[[bytes], Any] = msgspec.json.Decoder().decode
+    return decode
+
+
+def _decode(line: bytes) -> Any:
+    """The standard library's decoder, as strict as msgspec: UTF-8 alone, no NaN."""
+    return json.loads(line.decode("utf-8"), parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not JSON")

@@ -1,0 +1,143 @@
+"""Mailboxes (mbox): one mail is one document, its subject and body, named by its Message-ID."""
+
+from __future__ import annotations
+
+import email
+import email.policy
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+from neardup.readers.compression import Stream
+from neardup.readers.interface import Opened, Terms
+from neardup.readers.layout import Layout, Row
+from neardup.readers.lines import lines
+from neardup.readers.sources import Source
+
+__all__ = ["open_mbox"]
+
+_LAYOUT = Layout("text", "id", ("id", "date", "from", "to", "subject", "text"))
+_FROM = b"From "
+_QUOTED = re.compile(rb">+From ")
+_PARTS = 1000  # a mail of more parts is made to be slow
+
+
+def open_mbox(source: Source, terms: Terms) -> Opened:
+    return Opened(_rows(source, terms), layout=_LAYOUT)
+
+
+def _rows(source: Source, terms: Terms) -> Iterator[Row]:
+    limit, rejects = terms.limits.document_bytes, terms.rejects
+    held: list[bytes] = []
+    row, size, blank = 0, 0, True
+    with Stream(source.open(), terms.limits) as stream:
+        for _, line, whole in lines(stream, terms.limits.line_bytes):
+            if line.startswith(_FROM) and blank:
+                if row:
+                    yield from _mail(source, terms, row, held, size)
+                row, held, size = row + 1, [], 0
+            elif row == 0 and line.strip():
+                rejects.add(source.name, 1, "not a mailbox", "an mbox begins with a line 'From '", line[:200])
+                return
+            elif row:
+                size += len(line) + 1 if whole else limit + 1
+                if size <= limit:
+                    held.append(line[1:] if _QUOTED.match(line) else line)
+            blank = not line.strip()
+        damage = stream.damage
+    if damage:
+        rejects.add(source.name, row + 1, "damaged file", damage)
+    if row and not damage:
+        yield from _mail(source, terms, row, held, size)
+
+
+def _mail(source: Source, terms: Terms, row: int, held: list[bytes], size: int) -> Iterator[Row]:
+    limit, rejects = terms.limits.document_bytes, terms.rejects
+    if size > limit:
+        rejects.add(
+            source.name, row, "too large", f"a mail of over {limit:,} bytes", b"\n".join(held[:5])[:200]
+        )
+        return
+    try:
+        message = email.message_from_bytes(b"\n".join(held), policy=email.policy.compat32)
+        subject = _header(message, "Subject")
+        record = {
+            "id": _header(message, "Message-ID").strip("<> "),
+            "date": _header(message, "Date") or None,
+            "from": _header(message, "From") or None,
+            "to": _header(message, "To") or None,
+            "subject": subject,
+            "text": "\n\n".join(filter(None, (subject, _body(message)))),
+        }
+    except (ValueError, LookupError, RecursionError, AttributeError, TypeError, IndexError) as error:
+        # The parser of the standard library raises these over malformed mail.
+        rejects.add(source.name, row, "bad mail", f"{type(error).__name__}: {error}"[:200])
+        return
+    yield row, record
+
+
+def _header(message: Any, name: str) -> str:
+    """A header as characters on one line, encoded words decoded; whatever cannot be is left as it was."""
+    value = message.get(name)
+    if value is None:
+        return ""
+    from email.header import decode_header
+
+    try:
+        parts = decode_header(str(value))
+    except (ValueError, LookupError):
+        parts = [(str(value), None)]
+    text = "".join(_decoded(part, charset) if isinstance(part, bytes) else part for part, charset in parts)
+    return " ".join(_sound(text).split())
+
+
+def _body(message: Any) -> str:
+    """The text of a mail: its plain parts, or, where there are none, the words of its HTML parts."""
+    plain: list[str] = []
+    pages: list[str] = []
+    for number, part in enumerate(message.walk()):
+        if number > _PARTS:
+            raise ValueError(f"more than {_PARTS} parts")
+        if part.is_multipart() or part.get_content_disposition() == "attachment":
+            continue
+        kind = part.get_content_type()
+        if kind not in ("text/plain", "text/html"):
+            continue
+        data = part.get_payload(decode=True)
+        text = _sound(_decoded(data if isinstance(data, bytes) else b"", part.get_content_charset()))
+        (plain if kind == "text/plain" else pages).append(text)
+    if any(text.strip() for text in plain):
+        return "\n".join(plain).strip()
+    return "\n".join(_words(page) for page in pages).strip()
+
+
+def _decoded(data: bytes, charset: str | None) -> str:
+    for name in (charset, "utf-8"):
+        if name:
+            try:
+                return data.decode(name)
+            except (LookupError, UnicodeError, ValueError):
+                pass
+    return data.decode("cp1252", "replace")
+
+
+def _sound(text: str) -> str:
+    """Without lone surrogates, which the parser makes of bytes that are no ASCII."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _words(page: str) -> str:
+    """The words of a mail's HTML, styles and scripts left out; linear in its length whatever it holds."""
+    first, *parts = page.split("<")
+    kept, unseen = [first], ""
+    for part in parts:
+        tag, _, text = part.partition(">")
+        name = tag[:7].lower()
+        if unseen:
+            unseen = "" if name.startswith(unseen) else unseen
+        elif name.startswith(("style", "script")):
+            unseen = f"/{name[:5]}"
+        if not unseen:
+            kept.append(text)
+    return " ".join(unescape(" ".join(kept)).split())

@@ -1,0 +1,283 @@
+"""read(): documents out of anything, as a stream of batches."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from io import RawIOBase
+from os import PathLike
+from typing import Any, BinaryIO, cast
+
+from neardup.errors import ConfigError
+from neardup.readers.csv import open_delimited
+from neardup.readers.document import Document
+from neardup.readers.interface import Opened, Terms
+from neardup.readers.jsonl import open_jsonl
+from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
+from neardup.readers.layout import Layout, Shaping
+from neardup.readers.limits import Limits
+from neardup.readers.mbox import open_mbox
+from neardup.readers.parquet import open_arrow, open_parquet
+from neardup.readers.rejects import Rejects
+from neardup.readers.sources import Source, find_sources
+from neardup.readers.tables import NAME, open_object
+from neardup.readers.text_files import open_page
+from neardup.readers.warc import open_warc
+from neardup.values.wording import counted
+
+__all__ = ["OPEN", "Batch", "Reader", "read", "read_again"]
+
+OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
+    "jsonl": open_jsonl,
+    "csv": open_delimited,
+    "tsv": open_delimited,
+    "parquet": open_parquet,
+    "arrow": open_arrow,
+    "text": open_page,
+    "html": open_page,
+    "warc": open_warc,
+    "mbox": open_mbox,
+}
+_BATCH_CHARACTERS = 32 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Batch(Sequence[Document]):
+    """Some documents of one layout, in order, with the file and row (from 1) each came from."""
+
+    documents: list[Document]
+    files: list[str]
+    rows: list[int]
+    layout: Layout
+
+    def __len__(self) -> int:
+        return len(self.documents)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.documents[index]
+
+    def __iter__(self) -> Iterator[Document]:
+        return iter(self.documents)
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """The rows as they were in the input, columns in their order."""
+        return map(self.layout.record, self.documents)
+
+
+class Reader:
+    """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
+
+    `rejects` holds the counts of the last or current pass. With `digesting` set, `digests` has the SHA-256 of each file
+    read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it
+    has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
+    """
+
+    def __init__(
+        self,
+        source: Any,
+        terms: Terms,
+        files: list[Source] | None,
+        sink: str | PathLike[str] | Rejects | None,
+    ) -> None:
+        self._source, self._terms, self._sink = source, terms, sink
+        self.files = files
+        self.rejects = terms.rejects
+        self.bytes_read = 0
+        self.digesting = False
+        self.digests: dict[str, str] = {}
+        self.bytes_total = sum(file.size or 0 for file in files or ())
+        self._before: Layout | None = None
+
+    def __repr__(self) -> str:
+        if self.files is None:
+            return f"<Reader of a {type(self._source).__name__}>"
+        names = ", ".join(file.name for file in self.files[:2]) + (", ..." if len(self.files) > 2 else "")
+        return f"<Reader of {counted(len(self.files), 'file')}: {names}>"
+
+    def documents(self) -> Iterator[Document]:
+        """The documents one by one."""
+        for batch in self:
+            yield from batch
+
+    def __iter__(self) -> Iterator[Batch]:
+        return self._pass(self._batches)
+
+    def blocks(self) -> Iterator[Batch | TextBlock]:
+        """The same documents; those of JSONL files as columns of ids and texts without the rest, which is several
+        times faster."""
+        return self._pass(self._blocks)
+
+    def _pass(self, run: Callable[[Terms], Iterator[Any]]) -> Iterator[Any]:
+        terms = self._terms
+        if isinstance(self._sink, Rejects):
+            yield from run(terms)
+            return
+        rejects = Rejects(self._sink)
+        rejects.skipped.update(terms.rejects.skipped)
+        self.rejects = rejects
+        with rejects:
+            yield from run(Terms(terms.limits, rejects, terms.text, terms.id, terms.columns, terms.batch))
+
+    def _blocks(self, terms: Terms) -> Iterator[Batch | TextBlock]:
+        if self.files is None or any(file.format != "jsonl" for file in self.files):
+            yield from self._batches(terms)
+            return
+        self.bytes_read = before = 0
+        layout = [self._before] if self._before is not None else []
+        for file in self.files:
+            counted = replace(file, open=partial(_counted, file, self))
+            yield from jsonl_blocks(counted, terms, layout)
+            before += file.size or 0
+            self.bytes_read = before
+
+    def _batches(self, terms: Terms) -> Iterator[Batch]:
+        documents: list[Document] = []
+        files: list[str] = []
+        rows: list[int] = []
+        layout = self._before
+        size = 0
+        for shaping in self._shapings(terms):
+            shaping.fallback = layout
+            for row, document in shaping:
+                assert shaping.layout is not None
+                full = len(documents) == terms.batch or size > _BATCH_CHARACTERS
+                if documents and (full or (shaping.layout is not layout and shaping.layout != layout)):
+                    assert layout is not None
+                    yield Batch(documents, files, rows, layout)
+                    documents, files, rows, size = [], [], [], 0
+                layout = shaping.layout
+                documents.append(document)
+                files.append(shaping.name)
+                rows.append(row)
+                size += len(document.text)
+        if documents:
+            assert layout is not None
+            yield Batch(documents, files, rows, layout)
+
+    def _shapings(self, terms: Terms) -> Iterator[Shaping]:
+        if self.files is None:
+            yield _shaping(open_object(self._source, terms), NAME, terms)
+            return
+        self.bytes_read = before = 0
+        for file in self.files:
+            if file.format not in ("parquet", "arrow"):  # those need a real file
+                file = replace(file, open=partial(_counted, file, self))
+            elif self.digesting:
+                with file.open() as whole:
+                    self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
+            yield _shaping(OPEN[file.format](file, terms), file.name, terms)
+            before += file.size or 0
+            self.bytes_read = before
+
+
+class _Counted(RawIOBase):
+    """A file that tells its reader how much was read, and the digest of it all if that is asked for."""
+
+    def __init__(self, source: Source, reader: Reader) -> None:
+        self._file, self._name, self._reader = source.open(), source.name, reader
+        self._digest = hashlib.sha256() if reader.digesting else None
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._reader.bytes_read += len(data)
+        if self._digest is not None:
+            self._digest.update(data)
+        return data
+
+    def readinto(self, room: Any) -> int:
+        view = memoryview(room)
+        if hasattr(self._file, "readinto"):
+            got = self._file.readinto(view)
+        else:
+            data = self._file.read(len(view))
+            got = len(data)
+            view[:got] = data
+        self._reader.bytes_read += got
+        if self._digest is not None:
+            self._digest.update(view[:got])
+        return int(got)
+
+    def close(self) -> None:
+        if self._digest is not None:
+            # What a damaged file holds behind the damage was not read, but is a part of it.
+            while data := self._file.read(1 << 20):
+                self._digest.update(data)
+            self._reader.digests[self._name] = self._digest.hexdigest()
+            self._digest = None
+        self._file.close()
+        super().close()
+
+
+def _counted(source: Source, reader: Reader) -> BinaryIO:
+    return cast(BinaryIO, _Counted(source, reader))
+
+
+def _shaping(opened: Opened, name: str, terms: Terms) -> Shaping:
+    return Shaping(
+        opened.rows, name, terms.text, terms.id, terms.columns, terms.limits, terms.rejects, opened.layout
+    )
+
+
+def read(
+    source: Any,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    format: str | None = None,
+    columns: Sequence[str] | None = None,
+    limits: Limits | None = None,
+    rejects: str | PathLike[str] | Rejects | None = None,
+    batch: int = 1000,
+) -> Reader:
+    """Documents from files, or from a table in memory, as a stream of batches; never all at once.
+
+    `source` is a path, glob, folder or URL, or several of them; or a pandas, polars, pyarrow or Hugging Face table, or
+    an iterable of mappings or Documents. Files may be JSONL, CSV, TSV, Parquet, Arrow, text, HTML, WARC or mbox (by
+    their names, or `format`), compressed with gzip, bzip2, xz or zstd (by their bytes); they are read in the order of
+    their names. `text` and `id` name columns that are not obvious; the others end up in `meta`, or only those in
+    `columns`. Ids that are missing are made of file and row.
+
+    What cannot be used goes to `rejects`, a path or a Rejects, and is counted there; reading goes on. A batch holds at
+    most `batch` documents, fewer when they are long.
+    """
+    if isinstance(batch, bool) or not isinstance(batch, int) or batch < 1:
+        raise ConfigError(f"batch must be a whole number of at least 1, not {batch!r}")
+    if isinstance(columns, str):
+        raise ConfigError(f"columns must be a list of names; write columns=[{columns!r}]")
+    sink = rejects if isinstance(rejects, Rejects) else Rejects()
+    chosen = frozenset(columns) if columns is not None else None
+    terms = Terms(limits or Limits(), sink, text, id, chosen, batch)
+    files: list[Source] | None = None
+    if _names_files(source):
+        files = find_sources(source, format, sink.skip)
+    elif format is not None:
+        raise ConfigError("format= is for files; this source is not a path")
+    return Reader(source, terms, files, rejects)
+
+
+def read_again(
+    path: str,
+    name: str,
+    format: str,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    limits: Limits | None = None,
+    before: Layout | None = None,
+) -> Reader:
+    """One file of an earlier `read` once more, under the name it had there, so that made ids are the same. `before` is
+    the layout of the files read before it, which holds where its own rows do not tell one."""
+    terms = Terms(limits or Limits(), Rejects(), text, id, None, 1000)
+    (source,) = find_sources(path, format, terms.rejects.skip)
+    reader = Reader(None, terms, [replace(source, name=name)], None)
+    reader._before = before
+    return reader
+
+
+def _names_files(source: Any) -> bool:
+    if isinstance(source, str | PathLike):
+        return True
+    is_list = isinstance(source, list | tuple | set | frozenset)
+    return is_list and all(isinstance(place, str | PathLike) for place in source)

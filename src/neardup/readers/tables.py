@@ -1,0 +1,108 @@
+"""Tables already in memory: pandas, polars, pyarrow and Hugging Face datasets, or plain rows.
+
+They are known by what they can do, so none of those packages is imported here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from neardup.errors import ConfigError
+from neardup.readers.document import Document
+from neardup.readers.interface import Opened, Terms
+from neardup.readers.layout import Row, find_layout
+from neardup.readers.parquet import arrow_rows
+
+__all__ = ["NAME", "open_object"]
+
+NAME = "rows"  # stands where files have their names, whatever the object: the same rows get the same ids
+
+
+def open_object(source: Any, terms: Terms) -> Opened:
+    """Rows of an object. Raises ConfigError for what is no table and no iterable of rows."""
+    if hasattr(source, "column_names") and hasattr(source, "features") and hasattr(source, "iter"):
+        return _dataset(source, terms)
+    if hasattr(source, "collect_schema") and hasattr(source, "collect"):
+        raise ConfigError("this is a lazy frame; pass what its collect() gives")
+    if hasattr(source, "iter_slices") and hasattr(source, "columns"):  # polars
+        rows = (row for piece in source.iter_slices(terms.batch) for row in piece.iter_rows(named=True))
+        return _named(enumerate(rows, 1), list(source.columns), terms)
+    if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas
+        return _named(_pandas(source, terms), [str(name) for name in source.columns], terms)
+    if hasattr(source, "schema") and hasattr(source.schema, "names"):
+        return _arrow(source, terms)
+    if isinstance(source, Mapping):
+        raise ConfigError(
+            f"this is a mapping; pass one of its parts: {', '.join(map(str, list(source)[:20]))}"
+        )
+    if isinstance(source, Iterable) and not isinstance(source, bytes):
+        return Opened(_plain(source, terms))
+    raise ConfigError(f"cannot read documents from {type(source).__name__}")
+
+
+def _named(rows: Iterator[Row] | Any, columns: list[str], terms: Terms, schema: Any = None) -> Opened:
+    return Opened(iter(rows), find_layout(columns, terms.text, terms.id, f"the {NAME}", schema))
+
+
+def _arrow(source: Any, terms: Terms) -> Opened:
+    if hasattr(source, "to_batches"):  # a Table or a Dataset
+        batches = source.to_batches()
+    elif hasattr(source, "read_next_batch"):
+        batches = source
+    else:
+        batches = [source]
+    pieces = (
+        batch.slice(start, terms.batch)
+        for batch in batches
+        for start in range(0, batch.num_rows, terms.batch)
+    )
+    return _named(arrow_rows(pieces, NAME, terms), list(source.schema.names), terms, source.schema)
+
+
+def _dataset(source: Any, terms: Terms) -> Opened:
+    def rows() -> Iterator[Row]:
+        row = 0
+        for columns in source.iter(batch_size=terms.batch):
+            names = list(columns)
+            for values in zip(*columns.values(), strict=True):
+                row += 1
+                yield row, dict(zip(names, values, strict=True))
+
+    if source.column_names is None:  # streamed, so known only from its rows
+        return Opened(rows())
+    return _named(rows(), list(source.column_names), terms)
+
+
+def _pandas(frame: Any, terms: Terms) -> Iterator[Row]:
+    row = 0
+    names = [str(name) for name in frame.columns]
+    for start in range(0, len(frame), terms.batch):
+        piece = frame.iloc[start : start + terms.batch]
+        columns = [_boxed(piece.iloc[:, i]) for i in range(len(names))]
+        for values in zip(*columns, strict=True):
+            row += 1
+            yield row, dict(zip(names, values, strict=True))
+
+
+def _boxed(column: Any) -> list[Any]:
+    """Values as Python's own, with None where pandas has one of its marks for nothing."""
+    missing = column.isna().tolist()
+    return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+
+
+def _plain(source: Iterable[Any], terms: Terms) -> Iterator[Row]:
+    for row, item in enumerate(source, 1):
+        if isinstance(item, Document):
+            # What a document is wins over what its meta says; the text goes under the name the layout will look for.
+            yield (
+                row,
+                {"id": item.id, **item.meta, terms.id or "id": item.id, terms.text or "text": item.text},
+            )
+        elif isinstance(item, Mapping):
+            yield row, dict(item)
+        else:
+            detail = f"a row is {type(item).__name__}, not a mapping or a Document"
+            terms.rejects.add(
+                NAME, row, "wrong type", detail, str(item)[:200] if isinstance(item, str) else ""
+            )

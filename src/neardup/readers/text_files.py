@@ -1,0 +1,86 @@
+"""Plain text and HTML: one file is one document, named by its path."""
+
+from __future__ import annotations
+
+import codecs
+import re
+from collections.abc import Iterator
+
+from neardup.readers.compression import Stream
+from neardup.readers.interface import Opened, Terms
+from neardup.readers.layout import Layout, Row
+from neardup.readers.sources import Source
+
+__all__ = ["decode_page", "open_page"]
+
+_TEXT = Layout("text", "id", ("id", "text"))
+_HTML = Layout("text", "id", ("id", "content_type", "text"))
+_CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
+_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+# Pages that declare these mean the Windows code page, as browsers take them.
+_LATIN = {"ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1", "iso8859-1"}
+
+
+def open_page(source: Source, terms: Terms) -> Opened:
+    return Opened(_page(source, terms), layout=_HTML if source.format == "html" else _TEXT)
+
+
+def _page(source: Source, terms: Terms) -> Iterator[Row]:
+    limit, rejects = terms.limits.document_bytes, terms.rejects
+    parts, size = [], 0
+    with Stream(source.open(), terms.limits) as stream:
+        while size <= limit and (data := stream.read()):
+            parts.append(data)
+            size += len(data)
+        damage = stream.damage
+    if size > limit:
+        rejects.add(source.name, 1, "too large", f"the file has over {limit:,} bytes", parts[0])
+        return
+    if damage:
+        rejects.add(source.name, 1, "damaged file", damage)
+        return
+    html = source.format == "html"
+    data = b"".join(parts)
+    text = decode_page(data, None) if html else _decode_text(data)
+    if text is None:
+        rejects.add(source.name, 1, "invalid encoding", "the file is not UTF-8", data)
+    elif html:
+        yield 1, {"id": source.name, "content_type": "text/html", "text": text}
+    else:
+        yield 1, {"id": source.name, "text": text}
+
+
+def _decode_text(data: bytes) -> str | None:
+    try:
+        for mark, encoding in _MARKS:
+            if data.startswith(mark):
+                return data[len(mark) :].decode(encoding)
+        return data.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+
+
+def decode_page(data: bytes, charset: str | None) -> str | None:
+    """A web page as text: by its byte order mark, the charset of its transport, the one it declares, else UTF-8.
+
+    None when that encoding is unknown or does not fit; what declares nothing and is not UTF-8 is Windows-1252.
+    """
+    if data.startswith(tuple(mark for mark, _ in _MARKS)):
+        return _decode_text(data)
+    if charset is None and (found := _CHARSET.search(data, 0, 2048)):
+        charset = found[1].decode("ascii")
+    try:
+        return data.decode(
+            "utf-8"
+        )  # whatever is declared: other encodings hardly ever happen to be valid UTF-8
+    except UnicodeDecodeError:
+        pass
+    encoding = (charset or "windows-1252").lower()
+    if encoding in _LATIN:
+        encoding = "windows-1252"
+    try:
+        if not codecs.lookup(encoding)._is_text_encoding:
+            return None
+        return data.decode(encoding)
+    except (LookupError, UnicodeError, ValueError):
+        return None

@@ -1,5 +1,0 @@
-"""The report: findings as one page for people, in a file that needs nothing else."""
-
-from neardup.reporting.composing import report
-
-__all__ = ["report"]

@@ -1,5 +1,0 @@
-"""The review page: a person looks at findings in a browser, moves the threshold, and decides."""
-
-from neardup.review.session import Review
-
-__all__ = ["Review"]

@@ -1,0 +1,199 @@
+"""Judges the pages of one crawl: in a thread of its own, those that wait together in one batch."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakKeyDictionary
+
+from scrapy import signals
+from scrapy.exceptions import NotConfigured
+
+from neardup.scrapy.options import Options
+from neardup.scrapy.seen_store import Memory, Verdict, open_memory
+from neardup.web.html import HtmlExtractor
+
+if TYPE_CHECKING:
+    from scrapy.crawler import Crawler
+    from scrapy.statscollectors import StatsCollector
+
+__all__ = ["Judge", "Page"]
+
+AT_ONCE = 64  # pages in a batch: they are in memory anyway, and none waits long for the others
+REMEMBERED = 10_000  # verdicts kept for the items that come after their page
+
+T = TypeVar("T")
+log = logging.getLogger(__name__)
+_judges: WeakKeyDictionary[Any, Judge] = WeakKeyDictionary()
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page or item to be judged: its URL, and its text or its HTML."""
+
+    url: str
+    text: str | None = None
+    html: str | bytes | None = None
+    charset: str | None = None
+
+
+@dataclass(eq=False)
+class _Case:
+    id: str
+    page: Page
+    verdict: Future[Verdict | None] = field(default_factory=Future)
+
+
+class Judge:
+    """The one memory of a crawl, and what it said.
+
+    Whatever goes wrong with a page, it is not lost: the error is logged and counted, and there is no verdict.
+    """
+
+    def __init__(self, options: Options, memory: Memory, stats: StatsCollector) -> None:
+        self.options, self._memory, self._stats = options, memory, stats
+        self._extractor = HtmlExtractor(
+            options.html, workers=options.html_workers, seconds=options.html_seconds
+        )
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="neardup")
+        self._waiting: deque[_Case] = deque()
+        self._recent: OrderedDict[str, Verdict] = OrderedDict()
+        self._url_of: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, crawler: Crawler) -> Judge:
+        """The judge of a crawl, made when the first component asks; closed when the spider is."""
+        judge = _judges.get(crawler)
+        if judge is None:
+            options = Options.from_settings(crawler.settings)
+            if not (options.index or options.service):
+                raise NotConfigured("set NEARDUP_INDEX to a folder, or NEARDUP_SERVICE to an address")
+            assert crawler.stats is not None
+            judge = _judges[crawler] = cls(options, open_memory(options), crawler.stats)
+            crawler.signals.connect(judge.close, signal=signals.spider_closed)
+        return judge
+
+    def tell(self, url: str, verdict: Verdict) -> None:
+        """The items of this page are to share its verdict."""
+        self._recent[url] = verdict
+        self._recent.move_to_end(url)
+        if len(self._recent) > REMEMBERED:
+            self._recent.popitem(last=False)
+
+    def told(self, url: str) -> Verdict | None:
+        """What was said lately of the page of this URL, for its items."""
+        return self._recent.get(url)
+
+    def count(self, name: str) -> None:
+        """One more in the crawl's statistics; called where the spider runs."""
+        self._stats.inc_value(f"neardup/{name}")
+
+    async def judge(self, page: Page) -> Verdict | None:
+        """Is this page new? It is remembered. None if that cannot be said."""
+        id = page.url
+        if self.options.canonical_urls:
+            from neardup.web.urls import canonical_url
+
+            id = canonical_url(page.url)
+        if self.options.canonical_urls and self._url_of.setdefault(id, page.url) != page.url:
+            verdict: Verdict | None = Verdict(id, False, id, 1.0)
+        else:
+            verdict = await self._asked(_Case(id, page))
+        if verdict is None:
+            return None
+        self.count("seen")
+        self.count("new" if verdict.new else "duplicates")
+        return verdict
+
+    async def _asked(self, case: _Case) -> Verdict | None:
+        self._waiting.append(case)
+        self._thread.submit(self._work)
+        try:
+            verdict = await _result(case.verdict)
+        except Exception as error:
+            log.error("%s is kept, though it may have been seen before: %s", case.page.url, error)
+            self.count("errors")
+            return None
+        if verdict is None:
+            self.count("unreadable")
+        return verdict
+
+    def _work(self) -> None:
+        """All that wait, at most AT_ONCE. One task comes with each case, so a task may find nothing left to do."""
+        cases = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
+        try:
+            texts = self._texts([case.page for case in cases])
+        except Exception as error:
+            for case in cases:
+                case.verdict.set_exception(error)
+            return
+        readable = []
+        for case, text in zip(cases, texts, strict=True):
+            if text is None:
+                case.verdict.set_result(None)
+            else:
+                readable.append((case, text))
+        if readable:
+            self._ask(readable)
+
+    def _texts(self, pages: Sequence[Page]) -> list[str | None]:
+        texts = [page.text for page in pages]
+        rows = [row for row, page in enumerate(pages) if page.text is None and page.html is not None]
+        if not rows:
+            return texts
+        found = self._extractor.extract(
+            [pages[row].html or "" for row in rows], [pages[row].charset for row in rows]
+        )
+        for row, text in zip(rows, found.texts, strict=True):
+            texts[row] = text
+        for failure in found.failures:
+            log.warning("%s is kept unread: %s", pages[rows[failure.row]].url, failure.reason)
+        return texts
+
+    def _ask(self, cases: list[tuple[_Case, str]]) -> None:
+        try:
+            verdicts = self._memory.seen([case.id for case, _ in cases], [text for _, text in cases])
+        except Exception as error:
+            if len(cases) == 1:
+                cases[0][0].verdict.set_exception(error)
+                return
+            # One that cannot be asked must not speak for the others; what was remembered already is an update now.
+            for one in cases:
+                self._ask([one])
+            return
+        for (case, _), verdict in zip(cases, verdicts, strict=True):
+            case.verdict.set_result(verdict)
+
+    async def close(self) -> None:
+        """Let go of the memory and of the processes that read HTML."""
+        await _result(self._thread.submit(self._close))
+        self._thread.shutdown()
+
+    def _close(self) -> None:
+        try:
+            self._memory.close()
+        finally:
+            self._extractor.close()
+
+
+async def _result(future: Future[T]) -> T:
+    """Wait for another thread, under any of Scrapy's reactors."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        pass
+    else:
+        return await asyncio.wrap_future(future)
+    from twisted.internet import reactor
+    from twisted.internet.defer import Deferred
+
+    done: Deferred[None] = Deferred()
+    wake: Any = reactor
+    future.add_done_callback(lambda _: wake.callFromThread(done.callback, None))
+    await done
+    return future.result()

@@ -1,0 +1,64 @@
+"""Where pages are remembered: an index in this process, or a service."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from neardup.http.client import Client
+from neardup.index import Index
+from neardup.readers.document import Document
+from neardup.scrapy.options import Options
+
+__all__ = ["LocalIndex", "Memory", "Service", "Verdict", "open_memory"]
+
+
+class Verdict(NamedTuple):
+    """Is a page `new`, or a `duplicate_of` which one; `similarity` from 0 to 1, None where it is unknown."""
+
+    id: str
+    new: bool
+    duplicate_of: str | None = None
+    similarity: float | None = None
+
+
+class Memory(Protocol):
+    """Looks pages up and remembers them, in one step. Used by one thread at a time."""
+
+    def seen(self, ids: Sequence[str], texts: Sequence[str]) -> list[Verdict]: ...
+    def close(self) -> None: ...
+
+
+class LocalIndex:
+    """An index that this process writes to, and no other meanwhile."""
+
+    def __init__(self, options: Options) -> None:
+        assert options.index is not None
+        self._index = Index(options.index, **(options.index_options or {}))
+
+    def seen(self, ids: Sequence[str], texts: Sequence[str]) -> list[Verdict]:
+        answers = self._index.seen([Document(id, text) for id, text in zip(ids, texts, strict=True)])
+        return [Verdict(a.id, a.new, a.duplicate_of, a.similarity) for a in answers]
+
+    def close(self) -> None:
+        self._index.close()
+
+
+class Service:
+    """A service that many crawlers share."""
+
+    def __init__(self, options: Options) -> None:
+        assert options.service is not None
+        self._client = Client(options.service, token=options.token)
+
+    def seen(self, ids: Sequence[str], texts: Sequence[str]) -> list[Verdict]:
+        documents = [Document(id, text) for id, text in zip(ids, texts, strict=True)]
+        return [Verdict(a.id, a.new, a.duplicate_of, a.similarity) for a in self._client.seen_all(documents)]
+
+    def close(self) -> None:
+        self._client.close()
+
+
+def open_memory(options: Options) -> Memory:
+    """The memory that the options name; raises at once if it cannot be used."""
+    return LocalIndex(options) if options.index else Service(options)

@@ -1,0 +1,101 @@
+"""Candidates of a join in which rows that look the same met others through their first row alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup.search.collapse import Groups
+from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
+
+__all__ = ["Columns", "Joined", "behind", "best_first"]
+
+Columns = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+@dataclass
+class Joined:
+    """Pairs of first rows in `runs`, and the `groups` of rows with equal fingerprints behind them.
+
+    Of a group or a pair of groups at most `spread` pairs are spelled out; how many were left `implied` is known when
+    all chunks have been taken. `capped` buckets were too large to pair all their rows, and `skipped` of their pairs
+    were not looked at there.
+    """
+
+    groups: Groups
+    runs: PairRuns
+    spread: int
+    implied: int = 0
+    capped: int = 0
+    skipped: int = 0
+
+    def chunks(self, most: int = 1 << 22) -> Iterator[Columns]:
+        """All candidates as columns of rows, `left < right`, a part at a time, each sorted. A pair may come in two
+        chunks if groups stand behind it."""
+        self.implied = 0
+        for packed in self.runs.chunks(most):
+            left, right = unpack_pairs(packed)
+            yield (left, right) if len(self.groups) == 0 else self._spelled(left, right)
+        if len(self.groups):
+            yield from self._inner(most)
+
+    def _spelled(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Columns:
+        """Pairs of first rows, with what stands behind them spelled out where it is little."""
+        groups = self.groups
+        size = np.ones(groups.rows, dtype=np.int64)
+        size[groups.heads] = np.diff(groups.offsets)
+        behind = size[left] * size[right]
+        small = (behind > 1) & (behind <= self.spread)
+        self.implied += int((behind - 1)[~small].sum())
+        parts = [(left[~small], right[~small])]
+        zeros = np.zeros(int(small.sum()), dtype=np.uint8)
+        parts += [(a, b) for a, b, _ in groups.expand((left[small], right[small], zeros))]
+        return _sorted(np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts]))
+
+    def _inner(self, most: int) -> Iterator[Columns]:
+        """Pairs inside groups: all of a small one, of a large one each row with the first."""
+        groups = self.groups
+        sizes = np.diff(groups.offsets)
+        inner = sizes * (sizes - 1) // 2
+        few = np.repeat(inner <= self.spread, sizes)
+        offsets = np.concatenate([[0], np.cumsum(sizes[inner <= self.spread])])
+        small = Groups(groups.repeats, groups.empty, groups.members[few], offsets)
+        for a, b, _ in small.pairs(batch=most):
+            yield _sorted(a, b)
+        large, heads = groups.members[~few], np.repeat(groups.heads, sizes)[~few]
+        self.implied += int((inner - sizes + 1)[inner > self.spread].sum())
+        if len(large):
+            yield _sorted(heads[large != heads], large[large != heads])
+
+
+def behind(groups: Groups, keeper: NDArray[np.int64]) -> Columns:
+    """Pairs worth a second look where some were left implied: each row of a group with the keeper that took the
+    group's first row, given each row's keeper. Verified and added to the pairs, they let it take the others too."""
+    rows = np.flatnonzero(groups.repeats)
+    first = groups.labels()[rows]
+    taker = keeper[first]
+    apart = (taker != first) & (taker != rows)
+    return _sorted(taker[apart], rows[apart])
+
+
+def best_first(groups: Groups, rank: NDArray[np.int64]) -> Groups:
+    """The same groups, each with its best-ranked row first, in the order of these."""
+    sizes = np.diff(groups.offsets)
+    group = np.repeat(np.arange(len(sizes)), sizes)
+    members = groups.members[np.lexsort((rank[groups.members], group))]
+    heads = members[groups.offsets[:-1]]
+    by_head = np.argsort(heads)
+    place = np.empty(len(sizes), np.int64)
+    place[by_head] = np.arange(len(sizes))
+    members = members[np.argsort(place[group], kind="stable")]
+    repeats = groups.repeats.copy()
+    repeats[members] = True
+    repeats[heads] = False
+    return Groups(repeats, groups.empty, members, np.concatenate([[0], np.cumsum(sizes[by_head])]))
+
+
+def _sorted(left: NDArray[np.int64], right: NDArray[np.int64]) -> Columns:
+    return unpack_pairs(pack_pairs(left, right))

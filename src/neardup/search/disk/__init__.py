@@ -1,0 +1,3 @@
+"""Codes and digests in files larger than memory."""
+
+__all__: list[str] = []

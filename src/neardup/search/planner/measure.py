@@ -1,0 +1,100 @@
+"""Calibration: a few seconds of small real searches, so that predictions are of this machine and this
+build."""
+
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from math import log2
+from time import process_time
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.search.hamming.designs import Design, compact, covering, manku
+from neardup.search.planner.cost import Cost, psm_cost, scan_cost, tables_cost
+from neardup.search.planner.machine import Machine, best_seconds, measure_access
+
+__all__ = ["measure"]
+
+Words = NDArray[np.uint64]
+
+SIZES = (2**17, 2**21)
+ASKED = 2**17
+RADIUS = 3
+
+
+@lru_cache(maxsize=1)
+def measure() -> Machine:
+    """The machine at hand, measured once and kept in memory: memory access, then one search of each kind at
+    two sizes.
+
+    The cost model gives the shape of each prediction, the ratio of measured to predicted its scale. Designs
+    are for 64 bits and radius 3; the ratios are used for other widths and radii as well.
+    """
+    machine = Machine(access=measure_access())
+    kinds = {"covering": covering(64, RADIUS, 6), "compact": compact(64, RADIUS, 2), "bphs": manku(10)}
+    scale: dict[str, list[tuple[float, float]]] = {}
+    build: dict[str, list[tuple[float, float]]] = {}
+    generator = np.random.default_rng(11)
+    for size in SIZES:
+        codes = generator.integers(0, 2**64, (size, 1), dtype=np.uint64)
+        queries = _queries(codes, generator)
+        for kind, design in kinds.items():
+            tables = _Timed(codes, design)
+            header = max(tables.native.header_bits)
+            guess = tables_cost(machine, design, size, header, kind=kind)
+            for name, mode, cost in (
+                (kind, _core.Mode.all, guess.all),
+                (f"{kind} first", _core.Mode.first, guess.first),
+            ):
+                seconds = best_seconds(partial(tables.native.search, queries, mode)) / ASKED
+                scale.setdefault(name, []).append((size, seconds / cost))
+            build.setdefault(kind, []).append((size, tables.seconds / guess.build))
+        taken, guess = _psm(machine, codes, queries[1::2].copy(), generator)
+        for name in ("psm", "psm first"):
+            scale.setdefault(name, []).append((size, taken.all / guess.all))
+        build.setdefault("psm", []).append((size, taken.build / guess.build))
+    few = queries[:64]
+    seconds = best_seconds(partial(_core.scan, codes, few, 64, RADIUS)) / len(few)
+    scale["scan"] = [(SIZES[-1], seconds / scan_cost(machine, 64, SIZES[-1]).all)]
+    return machine.scaled(scale, build)
+
+
+class _Timed:
+    """Tables, and the CPU seconds it took to build them."""
+
+    def __init__(self, codes: Words, design: Design) -> None:
+        masks = np.array([[table.mask] for table in design.tables], dtype=np.uint64)
+        flips = np.array([table.flips for table in design.tables], dtype=np.uint8)
+
+        def build() -> None:
+            self.native = _core.HammingTables(codes, design.bits, design.radius, masks, flips)
+
+        self.seconds = best_seconds(build, repeats=1)
+
+
+def _psm(machine: Machine, codes: Words, queries: Words, generator: np.random.Generator) -> tuple[Cost, Cost]:
+    """Measured and predicted cost of PSM with 16 flip sets. The margins are Laplace noise: only their cost
+    counts."""
+    header, sets = int(log2(len(codes))) - 2, 16
+    margins = generator.laplace(size=(len(queries), 64)).astype(np.float32)
+    expected = np.cumsum(1 / np.arange(header, 0, -1)).astype(np.float32)
+    start = process_time()
+    table = _core.PsmTable(codes, 64, RADIUS, header)
+    build = process_time() - start
+    search = partial(table.search_template, queries, np.abs(margins), expected, sets)
+    asked = best_seconds(search) / len(queries)
+    guess = psm_cost(machine, 64, len(codes), header, sets, matched=0.0)
+    return Cost(table.bytes, build, asked, asked), guess
+
+
+def _queries(codes: Words, generator: np.random.Generator) -> Words:
+    """Half with a stored neighbour at distance 1 to 3, half without."""
+    queries = generator.integers(0, 2**64, (ASKED, 1), dtype=np.uint64)
+    near = codes[generator.integers(0, len(codes), ASKED // 2), 0]
+    for i in range(RADIUS):
+        flip = np.uint64(1) << generator.integers(0, 64, len(near), dtype=np.uint64)
+        near = np.where(np.arange(len(near)) % RADIUS >= i, near ^ flip, near)
+    queries[::2, 0] = near
+    return queries

@@ -1,0 +1,175 @@
+"""plan(): every way to search so many codes, with its predicted memory, build time and speed, best first."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from math import floor, log10
+
+from neardup.errors import ConfigError
+from neardup.search.planner.machine import REFERENCE, Machine
+from neardup.search.planner.measure import measure as measured_machine
+from neardup.search.planner.options import Option, Task, options
+from neardup.values.sizes import parse_size
+
+__all__ = ["Plan", "plan"]
+
+PER_METHOD = 4  # options of one method that a plan shows
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Options for one task, best first: by queries a second for each shard or, when the number of queries is
+    known, by the time building and asking take on all shards."""
+
+    documents: int
+    bits: int
+    radius: int
+    memory_bytes: int | None
+    queries: int | None
+    measured: bool
+    options: tuple[Option, ...]
+
+    @property
+    def best(self) -> Option:
+        """The option to take."""
+        return self.options[0]
+
+    @property
+    def why(self) -> str:
+        """Why the best option is the best, in one sentence."""
+        best = self.best
+        head = f"{best.design}: {best.why}"
+        smaller = [
+            o
+            for o in self.options[1:]
+            if _total_bytes(o) < 0.9 * _total_bytes(best) and not o.batch and o.method != "scan"
+        ]
+        if not smaller or best.batch:
+            return head + "."
+        other = smaller[0]
+        less = _total_bytes(best) / _total_bytes(other)
+        slower = best.queries_per_second / best.shards / (other.queries_per_second / other.shards)
+        return f"{head}; {other.design} needs {less:.1f} times less memory and is {slower:.1f} times slower."
+
+    @property
+    def title(self) -> str:
+        """What was asked, in one line."""
+        limit = f", {_bytes_text(self.memory_bytes)} a shard" if self.memory_bytes else ""
+        source = "measured on this machine" if self.measured else "for a typical machine"
+        codes = f"{_count_text(self.documents)} codes of {self.bits} bits"
+        return f"{codes}, radius {self.radius}{limit} ({source})"
+
+    def to_json(self) -> str:
+        """The plan as JSON: the task, and the options best first."""
+        return json.dumps({**asdict(self), "why": self.why}, indent=2)
+
+    def rows(self) -> Sequence[tuple[str, ...]]:
+        """The table that people read: a heading, then one row for each option."""
+        head = ("design", "tables", "t", "k", "shards", "memory", "build", "all/s", "first/s", "recall")
+        return [head] + [
+            (
+                o.design,
+                str(o.tables) if o.tables else "-",
+                str(o.header_bits) if o.header_bits else "-",
+                str(o.flip_sets) if o.flip_sets else "-",
+                str(o.shards),
+                _bytes_text(o.memory_bytes),
+                _seconds_text(o.build_seconds),
+                _count_text(o.queries_per_second),
+                _count_text(o.first_per_second),
+                "exact" if o.exact else f"{o.recall:g}",
+            )
+            for o in self.options
+        ]
+
+    def __str__(self) -> str:
+        rows = self.rows()
+        widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+        lines = [
+            row[0].ljust(widths[0])
+            + "".join(f"  {cell:>{width}}" for cell, width in zip(row[1:], widths[1:], strict=True))
+            for row in rows
+        ]
+        return "\n".join([self.title, "", *lines, "", self.why])
+
+
+def plan(
+    documents: float,
+    *,
+    bits: int = 64,
+    radius: int = 3,
+    memory: str | float | None = None,
+    recall: float = 0.95,
+    queries: float | None = None,
+    matched: float = 0.5,
+    measure: bool = True,
+    machine: Machine | None = None,
+) -> Plan:
+    """Recommend a search design: method, tables, header bits t, flip sets k and shards, with predicted costs.
+
+    `memory` is what one machine or process may use ("64GB", "512MiB" or bytes); more shards are planned where
+    that is too little. `recall` is the least that is good enough (1 leaves PSM out); `queries` is how many
+    will be asked in all, if that is known, and `matched` the share of them with a neighbour. The costs of
+    this machine are measured once in a few seconds and kept in memory; with `measure=False` those of a
+    typical machine are taken at once, and `machine` gives others.
+    """
+    count = int(documents)
+    if count < 1:
+        raise ConfigError(f"a plan needs at least one document, got {documents}")
+    if bits not in (32, 64, 128):
+        raise ConfigError(f"codes have 32, 64 or 128 bits, got {bits}")
+    if not 0 <= radius <= bits // 4:
+        raise ConfigError(f"plans are for radius 0 to {bits // 4} at {bits} bits, got {radius}")
+    if not 0 < recall <= 1 or not 0 <= matched <= 1:
+        raise ConfigError("recall and matched are shares, between 0 and 1")
+    limit = None if memory is None else parse_size(memory)
+    asked = None if queries is None else max(1, int(queries))
+    machine = machine or (measured_machine() if measure else REFERENCE)
+
+    def machine_seconds(option: Option) -> float:
+        if asked is None:
+            return option.shards / option.queries_per_second
+        return option.shards * (option.build_seconds + asked / option.queries_per_second)
+
+    found = options(Task(count, bits, radius, limit, recall, asked, matched), machine)
+    found.sort(key=lambda option: (machine_seconds(option), option.memory_bytes))
+    return Plan(count, bits, radius, limit, asked, machine.measured, tuple(_worth_showing(found)))
+
+
+def _worth_showing(ranked: list[Option]) -> Iterator[Option]:
+    """Leave out an option when better ones of its method need no more memory, or are many."""
+    kept: list[Option] = []
+    for option in ranked:
+        same = [k for k in kept if k.method == option.method]
+        if len(same) < PER_METHOD and all(_total_bytes(k) > _total_bytes(option) for k in same):
+            kept.append(option)
+            yield option
+
+
+def _total_bytes(option: Option) -> int:
+    return option.memory_bytes * option.shards
+
+
+def _bytes_text(count: float) -> str:
+    return _in_units(count, (("B", 1), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12)), " ")
+
+
+def _count_text(count: float) -> str:
+    return _in_units(count, (("", 1), ("K", 1e3), ("M", 1e6), ("B", 1e9)))
+
+
+def _seconds_text(seconds: float) -> str:
+    units = (("ms", 1e-3), ("s", 1.0), ("min", 60.0), ("h", 3600.0), ("d", 86400.0))
+    return _in_units(seconds, units, " ") if seconds else "-"
+
+
+def _in_units(value: float, units: Sequence[tuple[str, float]], space: str = "") -> str:
+    """Three digits and the largest unit that is not larger than the value; never an exponent."""
+    rounded = float(f"{value:.3g}")
+    unit, size = max((u for u in units if rounded >= u[1]), key=lambda u: u[1], default=units[0])
+    digits = float(f"{rounded / size:.3g}")
+    places = max(0, 2 - floor(log10(digits))) if digits else 0
+    text = f"{digits:,.{places}f}"
+    return (text.rstrip("0").rstrip(".") if "." in text else text) + space + unit

@@ -1,0 +1,3 @@
+"""Probabilistic simhash matching: flips in the order of VOSH, and the recall they reach."""
+
+__all__: list[str] = []

@@ -1,0 +1,294 @@
+"""In a worker: what is done to documents. Batches of Arrow come in, one native thread works, batches go out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.compare.verify import Cosine
+from neardup.config.config import Config
+from neardup.config.filters import languages_of
+from neardup.features.features import Features
+from neardup.features.texts import as_texts
+from neardup.fingerprints.one_pass import read_texts
+from neardup.pipeline.fit import Prepared, needs_corpus
+from neardup.pipeline.methods import method_of
+from neardup.pipeline.sharder import Sharder
+from neardup.pipeline.shards import MemoryShard
+from neardup.spark.pieces import MADE, Pieces, Recipe, Wanted, split_of
+
+__all__ = [
+    "FREQUENCIES",
+    "PRINTS",
+    "READ",
+    "SETS",
+    "Fingerprint",
+    "Texts",
+    "count_features",
+    "feature_sets",
+    "fingerprints",
+    "read_type",
+]
+
+DOCUMENT, REJECT, PIECE = 0, 1, 2
+READ = (
+    "kind tinyint, file int, start bigint, line bigint, id string, d0 bigint, d1 bigint, empty boolean, "
+    "filtered tinyint, tokens bigint, size bigint, source string, score double, alike array<bigint>, "
+    "keys array<bigint>, text string, reason string, detail string, sample string"
+)
+PRINTS = "place bigint, alike array<bigint>, keys array<bigint>"
+SETS = "place bigint, hashes binary, weights binary, language string"
+FREQUENCIES = "hash bigint, count bigint"
+
+_LONGS = pa.list_(pa.int64())
+read_type = pa.schema(
+    [
+        ("kind", pa.int8()),
+        ("file", pa.int32()),
+        ("start", pa.int64()),
+        ("line", pa.int64()),
+        ("id", pa.string()),
+        ("d0", pa.int64()),
+        ("d1", pa.int64()),
+        ("empty", pa.bool_()),
+        ("filtered", pa.int8()),
+        ("tokens", pa.int64()),
+        ("size", pa.int64()),
+        ("source", pa.string()),
+        ("score", pa.float64()),
+        ("alike", _LONGS),
+        ("keys", _LONGS),
+        ("text", pa.string()),
+        ("reason", pa.string()),
+        ("detail", pa.string()),
+        ("sample", pa.string()),
+    ]
+)
+_SHARD = 8 << 20  # bytes of text fingerprinted at a time
+Batches = Iterator[pa.RecordBatch]
+Texts = Iterator[tuple[NDArray[np.int64], _core.Texts, Any]]
+
+
+@lru_cache(maxsize=4)
+def config_of(plain: str) -> Config:
+    return Config.from_plain(json.loads(plain))
+
+
+def prepared_with(config: Config, learnt: Any) -> Prepared:
+    """The config's features as `prepare` makes them; `learnt` are broadcast Frequencies where it had to learn first."""
+    return Prepared.untaught(config) if learnt is None else Prepared.taught(config, learnt.value)
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """Documents to what is kept of them: the first pass over the texts."""
+
+    config: str
+    recipe: Recipe
+    texts: bool
+
+    def __call__(self, batches: Batches) -> Batches:
+        config = config_of(self.config)
+        sharder = Sharder(config, Prepared.untaught(config), size=_SHARD)
+        pieces = Pieces(self.recipe)
+        for shard in sharder.stream(pieces.incoming(batches)):
+            assert isinstance(shard, MemoryShard)
+            yield self._rows(shard, config)
+            if told := pieces.rejects() + [(f, row, "HTML", why, "") for f, row, why in shard.failures]:
+                yield _rejected(told)
+        if told := pieces.rejects():
+            yield _rejected(told)
+        counted = pieces.counted
+        yield _batch(
+            len(counted),
+            kind=np.full(len(counted), PIECE, np.int8),
+            file=[piece.file for piece in counted],
+            start=[piece.start for piece in counted],
+            line=[piece.lines for piece in counted],
+        )
+
+    def _rows(self, shard: MemoryShard, config: Config) -> pa.RecordBatch:
+        rows = np.arange(shard.count)
+        splits = np.array([split_of(name) for name in shard.file_names], np.int64).reshape(-1, 2)
+        files = shard.column("files")
+        digests = shard.column("digests").view(np.int64)
+        columns: dict[str, Any] = {
+            "kind": np.full(shard.count, DOCUMENT, np.int8),
+            "file": splits[files, 0].astype(np.int32),
+            "start": splits[files, 1],
+            "line": shard.column("places"),
+            "id": [None if name.startswith(MADE) else name for name in shard.ids(rows)],
+            "d0": digests[:, 0],
+            "d1": digests[:, 1],
+            "empty": shard.column("empty") != 0,
+            "filtered": shard.column("filtered").astype(np.int8),
+            "tokens": shard.column("tokens"),
+            "size": shard.column("sizes"),
+            "score": shard.column("scores"),
+        }
+        if config.keep.source is not None:
+            columns["source"] = [shard.source_names[i] for i in shard.column("sources").tolist()]
+        if not needs_corpus(config) and method_of(config) is not None:
+            columns |= _prints(shard.kept)
+        if self.texts:
+            columns["text"] = [text.decode("utf-8", "replace") for text in shard.text_bytes(rows)]
+        return _batch(shard.count, **columns)
+
+
+def _prints(kept: Any) -> dict[str, Any]:
+    """A method's columns as lists of numbers: `alike` is equal for equal fingerprints, `keys` are what they meet by."""
+    columns = {}
+    if "keys" in kept:
+        columns["keys"] = _lists(kept["keys"].T)
+    for name in ("places", "values"):
+        if name in kept:
+            columns["keys"] = _lists(kept[name].astype(np.uint64))
+    for name in ("alike", "codes"):
+        if name in kept:
+            columns["alike"] = _lists(kept[name])
+    return columns
+
+
+def _lists(values: NDArray[np.uint64]) -> pa.Array:
+    rows, width = values.shape
+    flat = pa.array(np.ascontiguousarray(values).view(np.int64).reshape(-1))
+    return pa.ListArray.from_arrays(pa.array(np.arange(rows + 1, dtype=np.int32) * width), flat)
+
+
+def _rejected(found: list[tuple[str, int | None, str, str, str]]) -> pa.RecordBatch:
+    splits = [split_of(file) for file, *_ in found]
+    return _batch(
+        len(found),
+        kind=np.full(len(found), REJECT, np.int8),
+        file=[file for file, _ in splits],
+        start=[start for _, start in splits],
+        line=[row for _, row, *_ in found],
+        reason=[reason for _, _, reason, _, _ in found],
+        detail=[detail for _, _, _, detail, _ in found],
+        sample=[sample for *_, sample in found],
+    )
+
+
+def _batch(count: int, **columns: Any) -> pa.RecordBatch:
+    arrays = []
+    for field in read_type:
+        values = columns.get(field.name)
+        if values is None:
+            arrays.append(pa.nulls(count, field.type))
+        else:
+            arrays.append(values if isinstance(values, pa.Array) else pa.array(values, field.type))
+    return pa.record_batch(arrays, schema=read_type)
+
+
+@dataclass(frozen=True)
+class Again:
+    """A later pass over the texts that are wanted: read again, or taken from where the run kept them."""
+
+    recipe: Recipe | None
+    wanted: Any  # a broadcast Wanted
+    work: Callable[[Texts], Batches]
+
+    def __call__(self, batches: Batches) -> Batches:
+        wanted: Wanted = self.wanted.value
+        if self.recipe is not None:
+            return self.work(Pieces(self.recipe, wanted).texts(batches))
+        return self.work(_kept(batches, wanted))
+
+
+def _kept(batches: Batches, wanted: Wanted) -> Texts:
+    for batch in batches:
+        places = batch.column("place").to_numpy(zero_copy_only=False)
+        chosen = np.flatnonzero(wanted.of(places))
+        if len(chosen):
+            texts = batch.column("text").take(pa.array(chosen))
+            yield places[chosen], as_texts(texts), texts
+
+
+def fingerprints(config: str, learnt: Any) -> Callable[[Texts], Batches]:
+    """The fingerprints of texts, for configs that had to learn first."""
+
+    def work(texts: Texts) -> Batches:
+        made = config_of(config)
+        prepared, method = prepared_with(made, learnt), method_of(made)
+        assert method is not None
+        for places, column, _ in texts:
+            reading = read_texts(column, prepared.features, prepared.printer)
+            assert reading.prints is not None
+            kept = _prints(method.kept(reading.prints, 1))
+            none = pa.nulls(len(places), _LONGS)
+            yield pa.record_batch(
+                [pa.array(places), kept.get("alike", none), kept.get("keys", none)],
+                ["place", "alike", "keys"],
+            )
+
+    return work
+
+
+def count_features(config: str) -> Callable[[Texts], Batches]:
+    """In how many of a task's documents each feature occurs."""
+
+    def work(texts: Texts) -> Batches:
+        plain = config_of(config).features.unweighted()
+        tally = _core.Tally()
+        for _, column, _ in texts:
+            tally.add_documents(column, plain.recipe(column), 1)
+        hashes, counts, _, _ = tally.columns(1)
+        for start in range(0, len(hashes), 1 << 17):
+            part = slice(start, start + (1 << 17))
+            yield pa.record_batch(
+                [pa.array(hashes[part].view(np.int64)), pa.array(counts[part].astype(np.int64))],
+                ["hash", "count"],
+            )
+
+    return work
+
+
+def feature_sets(config: str, learnt: Any, languages: bool) -> Callable[[Texts], Batches]:
+    """The features that are compared; with weights where the measure asks for them, and languages where pairs must be
+    of one."""
+
+    def work(texts: Texts) -> Batches:
+        made = config_of(config)
+        prepared = prepared_with(made, learnt)
+        weighted = isinstance(made.verify, Cosine)
+        for places, column, held in texts:
+            found = prepared.compared.extract(column)
+            names = languages_of(_bytes(held)) if languages else None
+            yield _sets(places, found, weighted, names)
+
+    return work
+
+
+def _bytes(held: Any) -> list[bytes]:
+    if isinstance(held, pa.Array):
+        return [text.encode() for text in held.to_pylist()]
+    ends = zip(held.offsets[:-1].tolist(), held.offsets[1:].tolist(), strict=True)
+    return [held.data[a:b].tobytes() for a, b in ends]
+
+
+def _sets(
+    places: NDArray[np.int64], features: Features, weighted: bool, languages: list[str] | None
+) -> pa.RecordBatch:
+    count = len(places)
+    weights = pa.nulls(count, pa.binary())
+    if weighted:
+        weights = _binary(features.weights, features.offsets, 4)
+    names = pa.nulls(count, pa.string()) if languages is None else pa.array(languages, pa.string())
+    return pa.record_batch(
+        [pa.array(places), _binary(features.hashes, features.offsets, 8), weights, names],
+        ["place", "hashes", "weights", "language"],
+    )
+
+
+def _binary(values: NDArray[Any], offsets: NDArray[np.int64], width: int) -> pa.Array:
+    data = pa.py_buffer(np.ascontiguousarray(values).view(np.uint8))
+    ends = pa.py_buffer((offsets * width).astype(np.int32))
+    return pa.Array.from_buffers(pa.binary(), len(offsets) - 1, [None, ends, data])

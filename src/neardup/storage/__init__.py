@@ -1,0 +1,3 @@
+"""Files: written whole, locked, checksummed. Each idiom once."""
+
+__all__: list[str] = []

@@ -1,0 +1,213 @@
+"""One worker process: takes pages from its standard input, gives their texts to its standard output.
+
+It is run as a script, so that it loads the parser and nothing else. A request is one page, a response one text;
+both are a fixed header and UTF-8 bytes, so nothing that a hostile page makes is ever unpickled. The worker ends
+when its input ends, and, should the parent be gone while a page hangs, by its own alarm.
+"""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import signal
+import sys
+from collections.abc import Callable
+from struct import Struct
+from typing import Any, BinaryIO
+
+__all__ = ["ERROR", "MEMORY", "OK", "REQUEST", "RESPONSE", "decode", "main", "reader"]
+
+REQUEST = Struct(
+    "<?HQ"
+)  # whether the page is bytes of unknown charset, length of the charset hint, of the page
+RESPONSE = Struct("<BQQ")  # status, length of the text or of what went wrong, of the title
+OK, ERROR, MEMORY = range(3)
+
+Reader = Callable[[str], tuple[str, str]]
+
+# The parent kills a worker at the limit; the worker's alarm is for when there is no parent any more.
+GRACE_SECONDS = 1.0
+
+# Elements that do not begin a line of text. All others do.
+# fmt: off
+INLINE = frozenset((
+    "a", "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "code", "data", "del", "dfn", "em", "font",
+    "i", "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
+    "sub", "sup", "time", "tt", "u", "var", "wbr",
+))
+# Charsets, by Python's names, that text of another charset rarely fits.
+TELLING = frozenset((
+    "big5", "big5hkscs", "cp932", "cp949", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso2022_jp",
+    "shift_jis", "utf-16", "utf-16-be", "utf-16-le",
+))
+# fmt: on
+
+
+def decode(page: bytes, hint: str = "") -> str:
+    """The page's characters: by byte order mark, by the hint (HTTP), by the meta element, else by detection.
+
+    What is declared is believed when the bytes agree. Single-byte charsets, which agree with nearly all bytes and
+    which servers declare by default, give way to well-formed UTF-8. Bytes that fit nothing become U+FFFD.
+    """
+    from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
+
+    for mark, name in (
+        (codecs.BOM_UTF8, "utf-8-sig"),
+        (codecs.BOM_UTF16_LE, "utf-16"),
+        (codecs.BOM_UTF16_BE, "utf-16"),
+    ):
+        if page.startswith(mark):
+            return page.decode(name, "replace")
+    detected = detect_encoding(page)
+    declared = [name for name in (hint and map_encoding_to_html5(hint, fallback_utf8=False),) if name]
+    if (meta := detect_encoding(page, from_html_meta=True)) != detected:
+        declared.append(meta)
+    if b"\0" not in page:  # markup in UTF-16 has zero bytes
+        declared = [name for name in declared if not name.lower().startswith("utf-16")]
+    telling = [name for name in declared if codecs.lookup(name).name in TELLING]
+    for name in (*telling, *([] if page.isascii() else ["utf-8"]), *declared, detected):
+        try:
+            return page.decode(name)
+        except UnicodeDecodeError:
+            pass
+    text: str = bytes_to_str(page, detected, errors="replace")
+    return text
+
+
+def reader(method: str) -> Reader:
+    """The function that turns a page into its text and title; loads the parser it needs."""
+    if method == "none":
+        return lambda page: (page, "")
+    from resiliparse.extract.html2text import extract_plain_text
+    from resiliparse.parse.html import HTMLTree, NodeType
+
+    def main_content(page: str) -> tuple[str, str]:
+        tree = HTMLTree.parse(page)
+        text = extract_plain_text(tree, main_content=True, list_bullets=False, links=False, alt_texts=False)
+        return text, tree.title or ""
+
+    def whole_page(page: str) -> tuple[str, str]:
+        tree = HTMLTree.parse(page)
+        return _lines(tree.body, NodeType.TEXT, NodeType.ELEMENT), tree.title or ""
+
+    def tags(page: str) -> tuple[str, str]:
+        tree = HTMLTree.parse(page)
+        found = [node.tag for node in tree.body or () if node.type == NodeType.ELEMENT]
+        return " ".join(found), tree.title or ""
+
+    def anchors(page: str) -> tuple[str, str]:
+        tree = HTMLTree.parse(page)
+        texts = [" ".join(node.text.split()) for node in _links(tree)]
+        return "\n".join(filter(None, texts)), tree.title or ""
+
+    def links(page: str) -> tuple[str, str]:
+        tree = HTMLTree.parse(page)
+        return "\n".join("".join(node.getattr("href").split()) for node in _links(tree)), tree.title or ""
+
+    structure = {"tags": tags, "anchors": anchors, "links": links}
+    if method in structure:
+        return structure[method]
+    if method == "main":
+        return main_content
+    if method == "whole":
+        return whole_page
+    from trafilatura import extract
+
+    def article(page: str) -> tuple[str, str]:
+        return extract(page, include_comments=False) or "", HTMLTree.parse(page).title or ""
+
+    return article
+
+
+def _links(tree: Any) -> list[Any]:
+    return [] if tree.body is None else list(tree.body.query_selector_all("a[href]"))
+
+
+def _lines(body: Any, text: Any, element: Any) -> str:
+    """All text of the body but scripts, styles and noscript; a space for each tag, a line for each block."""
+    if body is None:
+        return ""
+    # Removed, not destroyed: one of these may stand inside another, and its parent must outlive it.
+    for unseen in body.query_selector_all("script,style,noscript"):
+        unseen.parent.remove_child(unseen)
+    lines: list[list[str]] = [[]]
+    for node in body:
+        if node.type == text:
+            lines[-1] += node.value.split()
+        elif node.type == element and lines[-1] and node.tag not in INLINE:
+            lines.append([])
+    return "\n".join(" ".join(words) for words in lines if words)
+
+
+def _limit_memory(memory: int) -> None:
+    """Bounds the address space at its size now and `memory` bytes more, where the system can."""
+    try:
+        import resource
+    except ImportError:
+        return
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            used = int(file.read().split()[0]) * resource.getpagesize()
+    except OSError:
+        used = 2**30  # an interpreter and a parser, with room
+    hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+    limit = used + memory if hard == resource.RLIM_INFINITY else min(used + memory, hard)
+    # macOS has the call and refuses it.
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+
+def _answer(page: bytes, unknown: bool, hint: str, read: Reader) -> tuple[int, bytes, bytes]:
+    try:
+        text, title = read(decode(page, hint) if unknown else page.decode("utf-8", "replace"))
+        return OK, text.encode("utf-8", "replace"), " ".join(title.split()).encode("utf-8", "replace")
+    except MemoryError:
+        return MEMORY, b"", b""
+    except Exception as error:
+        # HTML cannot be malformed: the parser refuses a page only when it gets no memory.
+        if "Failed to parse HTML document" in str(error):
+            return MEMORY, b"", b""
+        reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
+        return ERROR, reason.encode("utf-8", "replace"), b""
+
+
+def main(method: str, seconds: float, memory: int, source: BinaryIO, target: BinaryIO) -> None:
+    """Answers requests until the input ends; says once, before the first, whether it is ready."""
+
+    def respond(status: int, text: bytes = b"", title: bytes = b"") -> None:
+        target.writelines((RESPONSE.pack(status, len(text), len(title)), text, title))
+        target.flush()
+
+    try:
+        read = reader(method)
+        read(decode(b"<p>ready</p>"))  # whatever a parser loads late is loaded before memory is limited
+        _limit_memory(memory)
+    except Exception as error:
+        return respond(ERROR, f"{type(error).__name__}: {error}".encode())
+    respond(OK)
+    while len(header := source.read(REQUEST.size)) == REQUEST.size:
+        unknown, hint_length, length = REQUEST.unpack(header)
+        hint = source.read(hint_length).decode("ascii", "replace")
+        try:
+            page = source.read(length)
+        except MemoryError:
+            return respond(MEMORY)
+        if len(page) < length:
+            return None
+        signal.setitimer(signal.ITIMER_REAL, seconds + GRACE_SECONDS)
+        answer = _answer(page, unknown, hint, read)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        respond(*answer)
+
+
+if __name__ == "__main__":
+    signal.signal(
+        signal.SIGALRM, signal.SIG_DFL
+    )  # ends the process even inside a parser that holds the interpreter
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
+    # Responses have a descriptor of their own: what a parser prints must not get between them.
+    answers = os.dup(1)
+    os.dup2(2, 1)
+    with open(0, "rb") as requests, open(answers, "wb") as responses:
+        main(sys.argv[1], float(sys.argv[2]), int(sys.argv[3]), requests, responses)

@@ -1,0 +1,45 @@
+"""A full disk behind the service: said in JSON, nothing acknowledged lost, and on it goes when there is room again."""
+
+import os
+
+import httpx
+from support.serving import served
+
+
+def test_full_and_free_again(small_disk):
+    ballast = small_disk / "ballast"
+    ballast.write_bytes(bytes(1 << 20))
+    taken, number = [], 0
+    with (
+        served(small_disk / "i") as server,
+        httpx.Client(base_url=server.url, trust_env=False, timeout=120) as http,
+    ):
+
+        def page(number):
+            # Random words do not compress, so the disk fills soon.
+            return {"id": f"page-{number}", "text": os.urandom(2000).hex()}
+
+        while True:
+            told = http.post("/v1/seen", json=page(number))
+            if told.status_code != 200:
+                break
+            taken.append(number)
+            number += 1
+            assert number < 10_000
+        assert len(taken) > 50
+        assert told.status_code == 507 and "full" in told.json()["reason"] and told.json()["request_id"]
+        assert str(small_disk) not in told.text
+        lines = "\n".join(
+            httpx.Request("POST", "/", json=page(n)).content.decode() for n in range(10**6, 10**6 + 300)
+        )
+        told = http.post("/v1/documents", content=lines, headers={"content-type": "application/x-ndjson"})
+        assert told.status_code == 507 and "full" in told.json()["reason"]
+        # What was acknowledged is there, the refused one is not, and whoever asks is served.
+        for n in taken:
+            assert http.get(f"/v1/documents/page-{n}").json()["id"] == f"page-{n}"
+        assert http.get(f"/v1/documents/page-{number}").status_code == 404
+        assert http.post("/v1/search", json={"text": "anything"}).status_code == 200
+        assert http.get("/v1/health").status_code == 200 and http.get("/v1/ready").status_code == 200
+        ballast.unlink()
+        assert http.post("/v1/seen", json=page(number)).json()["new"]
+        assert http.get("/v1/stats").json()["documents"] >= len(taken) + 1

@@ -1,0 +1,203 @@
+"""Damaged files: a cache is made again and never answers wrongly; a database is reported with the way out."""
+
+from __future__ import annotations
+
+import random
+import shutil
+import sqlite3
+
+import numpy as np
+import pytest
+from reference.index import answers, near_codes, of_codes
+from support.budgets import budget
+
+import neardup as nd
+from neardup.index.rebuild import recover_index
+
+CODES = near_codes(1, 1500)
+PLACES = budget(60, 1000)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """An index with a cache of two segments, removals and rows past the watermark; and what it answers."""
+    folder = tmp_path_factory.mktemp("whole") / "i"
+    ids = [f"id-{n}" for n in range(len(CODES))]
+    with of_codes(folder) as index:
+        index.add_prints(ids[:1000], CODES.take(slice(0, 1000)))
+        index.compact()
+        index.add_prints(ids[1000:1200], CODES.take(slice(1000, 1200)))
+        index.remove(ids[100:160])
+        index._store.session.save()
+        index.add_prints(ids[1200:], CODES.take(slice(1200, 1500)))
+        index.remove(ids[200:230])
+        expected = answers(index, CODES)
+    names = sorted(path.name.split("-")[0] for path in (folder / "cache").iterdir())
+    assert names == ["rows", "rows", "state"]
+    with nd.Index(folder, mode="read") as index:
+        assert index.rebuilt == () and index.stats().watermark == 1200
+        assert answers(index, CODES) == expected
+    return folder, expected
+
+
+@pytest.mark.slow
+def test_flipped_bits_and_cut_files(whole, tmp_path):
+    folder, expected = whole
+    rng = np.random.default_rng(7)
+    copy = tmp_path / "i"
+    shutil.copytree(folder, copy)
+    files = sorted((copy / "cache").iterdir())
+    sizes = np.array([file.stat().st_size for file in files])
+    noticed = 0
+    for round in range(PLACES):
+        file = files[rng.choice(len(files), p=sizes / sizes.sum())]
+        whole_file = file.read_bytes()
+        place = int(rng.integers(len(whole_file)))
+        if round % 10 == 0:
+            file.write_bytes(whole_file[:place])
+        else:
+            flipped = bytearray(whole_file)
+            flipped[place] ^= 1 << int(rng.integers(8))
+            file.write_bytes(flipped)
+        with nd.Index(copy, mode="read") as index:
+            noticed += bool(index.rebuilt)
+            # Asking for everything takes a while: of a cut file and a flipped bit in turn; a few queries always.
+            if round % 20 in (0, 7):
+                assert answers(index, CODES) == expected
+            part = rng.integers(0, len(CODES), 50)
+            assert index.search_prints(CODES.take(part)) == [expected[0][row] for row in part]
+        file.write_bytes(whole_file)
+    assert noticed >= PLACES * 0.9  # bits between the columns mean nothing
+
+
+@pytest.mark.parametrize("what", ["missing", "one missing", "other index's", "empty", "garbage"])
+def test_a_lost_cache_is_made_again(whole, tmp_path, what):
+    folder, expected = whole
+    copy = tmp_path / "i"
+    shutil.copytree(folder, copy)
+    files = sorted((copy / "cache").iterdir())
+    if what == "missing":
+        shutil.rmtree(copy / "cache")
+    elif what == "one missing":
+        files[0].unlink()
+    elif what == "other index's":
+        with of_codes(tmp_path / "other") as other:
+            other.add_prints([f"id-{n}" for n in range(len(CODES))], CODES)
+            other.compact()
+        for file in (tmp_path / "other" / "cache").glob("rows*"):
+            shutil.copyfile(file, files[0])
+    else:
+        files[-1].write_bytes(b"" if what == "empty" else b"\xff" * 9000)
+    with nd.Index(copy) as index:
+        assert index.rebuilt
+        assert answers(index, CODES) == expected
+        assert index.verify().sound
+    with nd.Index(copy) as index:
+        assert index.rebuilt == ()
+        assert answers(index, CODES) == expected
+
+
+def test_an_older_database_with_a_later_cache(tmp_path, eager):
+    """What a restored backup finds: files of rows that never were."""
+    apart = CODES.take(np.array([0, 1, 2, 4, 5, 7]))
+    with of_codes(tmp_path / "i") as index:
+        index.add_prints(["a", "b"], apart.take(slice(0, 2)))
+    shutil.copyfile(tmp_path / "i" / "index.sqlite", tmp_path / "old.sqlite")
+    with of_codes(tmp_path / "i") as index:
+        index.add_prints(["c", "d"], apart.take(slice(2, 4)))
+    shutil.copyfile(tmp_path / "old.sqlite", tmp_path / "i" / "index.sqlite")
+    with of_codes(tmp_path / "i") as index:
+        index.add_prints(["e", "f"], apart.take(slice(4, 6)))
+        found = [[hit.id for hit in hits] for hits in index.search_prints(apart)]
+        assert found == [["a"], ["b"], [], [], ["e"], ["f"]]
+        assert index.verify().sound
+
+
+def test_a_damaged_database_says_the_way_out(whole, tmp_path):
+    folder, _ = whole
+    copy = tmp_path / "i"
+    shutil.copytree(folder, copy)
+    database = copy / "index.sqlite"
+    data = bytearray(database.read_bytes())
+    place = len(data) * 2 // 3 // 8192 * 8192  # one of documents
+    data[place : place + 8192] = bytes(8192)
+    database.write_bytes(data)
+    with pytest.raises(nd.errors.FormatError, match="recover"), nd.Index(copy, mode="read") as index:
+        assert not index.verify().sound
+        list(index.documents())
+    saved, lost = recover_index(copy, tmp_path / "saved")
+    assert saved > 1000 and lost > 0
+    with nd.Index(tmp_path / "saved") as index, nd.Index(folder, mode="read") as sound:
+        assert len(index) == saved and index.verify().sound
+        for entry in index.documents():
+            assert entry.fingerprint == sound.get(entry.id).fingerprint
+    database.write_bytes(b"not a database at all" * 1000)
+    with pytest.raises(nd.errors.FormatError, match="recover"):
+        nd.Index(copy, mode="read")
+    with pytest.raises(nd.errors.FormatError, match="--key"):
+        recover_index(copy, tmp_path / "again")
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    """An index of texts, some on several pages, with removals and a log that is not yet folded in; and its key."""
+    folder = tmp_path_factory.mktemp("large")
+    index = nd.Index(folder / "i")
+    rng = random.Random(3)
+    documents = [
+        nd.Document(
+            f"id-{n}", " ".join(str(rng.random()) for _ in range(1500 if n % 20 == 0 else 30)), {"n": n}
+        )
+        for n in range(600)
+    ]
+    index.add(documents)
+    index.compact()
+    index.remove([f"id-{n}" for n in range(100, 200)])
+    index.add(nd.Document(f"late-{n}", f"the late page number {n} is short") for n in range(50))
+    index.write_key(folder / "key")
+    shutil.copytree(folder / "i", folder / "copy", ignore=shutil.ignore_patterns("lock"))
+    stored = {entry.id: (entry.text, entry.meta) for entry in index.documents()}
+    index.close()
+    assert (folder / "copy" / "index.sqlite-wal").stat().st_size > 50_000
+    return folder / "copy", folder / "key", stored
+
+
+@pytest.mark.parametrize("folded", [True, False])
+def test_any_page_may_be_lost(large, tmp_path, folded):
+    """Whatever page is zeroed, the root of a table or of the whole database too: what is on the others is saved."""
+    whole, key, stored = large
+    if folded:
+        whole = shutil.copytree(whole, tmp_path / "folded")
+        with sqlite3.connect(whole / "index.sqlite") as database:
+            database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        database.close()
+    data = (whole / "index.sqlite").read_bytes()
+    pages = len(data) // 8192
+    assert recover_index(whole, tmp_path / "sound") == (len(stored), 0)
+    for page in {*range(8), *random.Random(1).sample(range(pages), min(pages, budget(6, 150)))}:
+        copy = shutil.copytree(whole, tmp_path / f"copy-{page}")
+        hurt = bytearray(data)
+        hurt[page * 8192 : (page + 1) * 8192] = bytes(8192)
+        (copy / "index.sqlite").write_bytes(hurt)
+        saved, _ = recover_index(copy, tmp_path / f"saved-{page}", str(key))
+        assert saved >= len(stored) - 80, page  # as many short ones fit on a page
+        with nd.Index(tmp_path / f"saved-{page}", mode="read") as index:
+            assert len(index) == saved and index.verify().sound
+            for entry in index.documents():
+                assert (entry.text, entry.meta) == stored[entry.id]
+
+
+def test_another_database_or_version_is_refused(tmp_path):
+    for name, version, message in (("a", None, "another SQLite"), ("b", 99, "later neardup")):
+        folder = tmp_path / name
+        if version is None:
+            folder.mkdir()
+        else:
+            of_codes(folder).close()
+        with sqlite3.connect(folder / "index.sqlite") as database:
+            database.execute(
+                "CREATE TABLE more (x)" if version is None else f"PRAGMA user_version = {version}"
+            )
+        database.close()
+        with pytest.raises(nd.errors.FormatError, match=message):
+            nd.Index(folder)

@@ -1,0 +1,1 @@
+"""What several test files need: running commands and servers, and small corpora."""
