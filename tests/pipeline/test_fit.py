@@ -6,9 +6,10 @@ import pytest
 import neardup as nd
 from neardup.config.filters import Filters
 from neardup.pipeline import fit as preparing
+from neardup.pipeline.batches import Incoming
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared, needs_corpus, prepare
-from neardup.pipeline.sharder import Incoming, Sharder
+from neardup.pipeline.sharder import Sharder
 
 MENU = (
     "home products prices support contact about imprint login search basket news careers press terms privacy"

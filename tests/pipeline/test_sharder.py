@@ -15,9 +15,10 @@ from neardup import web
 from neardup.config.filters import Filters
 from neardup.errors import DataError
 from neardup.pipeline import sharder as sharding
+from neardup.pipeline.batches import Incoming
 from neardup.pipeline.fit import Prepared
 from neardup.pipeline.inputs import of_reader
-from neardup.pipeline.sharder import Incoming, Sharder
+from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import FileShard
 
 COLUMNS = ("digests", "empty", "filtered", "tokens", "sizes", "places")

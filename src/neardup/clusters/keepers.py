@@ -49,6 +49,11 @@ class Keep:
             raise ConfigError(f"keep many=1 or more documents of a cluster, not {self.many!r}")
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of documents that it asks for; none where text and file are enough."""
+        return tuple(dict.fromkeys(name for name in (self.field, self.score) if name))
+
+    @property
     def field(self) -> str | None:
         """The field that sources are told by."""
         return self.source.removeprefix("host:") if self.source is not None else None

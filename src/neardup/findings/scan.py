@@ -21,11 +21,12 @@ from neardup.errors import ConfigError, DataError
 from neardup.findings.folder import MANIFEST, VERSION, Findings
 from neardup.findings.lock import alone, make_folder
 from neardup.findings.writer import write_documents, write_manifest, write_pairs, write_texts
+from neardup.pipeline.batches import Incoming
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared, needs_corpus, prepare
 from neardup.pipeline.inputs import of_reader
 from neardup.pipeline.run import Found, Room, find
-from neardup.pipeline.sharder import SHARD_SCHEME, Incoming, Sharder
+from neardup.pipeline.sharder import SHARD_SCHEME, Sharder
 from neardup.pipeline.shards import FileShard, Shard
 from neardup.progress import Progress
 from neardup.readers.jsonl_blocks import TextBlock

@@ -24,7 +24,7 @@ from pyspark.sql import types as T
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
 from neardup.findings.summary import MOST_GONE, MOST_IN_CLUSTER, SMALLEST_CLUSTER, SMALLEST_SOURCE
-from neardup.pipeline.sharder import Incoming
+from neardup.pipeline.batches import Incoming
 from neardup.spark.documents import Documents
 from neardup.spark.inputs import File, Files
 from neardup.spark.pieces import PATH, START, Pieces, Recipe, Wanted, split_of

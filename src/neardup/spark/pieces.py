@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError
-from neardup.pipeline.sharder import Incoming
+from neardup.pipeline.batches import Incoming
 from neardup.readers.document import Document
 from neardup.readers.interface import Terms
 from neardup.readers.jsonl import decoded
