@@ -1,3 +1,14 @@
 """Everything that decides an answer: the config, presets and filters."""
 
-__all__: list[str] = []
+from neardup.config.config import Config, Templates
+from neardup.config.filters import Filters
+from neardup.config.presets import PRESETS, Preset, preset
+
+__all__ = [
+    "PRESETS",
+    "Config",
+    "Filters",
+    "Preset",
+    "Templates",
+    "preset",
+]
