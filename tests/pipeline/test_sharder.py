@@ -149,7 +149,7 @@ import neardup as nd
 from neardup.pipeline import sharder as sharding
 from neardup.pipeline import shards as shard
 sys.path.insert(0, os.path.dirname(sys.argv[1]))
-from test_sharding import batches, sharder, texts
+from test_sharder import batches, sharder, texts
 from pathlib import Path
 write, count = sharding.write_shard, [0]
 def killed(*arguments):
