@@ -56,7 +56,7 @@ def test_filtered_documents_teach_nothing():
 
 
 def test_a_sample_is_enough_for_large_corpora(monkeypatch):
-    monkeypatch.setattr(preparing, "_IDF_SAMPLE", 10)
+    monkeypatch.setattr(preparing, "IDF_SAMPLE", 10)
     config = simhash()
     learnt = prepare(config, corpus_of([body(i, 20) for i in range(60)], config)[0]).features.weights
     assert learnt.frequencies.documents == 10

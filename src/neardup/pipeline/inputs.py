@@ -37,7 +37,7 @@ def incoming(documents: Any, config: Config) -> tuple[Again, Iterator[Batch]]:
         ids = [str(row) for row in range(len(column))]
         again = partial(_column_again, column, ids)
     else:
-        items = documents if isinstance(documents, str | bytes | Document) else tuple(documents)
+        items: Any = documents if isinstance(documents, str | bytes | Document) else tuple(documents)
         column = text_items(items)
         ids = [item.id if isinstance(item, Document) else str(row) for row, item in enumerate(items)]
         again = partial(_items_again, items, ids)

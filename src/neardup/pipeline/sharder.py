@@ -245,6 +245,7 @@ class Sharder:
         keep, filters, count = self.config.keep, self.config.filters, len(texts)
         documents: list[Document | None] = []
         failures: tuple[tuple[str, int, str], ...] = ()
+        file_names: tuple[str, ...]
         if isinstance(given, TextColumn):
             sizes, places, file_names, files = (
                 given.sizes,

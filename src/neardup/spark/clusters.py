@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from neardup.clusters.clusters import cluster
-from neardup.clusters.selection import Cut, cut
+from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.errors import DataError
@@ -56,13 +56,12 @@ def decided_here(
         np.searchsorted(row, ties.column("right").to_numpy()),
         ties.column("similarity").to_numpy(),
     )
-    made = cut(
+    made = select(
         local,
         first,
         rank,
+        config.keep,
         threshold=threshold,
-        many=config.keep.many,
-        among=config.keep.among,
         sources=sources,
         method=config.clusters,
         reference=int(np.searchsorted(row, reference)),

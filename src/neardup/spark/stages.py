@@ -197,10 +197,10 @@ class Stages:
     ) -> DataFrame:
         """Candidates (NEIGHBOURS) to verified pairs; the features of all documents in them are made here, unless there
         are `sets`."""
-        short = self._candidates.short or (0, 0)
+        short = self._candidates.short
         cells = cells_for(pairs, self.documents.facts, self.documents.partitions)
         ends = ends_of(pairs, cells)
-        if (short[0] and not exactly) or self.config.filters.length:
+        if (short is not None and not exactly) or self.config.filters.length:
             ends = ends.join(self._candidates.units.select("row", "tokens"), "row")
         else:
             ends = ends.withColumn("tokens", F.lit(0).cast("long"))
