@@ -22,7 +22,7 @@ from neardup.pipeline.methods import Near, Within, method_of
 from neardup.pipeline.rules import check_prune
 from neardup.spark.hamming import check_search
 from neardup.spark.inputs import Files, Frame, Input
-from neardup.spark.pieces import Wanted
+from neardup.spark.pieces import Wanted, begins_of
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.worker import (
     FREQUENCIES,
@@ -133,9 +133,7 @@ class Documents:
     @cached_property
     def begins(self) -> dict[tuple[int, int], int]:
         """The place at which each piece begins."""
-        pieces = self.facts["pieces"]
-        ends = np.cumsum([0, *(lines for _, _, lines in pieces)]).tolist()
-        return {(file, start): at for (file, start, _), at in zip(pieces, ends, strict=False)}
+        return begins_of(self.facts["pieces"])
 
     @property
     def places(self) -> int:
@@ -195,7 +193,7 @@ class Documents:
         rank = F.struct(self._preference().alias("pref"), self._by().alias("by"), F.col("row"))
         return rows.withColumn("rank", rank).select(
             "row", "place", "id", "file", "line", "d0", "d1", "out", "empty", "filtered", "tokens", "size",
-            "source", "rank", "alike", "keys",
+            "source", "score", "rank", "alike", "keys",
         )  # fmt: skip
 
     def _by(self) -> Column:
