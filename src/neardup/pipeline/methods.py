@@ -26,7 +26,7 @@ from neardup.fingerprints.simhash import Simhash
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.shards import Prints
 from neardup.search.agreement import Agree
-from neardup.search.candidates import Joined, best_first
+from neardup.search.candidates import SPREAD, Joined, best_first
 from neardup.search.collapse import Groups, collapse
 from neardup.search.containment import Inverted
 from neardup.search.lsh import LSH
@@ -126,7 +126,7 @@ class Near:
 
     search: Hamming
     bits: int
-    spread: int = 1000
+    spread: int = SPREAD
 
     def __post_init__(self) -> None:
         wanted = self.search.bits

@@ -18,7 +18,7 @@ from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Sketches
 from neardup.fingerprints.keyed import Keys, mix
-from neardup.search.candidates import Joined
+from neardup.search.candidates import CAP, Joined
 from neardup.search.collapse import Groups
 from neardup.search.interface import Candidates
 from neardup.search.pair_runs import PairRuns, unpack_pairs
@@ -38,7 +38,7 @@ class Agree:
     """
 
     least: int | None = None
-    cap: int = 1000
+    cap: int = CAP
 
     def __post_init__(self) -> None:
         if self.least is not None and self.least < 1:

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.features import Features
+from neardup.search.candidates import CAP
 from neardup.search.pair_runs import PairRuns, pack_pairs
 from neardup.storage.spill import PARTITIONS, Columns, Shelf, Spill
 from neardup.values.threads import check_threads
@@ -72,7 +73,7 @@ class Inverted:
     """
 
     probes: int | None = None
-    cap: int = 1000
+    cap: int = CAP
 
     def __post_init__(self) -> None:
         if (self.probes is not None and self.probes < 1) or self.cap < 2:

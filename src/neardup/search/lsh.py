@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Sketches
-from neardup.search.candidates import Columns, Joined, behind, best_first
+from neardup.search.candidates import CAP, SPREAD, Columns, Joined, behind, best_first
 from neardup.search.collapse import Groups
 from neardup.search.interface import Keyed
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
@@ -80,8 +80,8 @@ class LSH:
 
     bands: int
     rows: int
-    cap: int = 1000
-    spread: int = 1000
+    cap: int = CAP
+    spread: int = SPREAD
 
     def __post_init__(self) -> None:
         for name in ("bands", "rows", "spread", "cap"):
