@@ -262,7 +262,7 @@ def test_a_worker_that_died_holds_up_nobody_for_long(address: Callable[..., str]
         assert len(other) == 0
         assert other.get("a") is None
         assert other.search_prints(codes(7)) == [[]]
-        assert other._shared._settling._patience == 0.2
+        assert other._store.writer._settling._patience == 0.2
         assert other.seen_prints(["b"], codes(7))[0].new  # nobody was told that a is new
         # Sent again under its id it never matches what it left behind.
         assert other.seen_prints(["a"], codes(7))[0].duplicate_of == "b"
