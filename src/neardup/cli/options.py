@@ -145,8 +145,8 @@ def config_of(given: dict[str, Any]) -> nd.Config:
     # A search of codes makes simhashes where nothing else is named, and they have a radius.
     own = None if given.get("search") and method is None else radius
     config = base if base is not None and method is None else nd.Config.of(method or "minhash", radius=own)
-    if radius is not None and config.search is None and isinstance(config.prints, nd.Simhash | nd.BitMinHash):
-        config = replace(config, search=config.hamming)
+    if radius is not None and config.search is None and hasattr(config.method, "radius"):
+        config = replace(config, search=config.method)
     if radius is not None and config.search is not None and hasattr(config.search, "radius"):
         config = replace(config, search=replace(config.search, radius=radius))
     if given.get("search"):

@@ -1,3 +1,5 @@
-"""Everything that decides an answer: the config, presets and filters."""
+"""Everything that decides an answer: the config, presets and filters; and how a strategy gets its name in them."""
 
-__all__: list[str] = []
+from neardup.config.kinds import register
+
+__all__ = ["register"]

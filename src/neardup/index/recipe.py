@@ -20,8 +20,8 @@ from neardup.fingerprints.fingerprints import Codes, Digests, Fingerprints, Sket
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.one_pass import digest, fingerprint
 from neardup.fingerprints.simhash import Simhash
+from neardup.search.codes import check_codes
 from neardup.search.hamming.tables import Compact, TableMethod
-from neardup.search.interface import check_codes
 from neardup.search.psm.psm import PSM
 from neardup.values.seeds import DEFAULT_SEED, Seed
 

@@ -20,10 +20,10 @@ from neardup.features.shingles import Words
 from neardup.fingerprints.one_pass import read_texts
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared
-from neardup.pipeline.methods import Method, Task, method_of
 from neardup.pipeline.prefilter import never_duplicates
 from neardup.progress import Progress
 from neardup.search.candidates import Columns, behind
+from neardup.search.interface import Method, Task
 from neardup.search.pair_runs import PairRuns, unpack_pairs
 from neardup.search.short_documents import ShortJoin
 
@@ -142,7 +142,7 @@ class _Search:
         self.best = self.rank.copy()
         np.minimum.at(self.best, first, self.rank)
         pairs = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-        method = method_of(config)
+        method = config.method
         if method is not None and len(corpus):
             pairs = self._near(method, first, apart)
         return Found(
@@ -155,12 +155,20 @@ class _Search:
             apart = apart | self._never(apart)
         short = self._short(apart)
         self.progress.stage("candidates", 1.0)
-        room, told = self.room, self.progress.reached
-        memory = max(1 << 20, room.memory // 4)
         task = Task(
-            corpus, apart, self.best, room.folder, room.pairs, self.threads, told, self._batches, memory
+            kept=corpus,
+            fingerprint=self.prepared.printer,
+            verify=config.verify,
+            skip=apart,
+            rank=self.best,
+            folder=self.room.folder,
+            most=self.room.pairs,
+            threads=self.threads,
+            progress=self.progress.reached,
+            sets=self._batches,
+            memory=max(1 << 20, self.room.memory // 4),
         )
-        joined = method.candidates(task)
+        joined = method.joined(task)
         runs = None
         joined_short = np.zeros(len(corpus), np.bool_)
         if short is not None and short.any():

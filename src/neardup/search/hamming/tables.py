@@ -13,7 +13,7 @@ All return precisely what a scan would, for the radius they are made for.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
@@ -25,17 +25,11 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
-from neardup.search.hamming.designs import Design, bphs, compact, covering, covering_sizes, manku
-from neardup.search.interface import (
-    Candidates,
-    Hits,
-    Keyed,
-    Mode,
-    check_mode,
-    check_radius,
-    check_scheme,
-    rows_and_words,
-)
+from neardup.fingerprints.printer import Printer
+from neardup.search.codes import check_radius, check_scheme, rows_and_words
+from neardup.search.hamming.designs import Design, bphs, covering, covering_sizes, manku
+from neardup.search.hamming.method import HammingMethod, compact_design
+from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, Reach, check_mode
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -80,7 +74,7 @@ def _check_lookup(lookup: str) -> None:
         raise ConfigError(f"lookup is direct, binary or interpolation, not {lookup!r}")
 
 
-class TableMethod(ABC):
+class TableMethod(HammingMethod, KeyMethod):
     """What the exact methods share: everything but the design of their tables."""
 
     radius: int
@@ -91,6 +85,15 @@ class TableMethod(ABC):
     @abstractmethod
     def design(self) -> Design:
         """The keys and flips of each table."""
+
+    def reach(self, fingerprint: Printer) -> Reach:
+        usual = super().reach(fingerprint)
+        if usual.bits != self.bits:
+            raise ConfigError(f"codes of {usual.bits} bits need a search with bits={usual.bits}")
+        return Reach(self.bits, self.radius, self.design)
+
+    def key_tables(self, prints: Codes) -> int:
+        return len(self.design.tables)
 
     def keys(self, codes: Codes) -> Keyed:
         """One key a row and table, row by row; empty rows have none."""
@@ -283,5 +286,4 @@ class Compact(TableMethod):
     @cached_property
     def design(self) -> Design:
         """One table for each part; see neardup.search.hamming.designs.compact."""
-        usual = min(self.radius + 1, 2 if self.radius < 6 else 3)
-        return compact(self.bits, self.radius, usual if self.tables is None else self.tables)
+        return compact_design(self.bits, self.radius, self.tables)
