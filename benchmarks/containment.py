@@ -44,7 +44,7 @@ def main(folder: Path) -> None:
         features = nd.Shingles().extract(both, threads=2)
         left, right = np.triu_indices(len(both), 1)
         for threshold in (0.9, 0.7, 0.5):
-            candidates = nd.Candidates(left, right, np.zeros(len(left), np.uint8))
+            candidates = nd.search.Candidates(left, right, np.zeros(len(left), np.uint8))
             every_pair = nd.Containment(threshold).check(candidates, features, threads=2)
             for label, search in (("Inverted", None), ("LSH 20 x 6", nd.LSH(20, 6))):
                 start = time.perf_counter()

@@ -51,8 +51,10 @@ def asking(words: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     return queries
 
 
-def codes(words: np.ndarray) -> nd.Codes:
-    return nd.Codes("bare64", np.zeros(len(words), bool), 64, np.ascontiguousarray(words).reshape(-1, 1))
+def codes(words: np.ndarray) -> nd.fingerprints.Codes:
+    return nd.fingerprints.Codes(
+        "bare64", np.zeros(len(words), bool), 64, np.ascontiguousarray(words).reshape(-1, 1)
+    )
 
 
 def batches(words: np.ndarray, name: str):
@@ -72,7 +74,7 @@ def resident() -> int:
 
 def ours(words: np.ndarray, coming: np.ndarray, queries: np.ndarray, folder: Path) -> dict[str, Any]:
     """Fill an index, ask it, open it again."""
-    config = nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3))
+    config = nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3))
     index = nd.Index(folder, config, scheme="bare64", threads=THREADS)
     found: dict[str, Any] = {"engine": "neardup.Index", "stored": len(words)}
     start = time.perf_counter()
@@ -134,14 +136,14 @@ def searching(index: nd.Index, queries: np.ndarray) -> int:
 
 def bare(words: np.ndarray, queries: np.ndarray) -> dict[str, Any]:
     """The Hamming search alone, in memory, in the same batches."""
-    tables = nd.Compact(3).index(codes(words), threads=THREADS)
+    tables = nd.search.Compact(3).index(codes(words), threads=THREADS)
     best = 0
     for _ in range(ROUNDS):
         start = time.perf_counter()
         for at in range(0, len(queries), BATCH):
             tables.search(codes(queries[at : at + BATCH]), threads=THREADS)
         best = max(best, rate(len(queries), start))
-    return {"engine": "neardup.Compact", "stored": len(words), "search_rows_per_second": best}
+    return {"engine": "neardup.search.Compact", "stored": len(words), "search_rows_per_second": best}
 
 
 def faiss(words: np.ndarray, queries: np.ndarray) -> dict[str, Any]:
@@ -213,7 +215,7 @@ def told(result: dict[str, Any], case: dict[str, Any]) -> None:
 
 def falls_short(cases: list[dict[str, Any]]) -> list[str]:
     """What is promised and was not reached."""
-    bare_rate = {case["stored"]: case for case in cases if case["engine"] == "neardup.Compact"}
+    bare_rate = {case["stored"]: case for case in cases if case["engine"] == "neardup.search.Compact"}
     said = []
     for case in cases:
         if case["engine"] != "neardup.Index":

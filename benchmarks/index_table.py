@@ -54,7 +54,7 @@ def library(result: Json) -> str:
     """A column for each size."""
     cases = result["cases"]
     ours = [case for case in cases if case["engine"] == "neardup.Index"]
-    bare = {case["stored"]: case for case in cases if case["engine"] == "neardup.Compact"}
+    bare = {case["stored"]: case for case in cases if case["engine"] == "neardup.search.Compact"}
     lines = [
         "## Library\n",
         where(result),

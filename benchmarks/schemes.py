@@ -53,52 +53,58 @@ def _minhash(texts: list[str], features: Any = None) -> Any:
     return lsh.candidates(nd.MinHash(lsh.values).compute((features or nd.Shingles()).extract(texts)))
 
 
-def _keys(scheme: Any, features: Any, search: nd.Agree | None = None) -> Callable[[list[str]], Any]:
+def _keys(scheme: Any, features: Any, search: nd.search.Agree | None = None) -> Callable[[list[str]], Any]:
     def propose(texts: list[str]) -> Any:
-        made = scheme.fit(Frequencies.count(texts, features)) if isinstance(scheme, nd.IMatch) else scheme
-        rule = search or nd.Agree(made.agreeing)
+        made = (
+            scheme.fit(Frequencies.count(texts, features))
+            if isinstance(scheme, nd.fingerprints.IMatch)
+            else scheme
+        )
+        rule = search or nd.search.Agree(made.agreeing)
         return rule.candidates(made.compute(features.extract(texts)))
 
     return propose
 
 
 def _sketch(values: int, least: int) -> Callable[[list[str]], Any]:
-    return lambda texts: nd.Agree(least).candidates(nd.MinHash(values).compute(nd.Shingles().extract(texts)))
+    return lambda texts: nd.search.Agree(least).candidates(
+        nd.MinHash(values).compute(nd.Shingles().extract(texts))
+    )
 
 
 def _simhash(texts: list[str]) -> Any:
     words = nd.Words(weights=nd.Idf.fit(texts))
-    return nd.Join(radius=3).candidates(nd.Simhash(margins="none").compute(words.extract(texts)))
+    return nd.search.Join(radius=3).candidates(nd.Simhash(margins="none").compute(words.extract(texts)))
 
 
 def _bits(texts: list[str]) -> Any:
-    return nd.Join(radius=8).candidates(nd.BitMinHash().compute(nd.Shingles().extract(texts)))
+    return nd.search.Join(radius=8).candidates(nd.BitMinHash().compute(nd.Shingles().extract(texts)))
 
 
 def _identical(way: Any) -> Callable[[list[str]], Any]:
     def propose(texts: list[str]) -> Any:
-        first = np.asarray(nd.identical(texts, way).first)
+        first = np.asarray(nd.fingerprints.identical(texts, way).first)
         groups: dict[int, list[int]] = {}
         for row, head in enumerate(first.tolist()):
             groups.setdefault(head, []).append(row)
         pairs = [pair for rows in groups.values() for pair in combinations(rows, 2)]
         left, right = np.array(pairs, np.int64).reshape(-1, 2).T
-        return nd.Candidates(left, right, np.zeros(len(left), np.uint8))
+        return nd.search.Candidates(left, right, np.zeros(len(left), np.uint8))
 
     return propose
 
 
 _LSH = nd.LSH.for_threshold(THRESHOLD, 0.99)
-_TEN = nd.IMatch(lexicons=10, share=0.3)
+_TEN = nd.fingerprints.IMatch(lexicons=10, share=0.3)
 SCHEMES = (
     Scheme(f"MinHash, {_LSH.bands} bands of {_LSH.rows}", _minhash, 8 * _LSH.bands + 16),
     Scheme("sketch, 90 of 100", _sketch(100, 90), 400),
     Scheme("sketch, 160 of 200", _sketch(200, 160), 800),
-    Scheme("super-fingerprints, 2 of 6", _keys(nd.SuperFingerprints(), nd.Shingles()), 48),
-    Scheme("I-Match", _keys(nd.IMatch(), nd.Words()), 8),
-    Scheme("I-Match, 3 of 10 lexicons", _keys(_TEN, nd.Words(), nd.Agree(3)), 80),
+    Scheme("super-fingerprints, 2 of 6", _keys(nd.fingerprints.SuperFingerprints(), nd.Shingles()), 48),
+    Scheme("I-Match", _keys(nd.fingerprints.IMatch(), nd.Words()), 8),
+    Scheme("I-Match, 3 of 10 lexicons", _keys(_TEN, nd.Words(), nd.search.Agree(3)), 80),
     Scheme("I-Match, most of 10 lexicons", _keys(_TEN, nd.Words()), 80),
-    Scheme("bucket checksums, 33 of 64", _keys(nd.BucketChecksums(), nd.Words()), 512),
+    Scheme("bucket checksums, 33 of 64", _keys(nd.fingerprints.BucketChecksums(), nd.Words()), 512),
     Scheme("simhash TF-IDF words, radius 3", _simhash, 8),
     Scheme("1-bit MinHash, radius 8", _bits, 8),
     Scheme("identical: character by character", _identical("characters"), 0),
@@ -107,8 +113,15 @@ SCHEMES = (
     Scheme("identical: 64-bit hash", _identical("hash"), 8),
     Scheme("identical: SHA-256", _identical("digest"), 32),
     Scheme("HTML tags, MinHash", _minhash, 8 * _LSH.bands + 16, "tags"),
-    Scheme("anchor texts, MinHash", lambda t: _minhash(t, nd.Sentences()), 8 * _LSH.bands + 16, "anchors"),
-    Scheme("link URLs, MinHash", lambda t: _minhash(t, nd.Sentences()), 8 * _LSH.bands + 16, "links"),
+    Scheme(
+        "anchor texts, MinHash",
+        lambda t: _minhash(t, nd.features.Sentences()),
+        8 * _LSH.bands + 16,
+        "anchors",
+    ),
+    Scheme(
+        "link URLs, MinHash", lambda t: _minhash(t, nd.features.Sentences()), 8 * _LSH.bands + 16, "links"
+    ),
 )
 
 
@@ -164,7 +177,7 @@ def measure(
     proposed = set(zip(left.tolist(), right.tolist(), strict=True))
     features = nd.Shingles().extract(texts["whole"])
     order = np.lexsort((right, left))
-    candidates = nd.Candidates(left[order], right[order], np.zeros(len(left), np.uint8))
+    candidates = nd.search.Candidates(left[order], right[order], np.zeros(len(left), np.uint8))
     verified = nd.Jaccard(THRESHOLD).check(candidates, features)
     kept = set(zip(verified.left.tolist(), verified.right.tolist(), strict=True))
     sizes: dict[str, int] = {}

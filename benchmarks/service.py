@@ -111,7 +111,7 @@ def line(id: str, word: int) -> bytes:
 
 
 def fill(folder: Path, words: np.ndarray) -> None:
-    config = nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3))
+    config = nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3))
     with nd.Index(folder, config, scheme=SCHEME, threads=2) as index:
         for ids, part in batches(words, "old"):
             index.add_prints(ids, part)

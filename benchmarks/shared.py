@@ -102,16 +102,16 @@ def ids_of(first: int, last: int) -> list[str]:
 
 def cut(prints: Any, first: int, last: int) -> Any:
     empty = prints.empty[first:last]
-    if isinstance(prints, nd.Codes):
-        return nd.Codes(prints.scheme, empty, prints.bits, prints.codes[first:last])
-    return nd.Sketches(prints.scheme, empty, prints.values[first:last])
+    if isinstance(prints, nd.fingerprints.Codes):
+        return nd.fingerprints.Codes(prints.scheme, empty, prints.bits, prints.codes[first:last])
+    return nd.fingerprints.Sketches(prints.scheme, empty, prints.values[first:last])
 
 
 def ours(name: str, texts: list[str], source: np.ndarray, singles: int) -> dict[str, Any]:
     """Add the first half, `seen` of the second, then queries."""
     count, half = len(texts), len(texts) // 2
     if name == "simhash":
-        config = nd.Config(features=nd.Words(), fingerprint=nd.Simhash(), search=nd.Compact(3))
+        config = nd.Config(features=nd.Words(), fingerprint=nd.Simhash(), search=nd.search.Compact(3))
     else:
         config = nd.Config(
             fingerprint=nd.MinHash(VALUES), search=nd.LSH(bands=BANDS, rows=ROWS), verify=nd.Jaccard(0.8)

@@ -55,7 +55,7 @@ def engines() -> dict[str, Callable[[list[str]], list[str]]]:
     import neardup as nd
 
     made: dict[str, Callable[[list[str]], list[str]]] = {
-        "neardup": lambda batch: nd.canonical_urls(batch).urls
+        "neardup": lambda batch: nd.urls.canonical_urls(batch).urls
     }
     for name, module, function in (
         ("w3lib", "w3lib.url", "canonicalize_url"),

@@ -16,7 +16,7 @@ def main() -> None:
         table = pa.Table.from_pylist([json.loads(line) for line in file])
     texts = table["text"]  # a ChunkedArray; nulls are empty documents
     codes = nd.fingerprint(texts, nd.Shingles(5), nd.BitMinHash(64), threads=2)
-    digests = nd.digest(texts, normalized=nd.Normalize())
+    digests = nd.fingerprints.digest(texts, normalized=nd.Normalize())
 
     table = table.append_column("code", pa.array(codes.codes[:, 0], mask=codes.empty))
     packed = pa.FixedSizeBinaryArray.from_buffers(
@@ -24,7 +24,9 @@ def main() -> None:
     )
     table = table.append_column("digest", packed)
     # The scheme travels with the numbers: without it nobody knows what they may be compared with.
-    table = table.replace_schema_metadata({"neardup.code": codes.scheme, "neardup.digest": digests.scheme})
+    table = table.replace_schema_metadata(
+        {"neardup.code": codes.scheme, "neardup.fingerprints.digest": digests.scheme}
+    )
     print(table.select(["id", "code", "digest"]).schema.to_string(show_schema_metadata=False))
     groups = table.group_by("digest").aggregate([("id", "count")])
     print(f"{len(table)} pages, {len(groups)} different by their words")

@@ -24,7 +24,7 @@ def main() -> None:
     )
 
     every = nd.Shingles(5)
-    sampled = nd.Shingles(5, select=nd.Winnow(10))  # 10 + 5 - 1 words are enough to be found
+    sampled = nd.Shingles(5, select=nd.features.Winnow(10))  # 10 + 5 - 1 words are enough to be found
     kept = sampled.extract([*texts, collage])
     full = every.extract([*texts, collage])
     print(f"{len(full.hashes)} shingles, {len(kept.hashes)} kept: {len(kept.hashes) / len(full.hashes):.0%}")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import neardup as nd
 from neardup import sample
-from neardup.fingerprints import expected_false_merges
+from neardup.fingerprints import digest, expected_false_merges
 from neardup.search.disk.digests import DigestFile, write_digests
 
 
@@ -20,15 +20,13 @@ def main() -> None:
     known, new = texts[:200], texts[200:]
 
     how = nd.Normalize()  # case, punctuation and white space do not count
-    print(
-        f"raw: {copies(nd.digest(texts))} copies; same words: {copies(nd.digest(texts, normalized=how))} copies"
-    )
+    print(f"raw: {copies(digest(texts))} copies; same words: {copies(digest(texts, normalized=how))} copies")
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "seen.digests")
-        write_digests(path, nd.digest(known, normalized=how))
+        write_digests(path, digest(known, normalized=how))
         with DigestFile(path) as seen:
-            hits = seen.lookup(nd.digest(new, normalized=how))
+            hits = seen.lookup(digest(new, normalized=how))
     for query in hits.found.nonzero()[0][:3]:
         row = hits.rows[hits.offsets[query]]
         print(f"  {pages[200 + query]['id']} has the words of {pages[row]['id']}: {pages[row]['title']}")
@@ -36,7 +34,7 @@ def main() -> None:
     print(f"false merges to expect among 10^9 pages at 128 bits: {expected_false_merges(10**9, 128):.0e}")
 
 
-def copies(digests: nd.Digests) -> int:
+def copies(digests: nd.fingerprints.Digests) -> int:
     present = [
         bytes(digest) for digest, empty in zip(digests.digests, digests.empty, strict=True) if not empty
     ]

@@ -35,7 +35,7 @@ def report(folder: Path) -> None:
     for path, code in list(zip(files, codes.codes[:, 0].tolist(), strict=True))[:3]:
         print(f"  {code:016x}  {path.name}")
 
-    near = nd.Join(radius=8).candidates(codes)
+    near = nd.search.Join(radius=8).candidates(codes)
     exact = similarity.cosine(words.extract(texts), near.left, near.right)
     print(f"{len(near)} pairs within 8 bits; the most alike by TF-IDF cosine:")
     for i in (-exact).argsort(kind="stable")[:5]:

@@ -20,17 +20,22 @@ def main() -> None:
     codes = nd.fingerprint(texts, recipe, nd.Simhash(64))
     stored, queries = codes.take(slice(0, 240)), codes.take(slice(240, None))
 
-    for method in (nd.Scan(RADIUS), nd.BPHS(RADIUS), nd.Covering(RADIUS), nd.Compact(RADIUS)):
+    for method in (
+        nd.search.Scan(RADIUS),
+        nd.BPHS(RADIUS),
+        nd.search.Covering(RADIUS),
+        nd.search.Compact(RADIUS),
+    ):
         hits = method.index(stored).search(queries)
         print(f"{type(method).__name__:9} {len(hits)} hits")
 
-    index = nd.Covering(RADIUS).index(stored)
+    index = nd.search.Covering(RADIUS).index(stored)
     first = index.search(queries, mode="first")
     print(f"first: {len(first)} of {len(queries)} queries have a neighbour; one each")
     for query, row, distance in list(zip(first.query, first.row, first.distance, strict=True))[:3]:
         print(f"  {pages[240 + query]['id']} ~ {pages[row]['id']}, {distance} bits: {pages[row]['title']}")
 
-    live = LiveSearcher(nd.Compact(RADIUS))
+    live = LiveSearcher(nd.search.Compact(RADIUS))
     live.add(stored)
     rows = live.add(queries)  # searchable at once
     print(f"live: {len(live)} rows, the new ones are {rows.start} to {rows.stop - 1}")

@@ -15,7 +15,7 @@ def main() -> None:
     recipe = nd.Words(weights=nd.Idf.fit(texts))
     codes = nd.fingerprint(texts, recipe, nd.Simhash(64))  # margins are kept: the votes behind each bit
 
-    exact = nd.Compact(radius=8).index(codes).search(codes)
+    exact = nd.search.Compact(radius=8).index(codes).search(codes)
     index = nd.PSM(radius=8, recall=0.9).index(codes)
     print(index.calibration)
     some = index.search(codes)

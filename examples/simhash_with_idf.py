@@ -31,7 +31,7 @@ def main() -> None:
         f"the weakest bits of {pages[0]['id']}: {weak}, margins {[round(float(m), 3) for m in stored.margins[0][weak]]}"
     )
 
-    hits = nd.Scan(radius=10).index(stored).search(asked)
+    hits = nd.search.Scan(radius=10).index(stored).search(asked)
     cosines = similarity.cosine(recipe.extract(new), hits.query, hits.row, other=recipe.extract(old))
     print(f"{len(hits)} hits within 10 bits, {(cosines >= 0.9).sum()} of them at cosine 0.9 or more")
     for query, row, distance, cosine in list(zip(hits.query, hits.row, hits.distance, cosines, strict=True))[

@@ -90,7 +90,7 @@ def test_files_tables_and_lists_are_the_same(tmp_path):
 @pytest.mark.parametrize("method", ["simhash", "bits", "minhash"])
 def test_verified_pairs_are_right(method):
     documents = pages(200)
-    rows = [set(reference.word_shingles(d.text, 5, nd.DEFAULT_SEED)) for d in documents]
+    rows = [set(reference.word_shingles(d.text, 5, nd.fingerprints.DEFAULT_SEED)) for d in documents]
     exact = reference_pipeline.jaccard_pairs(rows, 0.6)
     result = nd.dedup(documents, nd.Config.of(method, threshold=0.6))
     found = zip(result.pairs.left.tolist(), result.pairs.right.tolist(), result.pairs.similarity, strict=True)
@@ -144,7 +144,7 @@ FEATURES = {
     "pairs of words": nd.Shingles(2),
     "words": nd.Words(),
     "characters": nd.Characters(4),
-    "sentences": nd.Sentences(),
+    "sentences": nd.features.Sentences(),
     "stop words": nd.Words(normalize=nd.Normalize(stopwords=("en",))),
 }
 

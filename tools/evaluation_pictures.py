@@ -18,15 +18,15 @@ def main() -> None:
     texts = [page.text for page in pages]
     bands = [nd.LSH.for_threshold(0.8), nd.LSH.for_threshold(0.6, values=256)]
     curves = {
-        "curve-sketch": nd.curve_sketch(100, 90),
-        "curve-bands": nd.curve_bands(*bands),
-        "curve-radius": nd.curve_radius(3, 8, corpus=texts),
-        "curve-edits": nd.curve_edits(texts, radii=(3, 8)),
+        "curve-sketch": nd.evaluate.curve_sketch(100, 90),
+        "curve-bands": nd.evaluate.curve_bands(*bands),
+        "curve-radius": nd.evaluate.curve_radius(3, 8, corpus=texts),
+        "curve-edits": nd.evaluate.curve_edits(texts, radii=(3, 8)),
     }
     for name, curve in curves.items():
         plot_curve(curve, IMAGES / f"{name}.svg")
         write(name, curve.to_json())
-    found = nd.calibrate(pages)
+    found = nd.evaluate.calibrate(pages)
     plot_calibration(found, IMAGES / "calibration.svg")
     write("calibration", found.to_json())
 

@@ -157,7 +157,7 @@ def by_short_path(given: LabelledSet) -> list[Json]:
     """The whole pipeline with and without the exact join of short documents: recall of similar pairs of which one
     document is short."""
     similar = all_jaccard(nd.Shingles().extract(given.texts, threads=2), given)
-    sizes = np.array([len(words) for words in nd.tokens(given.texts)])
+    sizes = np.array([len(words) for words in nd.features.tokens(given.texts)])
     short = np.minimum(sizes[given.left], sizes[given.right]) < nd.Config().short
     rows = []
     for threshold in (0.5, 0.8):

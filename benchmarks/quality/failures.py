@@ -93,7 +93,7 @@ def aliases(given: LabelledSet) -> Json:
 
 def short_texts(given: LabelledSet) -> list[Json]:
     """Pairs of one page in two versions that are called the same, by the length of the shorter."""
-    sizes = np.array([len(words) for words in nd.tokens(list(given.texts))])
+    sizes = np.array([len(words) for words in nd.features.tokens(list(given.texts))])
     same = np.flatnonzero(given.label == SAME)
     left, right = given.left[same], given.right[same]
     said = verdicts(list(given.texts), left, right)
@@ -111,7 +111,9 @@ def short_lines(given: LabelledSet, most: int = 4000, seed: int = 0) -> Labelled
     """Lines of 6 to 39 tokens of a set's documents, each once, as documents of their own: revisions of a page bring
     revisions of its lines. They have no labels."""
     lines = sorted({line.strip() for text in given.texts for line in text.splitlines()})
-    lines = [line for line, words in zip(lines, nd.tokens(lines), strict=True) if 6 <= len(words) < 40]
+    lines = [
+        line for line, words in zip(lines, nd.features.tokens(lines), strict=True) if 6 <= len(words) < 40
+    ]
     # Neighbours in the alphabet are alike, so whole runs of them are taken.
     starts = np.random.default_rng(seed).permutation(max(1, len(lines) // 20))[: most // 20]
     picked = [line for start in sorted(starts.tolist()) for line in lines[start * 20 : start * 20 + 20]]

@@ -85,7 +85,7 @@ def measures(given: LabelledSet) -> tuple[dict[str, Floats], Truths, NDArray[np.
         found[f"containment {width}"] = similarity.containment(made, left, right, of="smaller")
         folded = nd.Shingles(width=width, normalize=nd.Normalize(digits="fold")).extract(texts)
         found[f"folded {width}"] = similarity.jaccard(folded, left, right)
-        common = nd.Common.fit(texts, features, share=0.02)
+        common = nd.features.Common.fit(texts, features, share=0.02)
         found[f"cut {width}"] = similarity.jaccard(
             replace(features, common=common).extract(texts), left, right
         )
@@ -95,7 +95,7 @@ def measures(given: LabelledSet) -> tuple[dict[str, Floats], Truths, NDArray[np.
     found["tf-idf"] = similarity.cosine(nd.Words(weights=nd.Idf.fit(texts)).extract(texts), left, right)
     heads = [text[:20_000] for text in texts]
     found["edit"] = similarity.edit_similarity([heads[row] for row in left], [heads[row] for row in right])
-    words = nd.tokens(texts)
+    words = nd.features.tokens(texts)
     numbers = np.array([sum(word.isdigit() for word in row) / max(1, len(row)) for row in words])
     sizes = np.array([max(1, len(row)) for row in words])
     found["numbers"] = (numbers[left] + numbers[right]) / 2

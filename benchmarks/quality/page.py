@@ -183,7 +183,7 @@ def _features(result: Json) -> list[str]:
         "The best F1 of exact Jaccard on each set with the threshold that gives it, then the one threshold "
         "best for all. "
         f"*Template cut* leaves out features of more than {CUT_SHARE:.0%} of a set's documents "
-        f"(`nd.Common`).",
+        f"(`nd.features.Common`).",
         "",
         *tables.features_table(result),
         f"3 words reach a mean F1 of {three[1]:.3f} at {three[0]:g}, 5 words {five[1]:.3f} at {five[0]:g}: "

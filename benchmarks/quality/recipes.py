@@ -35,7 +35,7 @@ def weighted(features: TextFeatures, weights: str, texts: Sequence[str]) -> Text
     if weights == "tf-idf":
         return replace(features, weights=nd.Idf.fit(texts, features, threads=2))
     if weights == "cut":
-        common = nd.Common.fit(texts, features, share=CUT_SHARE, threads=2)
+        common = nd.features.Common.fit(texts, features, share=CUT_SHARE, threads=2)
         return replace(features, weights="count", common=common)
     return replace(features, weights=weights)  # type: ignore[arg-type]
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import ExitStack
-from dataclasses import replace
-from functools import partial
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from neardup.errors import ConfigError
 from neardup.progress import Progress
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from neardup.config.config import Config
     from neardup.result import Result
 
@@ -47,6 +41,14 @@ def dedup(
     `folder`) and the stages keep to it, beside about 100 bytes a document.
     """
     # Imported here, so that `import neardup` is quick although this function is among its names.
+    import tempfile
+    from contextlib import ExitStack
+    from dataclasses import replace
+    from functools import partial
+    from pathlib import Path
+
+    import numpy as np
+
     from neardup.config.config import Config
     from neardup.pipeline.corpus import Corpus
     from neardup.pipeline.fit import Prepared, needs_corpus, prepare
@@ -105,6 +107,8 @@ def _settled(
     keep: Any,
 ) -> Config:
     """The config with what was said beside it."""
+    from dataclasses import replace
+
     from neardup.clusters.keepers import Keep
 
     if threshold is not None or floor is not None:

@@ -32,7 +32,7 @@ class Dropped:
     similarity: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Result:
     """What `dedup` found. Rows are the documents' places in the input.
 
@@ -55,6 +55,10 @@ class Result:
 
     def __len__(self) -> int:
         return len(self.ids)
+
+    def __repr__(self) -> str:
+        kept = len(self.kept)
+        return f"<Result: {counted(len(self), 'document')}, {kept:,} kept, {len(self) - kept:,} dropped>"
 
     @property
     def clusters(self) -> Clusters:

@@ -130,7 +130,7 @@ def test_learn_save_and_use(tmp_path):
     said = lines(run("urls", "--contents", CRAWL, "--out", str(rules)))
     assert said[0] == "300 URLs; 6 of 8 proposed rules accepted"
     assert "accept  shop.example.com: view never changes the page" in said
-    assert len(nd.UrlRules.load(rules).sites) == 6
+    assert len(nd.urls.UrlRules.load(rules).sites) == 6
     url = b"http://m.shop.example.com/en/help/files.html?view=list\n"
     assert lines(run("urls", "--rules", str(rules), stdin=url)) == ["https://shop.example.com/help/files"]
     rows = [json.loads(line) for line in lines(run("urls", "--contents", CRAWL, "--json"))]

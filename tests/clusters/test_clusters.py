@@ -21,7 +21,7 @@ from neardup.errors import ConfigError, DataError
 def pairs_of(pairs, rows):
     left = np.array([a for a, _ in pairs], dtype=np.int64)
     right = np.array([b for _, b in pairs], dtype=np.int64)
-    return nd.Pairs.of(left, right, 0.5 + (left * rows + right) / (4 * rows * rows + 4))
+    return nd.compare.Pairs.of(left, right, 0.5 + (left * rows + right) / (4 * rows * rows + 4))
 
 
 graphs = st.integers(1, 30).flatmap(
@@ -70,7 +70,7 @@ def test_rounds_on_many_rows():
     rows = 20_000
     left, right = rng.integers(0, rows, (2, 60_000))
     apart = left != right
-    pairs = nd.Pairs.of(left[apart], right[apart], rng.random(int(apart.sum())))
+    pairs = nd.compare.Pairs.of(left[apart], right[apart], rng.random(int(apart.sum())))
     rank = rng.integers(0, 50, rows)
     one, other = nd.cluster(pairs, rows, rank), keepers_in_rounds(pairs, rows, rank)
     assert np.array_equal(one.keeper, other.keeper) and np.array_equal(one.similarity, other.similarity)
@@ -112,7 +112,7 @@ def test_sizes():
 
 @pytest.mark.parametrize("rows", [0, 1, 3])
 def test_no_pairs(rows):
-    nothing = nd.Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
+    nothing = nd.compare.Pairs(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
     for found in (
         nd.cluster(nothing, rows),
         keepers_in_rounds(nothing, rows),

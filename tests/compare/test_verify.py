@@ -31,7 +31,7 @@ def all_pairs(rows):
 
 
 def weighted(rows):
-    return nd.Features.of([{feature: 1.0 + feature % 3 for feature in row} for row in rows])
+    return nd.features.Features.of([{feature: 1.0 + feature % 3 for feature in row} for row in rows])
 
 
 def as_dict(pairs):
@@ -85,14 +85,14 @@ def test_cosine(rows, threshold):
 
 
 def test_thresholds_are_inclusive():
-    features = nd.Features.of([range(7), range(10), range(10), range(3)])
+    features = nd.features.Features.of([range(7), range(10), range(10), range(3)])
     assert as_dict(nd.Jaccard(0.7).check(all_pairs(4), features)) == {(0, 1): 0.7, (0, 2): 0.7, (1, 2): 1.0}
     assert as_dict(nd.Jaccard(0.3).check(all_pairs(4), features))[1, 3] == 0.3
 
 
 def test_a_floor_keeps_pairs_for_other_thresholds():
     rng = np.random.default_rng(1)
-    features = nd.Features.of([rng.choice(20, 12, replace=False).tolist() for _ in range(30)])
+    features = nd.features.Features.of([rng.choice(20, 12, replace=False).tolist() for _ in range(30)])
     low = nd.Jaccard(0.8, floor=0.3).check(all_pairs(30), features)
     assert low.similarity.min() >= 0.3 and low.similarity.min() < 0.5
     for threshold in (0.3, 0.4, 0.5):
@@ -102,13 +102,13 @@ def test_a_floor_keeps_pairs_for_other_thresholds():
 
 
 def test_candidates_in_any_order_come_out_sorted_and_unique():
-    features = nd.Features.of([[1, 2], [1, 2], [1, 2]])
+    features = nd.features.Features.of([[1, 2], [1, 2], [1, 2]])
     given_twice = Both(np.array([2, 1, 0, 2]), np.array([0, 2, 1, 0]))
     assert as_dict(nd.Jaccard().check(given_twice, features)) == {(0, 1): 1.0, (0, 2): 1.0, (1, 2): 1.0}
 
 
 def test_rows_without_features_are_like_nothing():
-    features = nd.Features.of([[], [], [1]])
+    features = nd.features.Features.of([[], [], [1]])
     for strategy in (nd.Jaccard(0.01), nd.Containment(0.01), nd.Cosine(0.01)):
         assert len(strategy.check(all_pairs(3), features)) == 0
 
@@ -118,7 +118,7 @@ def test_an_early_end_changes_no_answer(first, second, shared, percent):
     """Rows long enough that a comparison may stop on its way."""
     rng = np.random.default_rng(first * 401 + second)
     hashes = rng.integers(0, 2**63, shared + first + second, dtype=np.uint64)
-    features = nd.Features.of(
+    features = nd.features.Features.of(
         [hashes[: shared + first].tolist(), [*hashes[:shared], *hashes[shared + first :]]]
     )
     least, zero, one = percent / 100, np.zeros(1, np.int64), np.ones(1, np.int64)
@@ -143,7 +143,7 @@ def test_the_border_checks_its_columns():
 
 def test_threads_and_cpu_levels_give_the_same_bytes(cpu):
     rng = np.random.default_rng(4)
-    features = nd.Features.of([rng.choice(60, 40, replace=False).tolist() for _ in range(80)])
+    features = nd.features.Features.of([rng.choice(60, 40, replace=False).tolist() for _ in range(80)])
     for strategy in (nd.Jaccard(0.5), nd.Containment(0.7), nd.Cosine(0.7)):
         one = strategy.check(all_pairs(80), features)
         two = strategy.check(all_pairs(80), features, threads=2)
@@ -153,7 +153,7 @@ def test_threads_and_cpu_levels_give_the_same_bytes(cpu):
 
 
 def test_mistakes_are_told():
-    features = nd.Features.of([[1], [2]])
+    features = nd.features.Features.of([[1], [2]])
     for wrong in (0, -1, 1.1, float("nan")):
         with pytest.raises(ConfigError, match="threshold"):
             nd.Jaccard(wrong)
@@ -166,4 +166,4 @@ def test_mistakes_are_told():
     with pytest.raises(DataError, match="itself"):
         nd.Jaccard().check(Both(np.array([0]), np.array([0])), features)
     with pytest.raises(DataError, match="length"):
-        nd.Pairs(np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(1))
+        nd.compare.Pairs(np.zeros(1, np.int64), np.zeros(2, np.int64), np.zeros(1))

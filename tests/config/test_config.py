@@ -19,19 +19,19 @@ CONFIGS = {
     "bits": Config.of("bits"),
     "exact": Config.of("exact"),
     "words": Config(nd.Words(normalize=nd.Normalize(digits="fold", accents="strip")), recall=0.9, short=0),
-    "characters": Config(nd.Characters(7, select=nd.Modulo(4)), compare=nd.Shingles(3)),
-    "sentences": Config(nd.Sentences(select=nd.Smallest(8)), verify=nd.Containment(0.9, of="left")),
-    "winnow": Config(nd.Shingles(select=nd.Winnow(4), weights="log"), verify=nd.Cosine(0.9, 0.5)),
+    "characters": Config(nd.Characters(7, select=nd.features.Modulo(4)), compare=nd.Shingles(3)),
+    "sentences": Config(nd.features.Sentences(select=nd.features.Smallest(8)), verify=nd.Containment(0.9, of="left")),
+    "winnow": Config(nd.Shingles(select=nd.features.Winnow(4), weights="log"), verify=nd.Cosine(0.9, 0.5)),
     "lsh": Config(fingerprint=nd.MinHash(64, permutations="independent"), search=nd.LSH(8, 8, cap=50, spread=5)),
     "murmur": Config(nd.Shingles(hash="murmur64a", seed=5)),
-    "compact": Config(fingerprint=nd.Simhash(bits=128), search=nd.Compact(4)),
-    "covering": Config(fingerprint=nd.Simhash(), search=nd.Covering(3)),
+    "compact": Config(fingerprint=nd.Simhash(bits=128), search=nd.search.Compact(4)),
+    "covering": Config(fingerprint=nd.Simhash(), search=nd.search.Covering(3)),
     "bphs": Config(fingerprint=nd.Simhash(), search=nd.BPHS(radius=3)),
     "psm": Config(search=nd.PSM(8)),
-    "scan": Config(fingerprint=nd.BitMinHash(), search=nd.Scan(4)),
-    "adjacent": Config(fingerprint=nd.Simhash(bits=64), search=nd.Adjacent(4)),
-    "join": Config(fingerprint=nd.Simhash(), search=nd.Join(2)),
-    "idf": Config(nd.Words(), idf="log", fingerprint=nd.Simhash(), search=nd.Join(3)),
+    "scan": Config(fingerprint=nd.BitMinHash(), search=nd.search.Scan(4)),
+    "adjacent": Config(fingerprint=nd.Simhash(bits=64), search=nd.search.Adjacent(4)),
+    "join": Config(fingerprint=nd.Simhash(), search=nd.search.Join(2)),
+    "idf": Config(nd.Words(), idf="log", fingerprint=nd.Simhash(), search=nd.search.Join(3)),
     "keep": Config(keep=Keep("score", "quality", ("a.jsonl", 'b "\\\x7f\n\x01 é😀'), "host", 3, "across")),
     "filters": Config(filters=Filters(5, 100, ("en", "de"), True), html="none", clusters="components"),
     "templates": Config(templates=Templates(0.2, 5, 2, 50), near=False),
@@ -49,7 +49,7 @@ def test_round_trip(tmp_path, name):
 
 
 def test_a_seed_comes_back_equal():
-    for seed in (nd.Seed(5), nd.Seed(nd.DEFAULT_SEED), 5, 2**64 - 1):
+    for seed in (nd.Seed(5), nd.Seed(nd.fingerprints.DEFAULT_SEED), 5, 2**64 - 1):
         config = Config(nd.Shingles(seed=seed))
         again = Config.from_plain(tomllib.loads(config.to_toml()))
         assert again.features.scheme == config.features.scheme
@@ -60,7 +60,7 @@ def test_a_seed_comes_back_equal():
 def test_fitted_weights_are_not_written():
     idf = nd.Idf.fit(["a b", "b c"], nd.Words())
     with pytest.raises(ConfigError, match="cannot be written into a config"):
-        Config(nd.Words(weights=idf), fingerprint=nd.Simhash(), search=nd.Join(3)).to_toml()
+        Config(nd.Words(weights=idf), fingerprint=nd.Simhash(), search=nd.search.Join(3)).to_toml()
 
 
 @given(st.text(st.characters(codec="utf-8"), max_size=20), st.floats(0.1, 1), st.integers(1, 10**18))
@@ -169,5 +169,5 @@ def test_methods():
     assert Config.of(threshold=0.8, floor=0.6).bands.curve(0.6) >= 0.99
     simhash = Config.of("simhash", features=nd.Shingles(3, normalize=nd.Normalize(digits="fold")), radius=4)
     assert simhash.compared == nd.Shingles(3, normalize=nd.Normalize(digits="fold"))
-    assert simhash.features.normalize.digits == "fold" and simhash.method == nd.Join(radius=4)
+    assert simhash.features.normalize.digits == "fold" and simhash.method == nd.search.Join(radius=4)
     assert Config(search=nd.PSM(8)).prints == nd.Simhash(margins="ranks")

@@ -16,8 +16,8 @@ from neardup.errors import ConfigError
 
 
 def test_every_preset_is_a_config_that_survives_toml(tmp_path):
-    assert set(nd.PRESETS) == {"crawl", "news", "mail", "legal", "source", "plagiarism", "corpus"}
-    for name, one in nd.PRESETS.items():
+    assert set(nd.config.PRESETS) == {"crawl", "news", "mail", "legal", "source", "plagiarism", "corpus"}
+    for name, one in nd.config.PRESETS.items():
         assert one.reason and one.made_for
         path = tmp_path / f"{name}.toml"
         path.write_text(nd.preset(name).to_toml())
@@ -131,6 +131,6 @@ def test_crawl_on_real_pages(data, tmp_path):
 @given(st.lists(st.text("a1 Z9may-", max_size=30), min_size=1, max_size=5), st.booleans(), st.booleans())
 def test_folded_words_are_the_same_in_features_and_in_text(texts, ids, dates):
     how = nd.Normalize(digits="fold", ids="fold" if ids else "keep", dates="fold" if dates else "keep")
-    plain = nd.Words().extract(nd.normalize(texts, how))
+    plain = nd.Words().extract(nd.features.normalize(texts, how))
     folded = nd.Words(normalize=how).extract(texts)
     assert np.array_equal(plain.hashes, folded.hashes) and np.array_equal(plain.offsets, folded.offsets)

@@ -40,7 +40,7 @@ def test_a_small_corpus_is_compared_whole(pages, measured):
     assert found.census and found.documents == len(pages) and not found.empty
     texts, seen = [], set()
     for page in pages:
-        words = tuple(nd.tokens([page.text])[0])
+        words = tuple(nd.features.tokens([page.text])[0])
         if words not in seen:
             texts.append(page.text)
             seen.add(words)
@@ -91,14 +91,14 @@ def test_what_would_be_removed_is_what_dedup_removes(pages, measured):
 def test_drawn_pairs_estimate_what_all_pairs_say(manuals):
     """Over many draws the estimates scatter around brute force, and intervals hold it."""
     texts = manuals[:330]
-    whole = nd.calibrate(texts, pairs=10_000_000, queries=len(texts))
+    whole = nd.evaluate.calibrate(texts, pairs=10_000_000, queries=len(texts))
     assert whole.census
     kinds = [
         {"bits": 64, "radius": 3, "verified": False},
         {"bits": 64, "radius": 10, "verified": False},
         {"method": "minhash", "threshold": 0.65, "verified": True},
     ]
-    runs = [nd.calibrate(texts, queries=160, pairs=4000, seed=seed) for seed in range(8)]
+    runs = [nd.evaluate.calibrate(texts, queries=160, pairs=4000, seed=seed) for seed in range(8)]
     assert not any(run.census for run in runs)
     held = tries = 0
     for kind in kinds:
@@ -123,16 +123,16 @@ def test_drawn_pairs_estimate_what_all_pairs_say(manuals):
 
 def test_the_same_seed_gives_the_same_bytes(manuals):
     runs = [
-        nd.calibrate(manuals[:150], queries=60, pairs=2000, seed=4, threads=threads).to_json()
+        nd.evaluate.calibrate(manuals[:150], queries=60, pairs=2000, seed=4, threads=threads).to_json()
         for threads in (1, 2)
     ]
     assert json.dumps(runs[0], allow_nan=False) == json.dumps(runs[1])
-    other = nd.calibrate(manuals[:150], queries=60, pairs=2000, seed=5).to_json()
+    other = nd.evaluate.calibrate(manuals[:150], queries=60, pairs=2000, seed=5).to_json()
     assert json.dumps(other) != json.dumps(runs[0])
 
 
 def test_cosine_may_define_a_duplicate(pages):
-    found = nd.calibrate(pages, similarity="cosine")
+    found = nd.evaluate.calibrate(pages, similarity="cosine")
     assert found.threshold == 0.9 and found.duplicates > 0
     raw = outcome(found, bits=64, radius=3, verified=False)
     (radius,) = [row for row in found.radii if (row.bits, row.radius) == (64, 3)]
@@ -148,7 +148,7 @@ def test_columns_are_the_outcomes(measured):
 
 
 def test_fewer_documents_than_there_are(pages):
-    found = nd.calibrate(iter(pages), limit=100)
+    found = nd.evaluate.calibrate(iter(pages), limit=100)
     assert found.documents == 100 and "100 of 287" in found.notes[0]
 
 
@@ -162,11 +162,11 @@ def test_short_repeated_and_empty_documents():
         "one two three four five six",
         "one two three four five seven",
     ]
-    found = nd.calibrate(texts, threshold=0.3)
+    found = nd.evaluate.calibrate(texts, threshold=0.3)
     assert (found.documents, found.exact, found.empty, found.queries) == (7, 1, 2, 4)
     assert found.duplicates == 1 and any("too few neighbours" in note for note in found.notes)
     with pytest.raises(nd.DataError, match="two documents"):
-        nd.calibrate(["same", "same", ""])
+        nd.evaluate.calibrate(["same", "same", ""])
     for wrong in (
         {"threshold": 0},
         {"similarity": "odd"},
@@ -176,7 +176,7 @@ def test_short_repeated_and_empty_documents():
         {"threads": 0},
     ):
         with pytest.raises(nd.ConfigError):
-            nd.calibrate(texts + [f"word {i} " * 20 for i in range(60)], **wrong)
+            nd.evaluate.calibrate(texts + [f"word {i} " * 20 for i in range(60)], **wrong)
 
 
 # Labels

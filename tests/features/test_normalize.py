@@ -44,13 +44,15 @@ ANY = st.text(
 @pytest.mark.parametrize("steps", SETTINGS, ids=str)
 def test_tokens_equal_the_naive_twin_in_all_languages(udhr, steps):
     texts = udhr if not steps else udhr[::5]
-    assert nd.tokens(texts, nd.Normalize(**steps)) == [reference.tokens(text, **steps) for text in texts]
+    assert nd.features.tokens(texts, nd.Normalize(**steps)) == [
+        reference.tokens(text, **steps) for text in texts
+    ]
 
 
 @pytest.mark.parametrize("steps", SETTINGS, ids=str)
 @given(text=ANY)
 def test_tokens_equal_the_naive_twin_on_any_text(steps, text):
-    assert nd.tokens([text], nd.Normalize(**steps)) == [reference.tokens(text, **steps)]
+    assert nd.features.tokens([text], nd.Normalize(**steps)) == [reference.tokens(text, **steps)]
 
 
 def test_random_code_points_at_every_level(cpu):
@@ -68,12 +70,12 @@ def test_random_code_points_at_every_level(cpu):
     for _ in range(600):
         picks = (chr(rng.randint(*rng.choice(pools))) for _ in range(rng.randrange(120)))
         texts.append("".join(c for c in picks if known_to_the_tables(c)))
-    assert nd.tokens(texts) == [reference.tokens(text) for text in texts]
+    assert nd.features.tokens(texts) == [reference.tokens(text) for text in texts]
 
 
 @given(st.binary(max_size=60))
 def test_ill_formed_utf8_is_replaced_as_python_does(data):
-    assert nd.tokens([data]) == [reference.tokens(data.decode("utf-8", "replace"))]
+    assert nd.features.tokens([data]) == [reference.tokens(data.decode("utf-8", "replace"))]
 
 
 @given(st.lists(st.binary(max_size=30), max_size=5))
@@ -105,18 +107,18 @@ def test_lone_surrogates_are_counted():
     ],
 )
 def test_worked_examples(text, expected):
-    assert nd.tokens([text]) == [expected]
+    assert nd.features.tokens([text]) == [expected]
 
 
 def test_digits_fold_to_one_zero():
-    assert nd.normalize(["Visitor 9,999 of ٣٤ pages2"], nd.Normalize(digits="fold")) == [
+    assert nd.features.normalize(["Visitor 9,999 of ٣٤ pages2"], nd.Normalize(digits="fold")) == [
         "visitor 0 0 of 0 pages0"
     ]
 
 
 def test_stop_words_and_stems():
     how = nd.Normalize(stopwords=("en",), stem="english")
-    assert nd.tokens(["The runners crossed two bridges"], how) == [["runner", "cross", "bridg"]]
+    assert nd.features.tokens(["The runners crossed two bridges"], how) == [["runner", "cross", "bridg"]]
     words = nd.Words(normalize=how)
     same = nd.Words().extract(["runner cross bridg"])
     assert words.extract(["The runners crossed two bridges"]).hashes.tolist() == same.hashes.tolist()
@@ -129,13 +131,13 @@ def test_stop_words_and_stems():
 )
 def test_wrong_settings_say_what_is_known(bad):
     with pytest.raises(nd.ConfigError):
-        nd.tokens(["x"], nd.Normalize(**bad))
+        nd.features.tokens(["x"], nd.Normalize(**bad))
 
 
 def test_a_million_combining_marks_do_not_stall():
     marks = "".join(chr(0x316 if i % 2 else 0x300) for i in range(300_000))
     text = "e" + marks + " end"
-    assert nd.tokens([text])[0][-1] == "end"
+    assert nd.features.tokens([text])[0][-1] == "end"
 
 
 @pytest.mark.slow
@@ -173,12 +175,12 @@ def test_dates_fold_in_many_languages(one, other, more):
     if "ΣΕΠΤ" in other and more == {"casefold": False}:
         other = other.capitalize().replace("σεπτέμβριοσ", "Σεπτέμβριος")
     how = nd.Normalize(digits="fold", dates="fold", **more)
-    same = nd.normalize([f"Seen on {one} by many readers", f"Seen on {other} by many readers"], how)
+    same = nd.features.normalize([f"Seen on {one} by many readers", f"Seen on {other} by many readers"], how)
     assert same[0] == same[1]
     # The core, which goes by hashes of words, agrees with what is spelled out.
     features = nd.Shingles(3, normalize=how).extract([f"seen {one} by", f"seen {other} by"])
     assert features.hashes[: features.offsets[1]].tolist() == features.hashes[features.offsets[1] :].tolist()
-    kept = nd.normalize([one, other], nd.Normalize(digits="fold", **more))
+    kept = nd.features.normalize([one, other], nd.Normalize(digits="fold", **more))
     assert (kept[0] == kept[1]) == ("年" in one)
 
 
@@ -187,5 +189,5 @@ def test_the_table_of_dates_decides_the_scheme():
     for words in date_words.DATE_WORDS.values():
         assert words == words.lower()
         assert len(words.split()) == len(set(words.split()))
-        assert all(len(parts) == 1 for parts in nd.tokens(words.split()))
-    assert nd.normalize(["5월 31일 61일"], nd.Normalize(dates="fold")) == ["0 0 61일"]
+        assert all(len(parts) == 1 for parts in nd.features.tokens(words.split()))
+    assert nd.features.normalize(["5월 31일 61일"], nd.Normalize(dates="fold")) == ["0 0 61일"]

@@ -13,17 +13,17 @@ from reference import core as reference
 import neardup as nd
 from neardup.features import Frequencies, weigh
 
-SEED = nd.DEFAULT_SEED
+SEED = nd.fingerprints.DEFAULT_SEED
 WORDS = st.text(st.sampled_from("ab c.é漢\n!?"), max_size=60)
 TWINS = {
     nd.Words: reference.word_shingles,
     nd.Shingles: reference.word_shingles,
     nd.Characters: reference.character_shingles,
-    nd.Sentences: reference.sentence_shingles,
+    nd.features.Sentences: reference.sentence_shingles,
 }
 
 
-def as_dict(features: nd.Features, row: int = 0) -> dict[int, float]:
+def as_dict(features: nd.features.Features, row: int = 0) -> dict[int, float]:
     hashes, weights = features.row(row)
     return dict(zip(hashes.tolist(), weights.tolist(), strict=True))
 
@@ -55,13 +55,13 @@ def test_real_pages_at_every_level(cpu, manuals):
 
 def test_all_languages(udhr):
     texts = udhr[::10]
-    for kind, width in ((nd.Shingles, 3), (nd.Characters, 4), (nd.Sentences, 1)):
+    for kind, width in ((nd.Shingles, 3), (nd.Characters, 4), (nd.features.Sentences, 1)):
         features = kind(width).extract(texts)
         for row, text in enumerate(texts):
             assert set(as_dict(features, row)) == set(TWINS[kind](text, width, SEED))
 
 
-def same(left: nd.Features, right: nd.Features) -> bool:
+def same(left: nd.features.Features, right: nd.features.Features) -> bool:
     columns = ("hashes", "weights", "offsets")
     return all(getattr(left, c).tobytes() == getattr(right, c).tobytes() for c in columns)
 
@@ -128,7 +128,7 @@ def test_tropical_fish():
     )
     assert len(nd.Shingles(3).extract([text]).hashes) == known()["tropical3"]
     values = [938, 664, 463, 822, 492, 798, 78, 969, 143, 236, 913, 908, 694, 553, 870, 779]
-    assert nd.Modulo(4).select(np.array(values, np.uint64)).tolist() == known()["mod4"]
+    assert nd.features.Modulo(4).select(np.array(values, np.uint64)).tolist() == known()["mod4"]
 
 
 def test_bigrams_of_the_cat():
@@ -145,7 +145,7 @@ def test_four_score():
 
 @given(st.lists(st.integers(0, 30), max_size=60), st.integers(1, 12))
 def test_winnowing_equals_the_naive_twin(sequence, window):
-    kept = nd.Winnow(window).select(np.array(sequence, np.uint64))
+    kept = nd.features.Winnow(window).select(np.array(sequence, np.uint64))
     assert kept.tolist() == reference.winnow(sequence, window)
 
 
@@ -154,7 +154,7 @@ def test_winnowing_keeps_its_promise(shared, data):
     """Two texts that share window + width - 1 tokens share a feature."""
     around = st.lists(st.sampled_from("abcdefgh"), max_size=20)
     texts = [" ".join(data.draw(around) + shared + data.draw(around)) for _ in range(2)]
-    features = nd.Shingles(4, select=nd.Winnow(6)).extract(texts)
+    features = nd.Shingles(4, select=nd.features.Winnow(6)).extract(texts)
     assert set(features.row(0)[0].tolist()) & set(features.row(1)[0].tolist())
 
 
@@ -164,9 +164,11 @@ def test_selections_equal_their_definitions(text, modulus, floor):
     kept = [h for h in every if h % modulus == 0]
     others = [h for h in every if h % modulus != 0]
     expected = sorted(kept + others[: max(0, floor - len(kept))])
-    assert nd.Shingles(2, select=nd.Modulo(modulus, floor)).extract([text]).hashes.tolist() == expected
-    assert nd.Modulo(modulus, floor).select(np.array(every, np.uint64)).tolist() == expected
-    smallest = nd.Shingles(2, select=nd.Smallest(floor + 1)).extract([text])
+    assert (
+        nd.Shingles(2, select=nd.features.Modulo(modulus, floor)).extract([text]).hashes.tolist() == expected
+    )
+    assert nd.features.Modulo(modulus, floor).select(np.array(every, np.uint64)).tolist() == expected
+    smallest = nd.Shingles(2, select=nd.features.Smallest(floor + 1)).extract([text])
     assert smallest.hashes.tolist() == every[: floor + 1]
 
 
@@ -188,7 +190,7 @@ def test_weights_made_in_the_core_equal_those_made_from_counts(manuals, tf):
     idf = nd.Idf.fit(manuals[:300], tf=tf)
     native = nd.Words(weights=idf).extract(manuals[:100])
     counts = nd.Words(weights="count").extract(manuals[:100])
-    plain = nd.Features(counts.hashes, counts.weights, counts.offsets, nd.Words().scheme)
+    plain = nd.features.Features(counts.hashes, counts.weights, counts.offsets, nd.Words().scheme)
     assert np.allclose(native.weights, weigh(plain, idf).weights, rtol=1e-6)
 
 
@@ -211,31 +213,31 @@ def test_idf_is_frozen_saved_and_versioned(tmp_path):
 
 def test_common_features_go_but_never_all():
     words = nd.Words()
-    common = nd.Common.fit([f"menu home text{i}" for i in range(50)], words, share=0.5)
+    common = nd.features.Common.fit([f"menu home text{i}" for i in range(50)], words, share=0.5)
     features = nd.Words(common=common).extract(["menu home story", "menu home"])
     story = reference.word_hash("story", SEED)
     assert features.row(0)[0].tolist() == [story]
     assert len(features.row(1)[0]) == 1
-    two = nd.Words(common=nd.Common(common.frequencies, 0.5, floor=2)).extract(["menu home"])
+    two = nd.Words(common=nd.features.Common(common.frequencies, 0.5, floor=2)).extract(["menu home"])
     assert len(two.hashes) == 2
 
 
 def test_common_is_saved(tmp_path):
-    common = nd.Common.fit(CORPUS, nd.Words(), share=0.3)
+    common = nd.features.Common.fit(CORPUS, nd.Words(), share=0.3)
     common.save(tmp_path / "common")
-    assert nd.Common.load(tmp_path / "common").scheme == common.scheme
+    assert nd.features.Common.load(tmp_path / "common").scheme == common.scheme
 
 
 def test_phrases_join_frequent_pairs(tmp_path):
     texts = ["new york is big", "i love new york", "new york new york", "york is old", "a new day"] * 4
-    phrases = nd.Phrases.fit(texts, at_least=8, lift=1.5)
+    phrases = nd.features.Phrases.fit(texts, at_least=8, lift=1.5)
     assert len(phrases) >= 1
     joined = nd.Words(phrases=phrases, weights="count").extract(["new york is new"])
     pair = reference.shingle([reference.word_hash(w, SEED) for w in ("new", "york")], SEED)
     assert pair in joined.hashes
     assert reference.word_hash("york", SEED) not in joined.hashes
     phrases.save(tmp_path / "phrases")
-    assert nd.Phrases.load(tmp_path / "phrases").scheme == phrases.scheme
+    assert nd.features.Phrases.load(tmp_path / "phrases").scheme == phrases.scheme
     with pytest.raises(nd.ConfigError, match="other words"):
         nd.Words(phrases=phrases, seed=5)
 
@@ -253,14 +255,14 @@ def test_fields_have_multipliers():
 
 
 def test_features_of_the_callers_own():
-    features = nd.Features.of([{"a": 0.5, "b": 2}, ["a", "a", 7], {}])
+    features = nd.features.Features.of([{"a": 0.5, "b": 2}, ["a", "a", 7], {}])
     a, b = (reference.word_hash(w, SEED) for w in "ab")
     assert as_dict(features, 0) == {a: 0.5, b: 2}
     assert as_dict(features, 1) == {a: 2, 7: 1}
     assert features.sizes.tolist() == [2, 2, 0]
     for bad in ([[-1]], [[1 << 64]], [{"a": math.nan}]):
         with pytest.raises(nd.DataError):
-            nd.Features.of(bad)
+            nd.features.Features.of(bad)
 
 
 def test_schemes_tell_everything_apart():
@@ -272,11 +274,11 @@ def test_schemes_tell_everything_apart():
         nd.Words(weights="count"),
         nd.Words(weights=idf),
         nd.Words(normalize=nd.Normalize(digits="fold")),
-        nd.Words(select=nd.Modulo(4)),
+        nd.Words(select=nd.features.Modulo(4)),
         nd.Shingles(3),
         nd.Shingles(5),
         nd.Characters(5),
-        nd.Sentences(),
+        nd.features.Sentences(),
     ]
     assert len({variant.scheme for variant in variants}) == len(variants)
 

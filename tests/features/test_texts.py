@@ -28,7 +28,7 @@ FEATURES = [
 @given(texts, st.sampled_from([1, 2, 3]))
 def test_one_pass_tells_all(prints, features, texts, threads):
     reading = read_texts(texts, features, prints, threads=threads)
-    tokens = [tuple(part) for part in nd.tokens(texts, features.normalize)]
+    tokens = [tuple(part) for part in nd.features.tokens(texts, features.normalize)]
     assert reading.tokens.tolist() == [len(part) for part in tokens]
     assert reading.empty.tolist() == [not part for part in tokens]
     digests = [bytes(row) for row in reading.digests]
@@ -56,7 +56,7 @@ def test_digests_see_stop_words_and_are_seeded():
 def test_characters_and_sentences():
     """There are never more features than tokens were counted; equal digests of characters are equal characters."""
     texts = ["ab cd. ef", "ab cd ef", "abcd. ef", "ab  cd. ef", "a. b! c? d", "ab\ncd", ""]
-    for features in (nd.Characters(3), nd.Sentences()):
+    for features in (nd.Characters(3), nd.features.Sentences()):
         tokens = read_texts(texts, features, nd.MinHash(8)).tokens
         assert (features.extract(texts).sizes <= tokens).all()
     digests = [bytes(row) for row in read_texts(texts, nd.Characters(3), None).digests]

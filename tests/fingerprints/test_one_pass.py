@@ -41,12 +41,12 @@ def strategies(texts: list[str]) -> list:
     plain = nd.Words()
     return [
         nd.Shingles(5),
-        nd.Shingles(3, weights="log", select=nd.Modulo(3, floor=4)),
-        nd.Shingles(2, select=nd.Winnow(4)),
+        nd.Shingles(3, weights="log", select=nd.features.Modulo(3, floor=4)),
+        nd.Shingles(2, select=nd.features.Winnow(4)),
         nd.Words(weights=nd.Idf.fit(texts, plain)),
-        nd.Words(weights="count", common=nd.Common.fit(texts, plain, share=0.3)),
+        nd.Words(weights="count", common=nd.features.Common.fit(texts, plain, share=0.3)),
         nd.Characters(4, weights="count"),
-        nd.Sentences(),
+        nd.features.Sentences(),
     ]
 
 
@@ -84,12 +84,12 @@ def test_golden_fingerprints_at_every_level(cpu):
 
 def golden() -> dict[str, list[str]]:
     found = {}
-    for features in (nd.Shingles(3), nd.Words(weights="count"), nd.Characters(4), nd.Sentences()):
+    for features in (nd.Shingles(3), nd.Words(weights="count"), nd.Characters(4), nd.features.Sentences()):
         for kind in (nd.MinHash(16), nd.Simhash(64), nd.Simhash(128, tie="gt"), nd.BitMinHash(64)):
             prints = nd.fingerprint(TEXTS, features, kind)
-            rows = prints.values if isinstance(prints, nd.Sketches) else prints.codes
+            rows = prints.values if isinstance(prints, nd.fingerprints.Sketches) else prints.codes
             found[prints.scheme] = [row.astype(row.dtype.newbyteorder("<")).tobytes().hex() for row in rows]
-    digests = nd.digest(TEXTS, normalized=nd.Normalize())
+    digests = nd.fingerprints.digest(TEXTS, normalized=nd.Normalize())
     found[digests.scheme] = [bytes(row).hex() for row in digests.digests]
     return found
 
@@ -98,12 +98,17 @@ def test_empty_documents_have_no_fingerprint():
     texts = ["", " \n.,!", "word", "\x00"]
     for kind in PRINTS:
         assert nd.fingerprint(texts, nd.Shingles(2), kind).empty.tolist() == [True, True, False, True]
-    assert nd.digest(texts, normalized=nd.Normalize()).empty.tolist() == [True, True, False, True]
+    assert nd.fingerprints.digest(texts, normalized=nd.Normalize()).empty.tolist() == [
+        True,
+        True,
+        False,
+        True,
+    ]
 
 
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_digests_are_equal_exactly_when_the_tokens_are(left, right):
-    digests = nd.digest([left, right, left + " "], normalized=nd.Normalize()).digests
+    digests = nd.fingerprints.digest([left, right, left + " "], normalized=nd.Normalize()).digests
     same = reference.tokens(left) == reference.tokens(right)
     assert (bytes(digests[0]) == bytes(digests[1])) == same
     assert bytes(digests[0]) == bytes(digests[2])
@@ -111,20 +116,20 @@ def test_digests_are_equal_exactly_when_the_tokens_are(left, right):
 
 def test_digests_tell_token_borders_apart():
     texts = ["ab c", "a bc", "abc", "a b c", "abcdefgh i", "abcdefghi", "x" * 8, "x" * 9, "x" * 16, "x" * 17]
-    rows = nd.digest(texts, normalized=nd.Normalize()).digests
+    rows = nd.fingerprints.digest(texts, normalized=nd.Normalize()).digests
     assert len({bytes(row) for row in rows}) == len(texts)
 
 
 def test_digests_by_name():
-    raw = nd.digest(["Some Text"], algorithm="md5")
+    raw = nd.fingerprints.digest(["Some Text"], algorithm="md5")
     assert bytes(raw.digests[0]) == hashlib.md5(b"Some Text").digest()
-    normal = nd.digest(["Some  TEXT!"], normalized=nd.Normalize(), algorithm="sha1")
+    normal = nd.fingerprints.digest(["Some  TEXT!"], normalized=nd.Normalize(), algorithm="sha1")
     assert bytes(normal.digests[0]) == hashlib.sha1(b"some text").digest()
-    assert bytes(nd.digest(["x"]).digests[0]) == hashlib.sha256(b"x").digest()
+    assert bytes(nd.fingerprints.digest(["x"]).digests[0]) == hashlib.sha256(b"x").digest()
     with pytest.raises(nd.ConfigError):
-        nd.digest(["x"], algorithm="rot13")
+        nd.fingerprints.digest(["x"], algorithm="rot13")
     with pytest.raises(nd.ConfigError):
-        nd.digest(["x"], normalized=nd.Normalize(stem="english"))
+        nd.fingerprints.digest(["x"], normalized=nd.Normalize(stem="english"))
 
 
 def test_the_seed_decides():
@@ -132,7 +137,7 @@ def test_the_seed_decides():
     features = [nd.Shingles(3, seed=seed) for seed in (1, 2)]
     codes = [nd.fingerprint(text, f, nd.BitMinHash()).codes[0, 0] for f in features]
     assert codes[0] != codes[1]
-    digests = [nd.digest(text, normalized=nd.Normalize(), seed=seed).digests for seed in (1, 2)]
+    digests = [nd.fingerprints.digest(text, normalized=nd.Normalize(), seed=seed).digests for seed in (1, 2)]
     assert (digests[0] != digests[1]).any()
 
 
@@ -141,13 +146,13 @@ def test_ill_formed_text_is_counted():
     for kind in (nd.MinHash(), nd.Simhash(), nd.BitMinHash()):
         assert nd.fingerprint(texts, nd.Words(), kind).replaced == 3
         assert kind.compute(nd.Words().extract(texts)).replaced == 3
-    assert nd.digest(texts, normalized=nd.Normalize()).replaced == 3
+    assert nd.fingerprints.digest(texts, normalized=nd.Normalize()).replaced == 3
 
 
 def test_every_digest_of_another_seed_has_another_scheme():
     for algorithm in (None, "xxh3"):
         schemes = {
-            nd.digest(["x"], normalized=nd.Normalize(), algorithm=algorithm, seed=seed).scheme
+            nd.fingerprints.digest(["x"], normalized=nd.Normalize(), algorithm=algorithm, seed=seed).scheme
             for seed in (1, 2)
         }
         assert len(schemes) == 2
@@ -155,24 +160,24 @@ def test_every_digest_of_another_seed_has_another_scheme():
 
 def test_raw_digests_take_the_same_columns():
     pa = pytest.importorskip("pyarrow")
-    expected = nd.digest(["one", "", "two"])
+    expected = nd.fingerprints.digest(["one", "", "two"])
     for column in (pa.array(["one", None, "two"]), [nd.Document("a", "one"), None, b"two"]):
-        assert columns(nd.digest(column)) == columns(expected)
+        assert columns(nd.fingerprints.digest(column)) == columns(expected)
 
 
 @pytest.mark.parametrize(
     "mistake",
     [
-        lambda: nd.digest("one text"),
-        lambda: nd.Exact().compute("one text"),
-        lambda: nd.Exact().compute(["fine", None]),
-        lambda: nd.digest(["x"], normalized=True),
+        lambda: nd.fingerprints.digest("one text"),
+        lambda: nd.fingerprints.Exact().compute("one text"),
+        lambda: nd.fingerprints.Exact().compute(["fine", None]),
+        lambda: nd.fingerprints.digest(["x"], normalized=True),
         lambda: nd.fingerprint(["x"], nd.Simhash()),
-        lambda: nd.fingerprint(["x"], nd.Words(), nd.Exact()),
+        lambda: nd.fingerprint(["x"], nd.Words(), nd.fingerprints.Exact()),
         lambda: nd.fingerprint(["x"], threads=0),
         lambda: nd.fingerprint(["x"], threads=-1),
         lambda: nd.Words().extract(["x"], threads="two"),
-        lambda: nd.digest(["x"], normalized=nd.Normalize(), threads=0),
+        lambda: nd.fingerprints.digest(["x"], normalized=nd.Normalize(), threads=0),
     ],
 )
 def test_likely_mistakes_are_told_in_words(mistake):

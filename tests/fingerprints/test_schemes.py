@@ -11,11 +11,20 @@ import neardup as nd
 from neardup.errors import ConfigError
 from neardup.features.weights import Frequencies
 
-SCHEMES = [nd.SuperFingerprints(), nd.BucketChecksums(16), nd.IMatch(0, 1), nd.IMatch(0, 1, lexicons=5)]
+SCHEMES = [
+    nd.fingerprints.SuperFingerprints(),
+    nd.fingerprints.BucketChecksums(16),
+    nd.fingerprints.IMatch(0, 1),
+    nd.fingerprints.IMatch(0, 1, lexicons=5),
+]
 
 
 def fitted(scheme, texts, features):
-    return scheme.fit(Frequencies.count(texts, features)) if isinstance(scheme, nd.IMatch) else scheme
+    return (
+        scheme.fit(Frequencies.count(texts, features))
+        if isinstance(scheme, nd.fingerprints.IMatch)
+        else scheme
+    )
 
 
 def words(rng, many=300):
@@ -46,7 +55,7 @@ def test_imatch_leaves_out_frequent_and_rare_words():
         " ".join(common + [f"topic{rng.randrange(30)}" for _ in range(12)] + [f"once{i}"]) for i in range(200)
     ]
     features = nd.Words()
-    scheme = nd.IMatch(0.1, 0.8, least=1).fit(Frequencies.count(texts, features))
+    scheme = nd.fingerprints.IMatch(0.1, 0.8, least=1).fit(Frequencies.count(texts, features))
     text = texts[7]
     word = next(w for w in text.split() if w.startswith("topic"))
     versions = [
@@ -70,7 +79,7 @@ def test_several_lexicons_forgive_what_one_does_not():
     frequencies = Frequencies.count(texts, features)
     found = {}
     for lexicons, share in ((1, 0.7), (10, 0.7)):
-        scheme = nd.IMatch(0, 1, lexicons=lexicons, share=share).fit(frequencies)
+        scheme = nd.fingerprints.IMatch(0, 1, lexicons=lexicons, share=share).fit(frequencies)
         left, right = (scheme.compute(features.extract(column)).keys for column in (texts, edited))
         found[lexicons] = (left == right).sum(axis=1)
     assert (found[1] == 0).all()
@@ -82,17 +91,17 @@ def test_several_lexicons_forgive_what_one_does_not():
 def test_a_document_without_lexicon_words_has_no_digest():
     features = nd.Words()
     texts = ["a b c", "a b c", "a b d", "x y z"]
-    scheme = nd.IMatch(0.0, 0.5, least=1).fit(Frequencies.count(texts, features))
+    scheme = nd.fingerprints.IMatch(0.0, 0.5, least=1).fit(Frequencies.count(texts, features))
     keys = scheme.compute(features.extract(texts)).keys[:, 0]
     assert keys[3] == 0 and (keys[:3] != 0).all()
-    few = nd.IMatch(0.0, 0.5, least=3).fit(Frequencies.count(texts, features))
+    few = nd.fingerprints.IMatch(0.0, 0.5, least=3).fit(Frequencies.count(texts, features))
     assert few.compute(features.extract(texts)).keys[:, 0].astype(bool).tolist() == [True, True, False, False]
 
 
 @given(st.sets(st.text("abcdef", min_size=1, max_size=4), min_size=1, max_size=40), st.integers(1, 20))
 def test_a_changed_word_spoils_one_bucket(vocabulary, buckets):
     """Pugh and Henzinger: the checksums of similar documents agree for most buckets."""
-    scheme, features = nd.BucketChecksums(buckets), nd.Words()
+    scheme, features = nd.fingerprints.BucketChecksums(buckets), nd.Words()
     text = " ".join(sorted(vocabulary))
     before, after = scheme.compute(features.extract([text, text + " another9"])).keys
     assert (before != after).sum() == 1
@@ -101,7 +110,7 @@ def test_a_changed_word_spoils_one_bucket(vocabulary, buckets):
 
 def test_super_fingerprints_are_two_of_six():
     """Made for near-identical copies: P(2 of 6) is .9 at similarity .95 and .06 at .8."""
-    scheme = nd.SuperFingerprints()
+    scheme = nd.fingerprints.SuperFingerprints()
     assert (scheme.places, scheme.agreeing, scheme.sketch().values) == (6, 2, 84)
     rng = random.Random(3)
     texts = []
@@ -134,11 +143,11 @@ def test_methods_of_the_pipeline(method, tmp_path):
 
 def test_what_does_not_go_together(tmp_path):
     with pytest.raises(ConfigError, match="IMatch with LSH"):
-        nd.Config(fingerprint=nd.IMatch(), search=nd.LSH(5, 5))
+        nd.Config(fingerprint=nd.fingerprints.IMatch(), search=nd.LSH(5, 5))
     with pytest.raises(ConfigError, match="Simhash with Agree"):
-        nd.Config(fingerprint=nd.Simhash(), search=nd.Agree(3))
+        nd.Config(fingerprint=nd.Simhash(), search=nd.search.Agree(3))
     with pytest.raises(ConfigError, match="low below high"):
-        nd.IMatch(0.9, 0.1)
+        nd.fingerprints.IMatch(0.9, 0.1)
     with pytest.raises(ConfigError, match="other schemes are for scans"):
         nd.Index(tmp_path / "supers.nd", nd.Config.of("supers"))
 
@@ -148,16 +157,16 @@ WAYS = ["characters", "prefix", "hash", "positions", "digest"]
 
 @given(st.lists(st.text("ab\n", max_size=6), max_size=30), st.sampled_from(WAYS), st.integers(1, 4))
 def test_ways_to_identical_pages_agree(texts, way, many):
-    found = nd.identical(texts, way, many=many, reach=8)
+    found = nd.fingerprints.identical(texts, way, many=many, reach=8)
     assert found.first.tolist() == [texts.index(text) for text in texts]
 
 
 def test_pages_that_begin_alike_make_prefixes_slow():
     """The slides' objection: what about pages that all begin with <HTML>?"""
     pages = [f"<HTML><HEAD><TITLE>{'x' * 80}</TITLE>{i * 7919:040}" for i in range(100)]
-    every = nd.identical(pages, "characters").compared
-    assert nd.identical(pages, "prefix", many=6).compared == every == 100 * 99 // 2
-    assert nd.identical(pages, "positions", many=64, reach=147).compared < every
-    assert nd.identical(pages, "digest").compared == 0
+    every = nd.fingerprints.identical(pages, "characters").compared
+    assert nd.fingerprints.identical(pages, "prefix", many=6).compared == every == 100 * 99 // 2
+    assert nd.fingerprints.identical(pages, "positions", many=64, reach=147).compared < every
+    assert nd.fingerprints.identical(pages, "digest").compared == 0
     with pytest.raises(ConfigError, match="a way is one of"):
-        nd.identical(pages, "telepathy")
+        nd.fingerprints.identical(pages, "telepathy")

@@ -67,7 +67,7 @@ def test_agreement_on_licences_is_exact(data):
     with gzip.open(data / "licenses" / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
         texts = [json.loads(line)["text"] for line, _ in zip(file, range(1200), strict=False)]
     sketches = nd.MinHash(100).compute(nd.Shingles().extract(texts))
-    found = nd.Agree(90).candidates(sketches)
+    found = nd.search.Agree(90).candidates(sketches)
     equal = np.array([(sketches.values == row).sum(axis=1) for row in sketches.values])
     equal[sketches.empty] = equal[:, sketches.empty] = 0
     left, right = np.nonzero(np.triu(equal >= 90, 1))

@@ -169,10 +169,10 @@ def test_simhash_needs_a_sample_and_freezes_it(tmp_path):
 @pytest.mark.parametrize(
     "config",
     [
-        nd.Config(fingerprint=nd.Simhash(), search=nd.Covering(3)),
+        nd.Config(fingerprint=nd.Simhash(), search=nd.search.Covering(3)),
         nd.Config(fingerprint=nd.Simhash(128), search=nd.BPHS(4, bits=128)),
-        nd.Config(fingerprint=nd.Simhash(32), search=nd.Compact(2, bits=32)),
-        nd.Config(fingerprint=nd.BitMinHash(128), search=nd.Join(20)),
+        nd.Config(fingerprint=nd.Simhash(32), search=nd.search.Compact(2, bits=32)),
+        nd.Config(fingerprint=nd.BitMinHash(128), search=nd.search.Join(20)),
         nd.Config.of("minhash"),
         nd.Config.of("exact"),
         nd.Config(),
@@ -199,7 +199,7 @@ def test_ready_fingerprints(tmp_path):
         assert index.get("b").meta == {"n": 1}
         rows = index.search_rows(prints)
         assert rows.query.tolist()[0] == 0 and index.ids(rows.row)[0] == "a"
-        with pytest.raises(nd.SchemeError):
+        with pytest.raises(nd.errors.SchemeError):
             index.seen_prints(["d"], nd.fingerprint([FERRY], nd.Shingles(), nd.BitMinHash()))
         with pytest.raises(nd.DataError, match="2 ids for 3"):
             index.seen_prints(["d", "e"], prints)
@@ -293,7 +293,7 @@ def test_export_and_back(tmp_path, index):
     with pytest.raises(nd.DataError, match="not from an export"):
         import_index(tmp_path / "new", str(tmp_path / "bad.jsonl"), tmp_path / "e.parquet.key")
     assert not (tmp_path / "new").exists()
-    with pytest.raises(nd.FormatError):
+    with pytest.raises(nd.errors.FormatError):
         import_index(tmp_path / "new2", str(tmp_path / "bad.jsonl"), tmp_path / "bad.jsonl")
 
 

@@ -13,7 +13,9 @@ import neardup as nd
 
 PAGES = 6
 CONFIG = nd.Config(
-    features=nd.Words(), fingerprint=nd.BitMinHash(64, permutations="independent"), search=nd.Compact(3)
+    features=nd.Words(),
+    fingerprint=nd.BitMinHash(64, permutations="independent"),
+    search=nd.search.Compact(3),
 )
 
 
@@ -36,7 +38,7 @@ def sticky(seed: int) -> str:
 
 @pytest.fixture(scope="module")
 def mined() -> str:
-    return sticky(nd.DEFAULT_SEED)
+    return sticky(nd.fingerprints.DEFAULT_SEED)
 
 
 def new_pages(index: nd.Index, mined: str) -> int:
@@ -44,7 +46,7 @@ def new_pages(index: nd.Index, mined: str) -> int:
 
 
 def test_the_attack_works_where_the_seed_is_known(tmp_path, mined):
-    with nd.Index(tmp_path / "i", CONFIG, store="none", seed=nd.DEFAULT_SEED) as index:
+    with nd.Index(tmp_path / "i", CONFIG, store="none", seed=nd.fingerprints.DEFAULT_SEED) as index:
         assert new_pages(index, mined) < PAGES
 
 
@@ -57,7 +59,7 @@ def test_and_fails_where_it_is_secret(tmp_path, mined):
 
 def test_verification_holds_even_where_the_seed_is_known(tmp_path, mined):
     few = " ".join(mined.split()[:10])
-    with nd.Index(tmp_path / "i", CONFIG, store="text", seed=nd.DEFAULT_SEED) as index:
+    with nd.Index(tmp_path / "i", CONFIG, store="text", seed=nd.fingerprints.DEFAULT_SEED) as index:
         assert new_pages(index, few) == PAGES
 
 

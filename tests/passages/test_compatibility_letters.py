@@ -21,7 +21,7 @@ WIDE = "".join(chr(ord(c) + 0xFEE0) if c != " " else "\u3000" for c in "zero one
 )
 def test_a_passage_is_cut_exactly(tmp_path, first, second, left):
     documents = [nd.Document("a", first), nd.Document("b", second)]
-    nd.Passages(3).find(documents, out=tmp_path / "cut.jsonl")
+    nd.passages.Passages(3).find(documents, out=tmp_path / "cut.jsonl")
     rows = [json.loads(line) for line in (tmp_path / "cut.jsonl").read_text(encoding="utf-8").splitlines()]
     assert [row["text"] for row in rows] == [first, left]
 
@@ -30,6 +30,6 @@ def test_marks_that_cannot_be_told_apart_lose_nothing(tmp_path):
     """A long run of marks in the wrong order is one piece; the words beside it stay what they are."""
     marks = "a\u0301" + "\u0323" * 500
     documents = [nd.Document("a", "x y z"), nd.Document("b", f"{marks}\xa0ﬁ x y z {marks}")]
-    nd.Passages(3).find(documents, out=tmp_path / "cut.jsonl")
+    nd.passages.Passages(3).find(documents, out=tmp_path / "cut.jsonl")
     last = json.loads((tmp_path / "cut.jsonl").read_text(encoding="utf-8").splitlines()[-1])["text"]
     assert last.replace(" ", "") == f"{marks}\xa0ﬁ{marks}"

@@ -93,7 +93,7 @@ def test_spans_need_words():
 @given(st.lists(WORDS, max_size=6), st.integers(1, 4), st.integers(0, 5))
 def test_every_pair_with_a_passage_is_found(texts, width, more):
     words = width + more
-    found = nd.find_copies([" ".join(text) for text in texts], words=words, width=width, threads=2)
+    found = nd.passages.find_copies([" ".join(text) for text in texts], words=words, width=width, threads=2)
     expected = {
         (a, b) for b in range(len(texts)) for a in range(b) if longest_common(texts[a], texts[b]) >= words
     }
@@ -109,17 +109,17 @@ def test_every_pair_with_a_passage_is_found(texts, width, more):
 
 def test_candidates_that_come_in_parts_are_the_same(monkeypatch):
     texts = ["x " * 3 + "a b c d e f g h i j k l m n " + str(row % 7) for row in range(40)]
-    whole = nd.find_copies(texts, cap=10)
+    whole = nd.passages.find_copies(texts, cap=10)
     monkeypatch.setattr(copying, "_MET_AT_ONCE", 20)
     monkeypatch.setattr(copying, "_MATCHED_AT_ONCE", 7)
-    parts = nd.find_copies(texts, cap=10)
+    parts = nd.passages.find_copies(texts, cap=10)
     assert parts.to_json() == whole.to_json()
     assert whole.capped
     assert whole.skipped
 
 
 def test_stop_words_may_stand_between():
-    found = nd.find_copies(
+    found = nd.passages.find_copies(
         ["cat climbed roof dog chased ball", "the cat climbed on the roof and the dog chased a ball"],
         words=6,
         width=3,
@@ -130,17 +130,17 @@ def test_stop_words_may_stand_between():
 
 def test_settings_that_make_no_sense_are_refused():
     with pytest.raises(nd.ConfigError, match="width"):
-        nd.find_copies(["a"], words=3, width=4)
+        nd.passages.find_copies(["a"], words=3, width=4)
     with pytest.raises(nd.ConfigError, match="cap"):
-        nd.find_copies(["a"], cap=1)
+        nd.passages.find_copies(["a"], cap=1)
 
 
 def test_a_quote_in_real_text_is_found_where_it_stands(data):
     with gzip.open(data / "k8s_docs_rev" / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines][:60]
-    words = nd.tokens([texts[7]])[0]
+    words = nd.features.tokens([texts[7]])[0]
     quote = "Someone wrote: " + " ".join(words[100:140]) + " and we agree."
-    found = nd.find_copies([*texts, quote])
+    found = nd.passages.find_copies([*texts, quote])
     mine = [pair for pair in found if pair.part == "60" and pair.whole == "7"]
     assert len(mine) == 1
     best = max(mine[0].spans, key=lambda span: span.words)

@@ -27,16 +27,16 @@ HOWS = st.builds(
 @example("x½", nd.Normalize())
 @example("12 34", nd.Normalize(digits="fold"))
 def test_tokens_are_traced_to_their_characters(text, how):
-    words = nd.tokens([text], how)[0]
+    words = nd.features.tokens([text], how)[0]
     hashes, offsets, begins, ends = _core.token_stream(as_texts([text]), how.native(), 7, True, 1)
     assert len(hashes) == len(words) == offsets[-1]
     behind = 0
     for word, begin, end in zip(words, begins.tolist(), ends.tolist(), strict=True):
-        assert 0 <= begin < end <= len(text) and word in nd.tokens([text[begin:end]], how)[0]
+        assert 0 <= begin < end <= len(text) and word in nd.features.tokens([text[begin:end]], how)[0]
         if begin >= behind:
-            assert nd.tokens([text[behind:begin]], how) == [[]]
+            assert nd.features.tokens([text[behind:begin]], how) == [[]]
         behind = max(behind, end)
-    assert nd.tokens([text[behind:]], how) == [[]]
+    assert nd.features.tokens([text[behind:]], how) == [[]]
 
 
 @given(TEXTS)
@@ -58,7 +58,7 @@ def test_parts_are_what_lines_and_paragraphs_are(texts, how, least, unit):
     for row, text in enumerate(texts):
         expected = []
         for begin, end in split(text):
-            words = tuple(nd.tokens([text[begin:end]], how)[0])
+            words = tuple(nd.features.tokens([text[begin:end]], how)[0])
             if len(words) >= least:
                 expected.append((begin, end, words))
         here = slice(offsets[row], offsets[row + 1])

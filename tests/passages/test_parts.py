@@ -18,7 +18,7 @@ def documents_of(texts: list[str]) -> list[nd.Document]:
     return [nd.Document(str(row), text) for row, text in enumerate(texts)]
 
 
-def plain(found: nd.Repeats) -> nd.Repeats:
+def plain(found: nd.passages.Repeats) -> nd.passages.Repeats:
     return dataclasses.replace(found, seconds={}, spilled=0)
 
 
@@ -31,13 +31,13 @@ def plain(found: nd.Repeats) -> nd.Repeats:
     st.sampled_from(["corpus", "document"]),
 )
 def test_counted_and_cut(tmp_path_factory, texts, unit, shortest, least, most, within):
-    how, split = (nd.Lines, lines_of) if unit == "line" else (nd.Paragraphs, paragraphs_of)
+    how, split = (nd.passages.Lines, lines_of) if unit == "line" else (nd.passages.Paragraphs, paragraphs_of)
     out = tmp_path_factory.mktemp("cut") / "out.jsonl"
     found = how(shortest, least=least, most=most, within=within).find(documents_of(texts), out=out)
     where: dict[tuple, list[tuple[int, int, int]]] = {}
     for row, text in enumerate(texts):
         for begin, end in split(text):
-            words = nd.tokens([text[begin:end]])[0]
+            words = nd.features.tokens([text[begin:end]])[0]
             if len(words) >= shortest:
                 key = (*words, row if within == "document" else -1)
                 where.setdefault(key, []).append((row, begin, end))
@@ -63,11 +63,13 @@ def test_counted_and_cut(tmp_path_factory, texts, unit, shortest, least, most, w
         assert one.text == texts[int(place.id)][place.begin : place.end]
     assert found.cut == sum(len(a.encode()) - len(b.encode()) for a, b in zip(texts, left, strict=True))
     assert found.emptied == sum(
-        bool(cuts) and not nd.tokens([text])[0] for cuts, text in zip(goes, left, strict=True)
+        bool(cuts) and not nd.features.tokens([text])[0] for cuts, text in zip(goes, left, strict=True)
     )
 
 
-@pytest.mark.parametrize("how", [nd.Lines(5), nd.Paragraphs(10), nd.Lines(5, within="document")])
+@pytest.mark.parametrize(
+    "how", [nd.passages.Lines(5), nd.passages.Paragraphs(10), nd.passages.Lines(5, within="document")]
+)
 @pytest.mark.parametrize(
     "settings", [{"threads": 2}, {"memory": 500_000}, {"memory": 1_000_000, "threads": 2}]
 )
@@ -84,11 +86,11 @@ def test_memory_and_threads_change_nothing(data, tmp_path, how, settings):
 
 def test_manuals_lose_their_boilerplate(data, tmp_path):
     path, out = data / "k8s_docs_rev" / "docs.jsonl.gz", tmp_path / "out.jsonl"
-    found = nd.Lines().find(path, out=out)
+    found = nd.passages.Lines().find(path, out=out)
     assert 0.4 < found.cut / found.size < 0.65
-    again = nd.Lines().find(out)
+    again = nd.passages.Lines().find(out)
     assert again.distinct == 0 and again.cut == 0  # a second run has nothing to do
-    boilerplate = nd.Lines(most=100).find(path)
+    boilerplate = nd.passages.Lines(most=100).find(path)
     assert found.cut < boilerplate.cut < found.cut + 10_000
     assert found.top[0].count > 500 and found.top[0].documents < 100
 
@@ -97,7 +99,7 @@ def test_emptied_documents_can_be_left_out(tmp_path):
     line = "one two three four five six seven eight nine"
     texts = [line, f"{line.upper()}!\n", f"{line}\nand more"]
     out = tmp_path / "out.jsonl"
-    found = nd.Lines().find(documents_of(texts), out=out, drop_empty=True)
+    found = nd.passages.Lines().find(documents_of(texts), out=out, drop_empty=True)
     assert (found.emptied, found.written, found.changed) == (1, 2, 2)
     assert [json.loads(row) for row in out.read_text().splitlines()] == [
         {"id": "0", "text": line},
@@ -118,5 +120,5 @@ def test_changed_input_is_noticed(tmp_path):
 
     reader.__class__ = Growing
     with pytest.raises(nd.DataError, match="other documents"):
-        nd.Lines().find(reader, out=out)
+        nd.passages.Lines().find(reader, out=out)
     assert not out.exists()

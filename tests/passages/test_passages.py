@@ -26,20 +26,20 @@ def documents_of(corpus: list[list[str]]) -> list[nd.Document]:
     return [nd.Document(str(row), " ".join(words)) for row, words in enumerate(corpus)]
 
 
-def listed(found: nd.Repeats) -> dict[tuple[str, ...], list[tuple[int, int]]]:
+def listed(found: nd.passages.Repeats) -> dict[tuple[str, ...], list[tuple[int, int]]]:
     return {
         tuple(one.text.split()): [(int(place.id), place.first) for place in one.occurrences]
         for one in found.top
     }
 
 
-def plain(found: nd.Repeats) -> nd.Repeats:
+def plain(found: nd.passages.Repeats) -> nd.passages.Repeats:
     """Without what may differ from run to run."""
     return dataclasses.replace(found, seconds={}, spilled=0)
 
 
-def find(corpus, out=None, how=None, **settings) -> nd.Repeats:
-    return (how or nd.Passages(3)).find(
+def find(corpus, out=None, how=None, **settings) -> nd.passages.Repeats:
+    return (how or nd.passages.Passages(3)).find(
         documents_of(corpus), out=out, top=10_000, examples=10_000, **settings
     )
 
@@ -49,7 +49,7 @@ def find(corpus, out=None, how=None, **settings) -> nd.Repeats:
 @example([["a", "b"] * 20, ["b", "a"] * 20], 4, 2)
 def test_all_maximal_repeats_are_listed(corpus, width, least):
     expected = maximal_repeats(corpus, width, least)
-    found = find(corpus, how=nd.Passages(width, least=least))
+    found = find(corpus, how=nd.passages.Passages(width, least=least))
     assert listed(found) == expected and found.distinct == len(expected)
     saved = [(one.count - 1) * one.words for one in found.top]
     assert saved == sorted(saved, reverse=True)
@@ -61,7 +61,7 @@ def test_all_maximal_repeats_are_listed(corpus, width, least):
 @given(CORPORA, st.integers(2, 4), st.none() | st.integers(1, 3), st.integers(2, 3))
 def test_what_stood_before_is_cut(tmp_path_factory, corpus, width, most, least):
     out = tmp_path_factory.mktemp("cut") / "out.jsonl"
-    found = find(corpus, out, nd.Passages(width, most=most, least=least))
+    found = find(corpus, out, nd.passages.Passages(width, most=most, least=least))
     goes = cut_words(corpus, width, least, most)
     left = [json.loads(line)["text"].split() for line in out.read_text().splitlines()]
     assert left == [
@@ -84,7 +84,7 @@ def test_what_stood_before_is_cut(tmp_path_factory, corpus, width, most, least):
 
 @given(CORPORA, st.integers(2, 4))
 def test_within_a_document(corpus, width):
-    found = listed(find(corpus, how=nd.Passages(width, within="document")))
+    found = listed(find(corpus, how=nd.passages.Passages(width, within="document")))
     expected = {}
     for row, words in enumerate(corpus):
         for passage, where in maximal_repeats([words], width).items():
@@ -99,8 +99,8 @@ def test_within_a_document(corpus, width):
 def test_memory_and_threads_change_nothing(data, tmp_path, settings):
     path = data / "tldr_short" / "docs.jsonl.gz"
     outs = [tmp_path / "a.jsonl", tmp_path / "b.jsonl"]
-    found = nd.Passages(20).find(path, out=outs[0])
-    again = nd.Passages(20).find(nd.read(path, batch=77), out=outs[1], scratch=tmp_path, **settings)
+    found = nd.passages.Passages(20).find(path, out=outs[0])
+    again = nd.passages.Passages(20).find(nd.read(path, batch=77), out=outs[1], scratch=tmp_path, **settings)
     assert plain(found) == dataclasses.replace(plain(again), out=str(outs[0]))
     assert outs[0].read_bytes() == outs[1].read_bytes() and found.changed > 100
     assert sorted(tmp_path.iterdir()) == outs  # no scratch is left
@@ -110,7 +110,7 @@ def test_memory_and_threads_change_nothing(data, tmp_path, settings):
 
 def test_the_seed_changes_nothing(data):
     path = data / "tldr_short" / "docs.jsonl.gz"
-    found, other = (nd.Passages(20, seed=seed).find(path) for seed in (1, 2))
+    found, other = (nd.passages.Passages(20, seed=seed).find(path) for seed in (1, 2))
     assert plain(found) == plain(other)
 
 
@@ -128,7 +128,7 @@ def test_colliding_hashes_are_noticed_and_replaced(monkeypatch):
     monkeypatch.setattr(windows, "_ATTEMPTS", (2, 3, 64))
     assert plain(find(corpus)) == expected and tried == [False, False, True]
     tried.clear()
-    apart = nd.Passages(3, within="document")
+    apart = nd.passages.Passages(3, within="document")
     assert plain(find(corpus, how=apart)) == plain(find(corpus, how=apart)) and tried[-1]
 
 
@@ -142,7 +142,7 @@ def test_a_full_suffix_array_finds_the_same(data, name, most):
     hashes, offsets, _, _ = _core.token_stream(as_texts(texts), nd.Normalize().native(), 3, False, 1)
     expected = suffix_repeats(np.split(hashes, offsets[1:-1]), 50)
     documents = list(islice(nd.read(path).documents(), most))
-    found = nd.Passages().find(documents, top=10**9, examples=1)
+    found = nd.passages.Passages().find(documents, top=10**9, examples=1)
     rows = {document.id: row for row, document in enumerate(documents)}
     assert expected == sorted(
         (one.words, one.count, int(offsets[rows[one.occurrences[0].id]]) + one.occurrences[0].first)
@@ -155,22 +155,24 @@ def test_a_full_suffix_array_finds_the_same(data, name, most):
 def test_licences_lose_what_they_share(data, tmp_path):
     """After the cut no 50 words in a row of what stood together are left twice, and nothing is lost for good."""
     path, out = data / "licenses" / "docs.jsonl.gz", tmp_path / "out.jsonl"
-    found = nd.Passages().find(path, out=out, top=3)
+    found = nd.passages.Passages().find(path, out=out, top=3)
     assert 0.6 < found.cut / found.size < 0.8 and found.written == found.documents == 6389
-    before = {d.id: nd.tokens([d.text])[0] for d in nd.read(path).documents()}
-    after = {d.id: nd.tokens([d.text])[0] for d in nd.read(out).documents()}
+    before = {d.id: nd.features.tokens([d.text])[0] for d in nd.read(path).documents()}
+    after = {d.id: nd.features.tokens([d.text])[0] for d in nd.read(out).documents()}
     assert sum(map(len, after.values())) < 0.4 * sum(map(len, before.values()))
     assert {word for words in after.values() for word in words} == {
         w for words in before.values() for w in words
     }
-    again = nd.Passages().find(out, top=0)
+    again = nd.passages.Passages().find(out, top=0)
     assert again.cut < 0.005 * again.size  # what cutting has brought together
     top = found.top[0]
     assert top.count > 20 and top.words > 1000
     texts = {document.id: document.text for document in nd.read(path).documents()}
     for place in top.occurrences:
-        assert nd.tokens([texts[place.id][place.begin : place.end]]) == nd.tokens([top.text])
-        assert before[place.id][place.first : place.last] == nd.tokens([top.text])[0]
+        assert nd.features.tokens([texts[place.id][place.begin : place.end]]) == nd.features.tokens(
+            [top.text]
+        )
+        assert before[place.id][place.first : place.last] == nd.features.tokens([top.text])[0]
 
 
 def test_spans_are_characters_of_the_original(tmp_path):
@@ -180,7 +182,7 @@ def test_spans_are_characters_of_the_original(tmp_path):
         nd.Document("b", f"(ZWEI) {shared.upper()}\n\nDrei vier."),
     ]
     out = tmp_path / "out.jsonl"
-    found = nd.Passages(5).find(documents, out=out)
+    found = nd.passages.Passages(5).find(documents, out=out)
     (one,) = found.top
     assert one.text == shared[:-1] and one.count == 2
     assert [json.loads(line)["text"] for line in out.read_text().splitlines()] == [
@@ -225,21 +227,21 @@ def test_tiny_corpora(tmp_path, corpus):
 def test_an_empty_file(tmp_path):
     path, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     path.write_text("")
-    for how in (nd.Passages(), nd.Lines()):
+    for how in (nd.passages.Passages(), nd.passages.Lines()):
         found = how.find(path, out=out)
         assert found.documents == found.written == 0 and out.read_bytes() == b""
 
 
 def test_all_the_same(tmp_path):
     corpus = [[f"w{i}" for i in range(80)]] * 3000
-    found = nd.Passages().find(documents_of(corpus), memory="1MB", top=5)
+    found = nd.passages.Passages().find(documents_of(corpus), memory="1MB", top=5)
     (one,) = found.top
     assert (one.words, one.count, one.documents, len(one.occurrences)) == (80, 3000, 3000, 5)
     assert found.emptied == found.changed == 2999
 
 
 def test_one_word_over_and_over():
-    found = nd.Passages().find(documents_of([["ha"] * 20_000]), top=3)
+    found = nd.passages.Passages().find(documents_of([["ha"] * 20_000]), top=3)
     assert found.distinct == 20_000 - 50 and found.top[0].words * (found.top[0].count - 1) > 10**8 - 10**6
     assert found.cut == 19_999 * 3
 
@@ -248,14 +250,14 @@ def test_mistakes(tmp_path):
     path = Path(tmp_path / "in.jsonl")
     path.write_text('{"id": 1, "text": "a b c d e f"}\n')
     with pytest.raises(nd.ConfigError, match="one of the inputs"):
-        nd.Passages().find(path, out=path)
+        nd.passages.Passages().find(path, out=path)
     with pytest.raises(nd.DataError, match="read only once"):
-        nd.Passages(2).find(iter([nd.Document("a", "b c d b c d")]))
+        nd.passages.Passages(2).find(iter([nd.Document("a", "b c d b c d")]))
     for bad in ({"min_length": 1}, {"least": 1}, {"most": 0}, {"within": "page"}, {"min_length": 5.0}):
         with pytest.raises(nd.ConfigError):
-            nd.Passages(**bad)
+            nd.passages.Passages(**bad)
     with pytest.raises(nd.ConfigError, match="stems"):
-        nd.Passages(normalize=nd.Normalize(stem="english"))
+        nd.passages.Passages(normalize=nd.Normalize(stem="english"))
     for settings in ({"threads": 0}, {"memory": "much"}, {"top": -1}, {"examples": 0}):
         with pytest.raises(nd.ConfigError):
-            nd.Passages().find(path, **settings)
+            nd.passages.Passages().find(path, **settings)

@@ -46,7 +46,7 @@ def test_languages_never_meet():
     st.integers(10, 20),
 )
 def test_pruning_never_loses_a_pair(rows, least, bits):
-    features = nd.Features.of(rows)
+    features = nd.features.Features.of(rows)
     never = never_duplicates(lambda: [features], len(rows), least, memory=2 << bits)
     sets = [set(row) for row in rows]
     for a, b in itertools.combinations(range(len(rows)), 2):

@@ -18,7 +18,7 @@ def pages() -> list[nd.Document]:
 
 
 def exact_jaccard(texts: list[str], width: int = 5) -> np.ndarray:
-    rows = [set(reference.word_shingles(text, width, nd.DEFAULT_SEED)) for text in texts]
+    rows = [set(reference.word_shingles(text, width, nd.fingerprints.DEFAULT_SEED)) for text in texts]
     return np.array([[len(a & b) / max(1, len(a | b)) for b in rows] for a in rows])
 
 
@@ -71,7 +71,7 @@ def test_recall_on_real_corpora(data, name, threshold, recall):
     with gzip.open(data / name / "docs.jsonl.gz", "rt", encoding="utf-8") as file:
         documents = [nd.Document(d["id"], d["text"]) for d in map(json.loads, file)]
     result = nd.dedup(documents, threshold=threshold)
-    words = [bytes(row) for row in nd.digest(documents, normalized=nd.Normalize()).digests]
+    words = [bytes(row) for row in nd.fingerprints.digest(documents, normalized=nd.Normalize()).digests]
     of = dict(zip(result.ids, words, strict=True))
     found = {
         frozenset((words[a], words[b])) for a, b in zip(result.pairs.left, result.pairs.right, strict=True)

@@ -51,16 +51,16 @@ def config():
 
 def test_what_recurs_in_a_host_is_learnt_and_small_hosts_are_left_alone():
     documents = pages("shop.example", 20, words) + pages("small.example", 3, words)
-    learnt = nd.learn_templates(documents, config())
+    learnt = nd.pipeline.learn_templates(documents, config())
     (one,) = learnt.sources
     assert (one.source, one.documents, learnt.small) == ("shop.example", 20, 1)
     assert one.lines == 3  # the two of the menu and the first of the footer; the counter differs
     assert {text for text, _ in one.line_samples} == set(
-        nd.normalize([*MENU.splitlines(), FOOTER.splitlines()[0]])
+        nd.features.normalize([*MENU.splitlines(), FOOTER.splitlines()[0]])
     )
     assert all(count == 20 for _, count in one.line_samples)
-    assert one.passages[0] == (nd.normalize([MENU])[0], 20)
-    menu, footer = (len(nd.tokens([text])[0]) - 4 for text in (MENU, FOOTER.split("{")[0]))
+    assert one.passages[0] == (nd.features.normalize([MENU])[0], 20)
+    menu, footer = (len(nd.features.tokens([text])[0]) - 4 for text in (MENU, FOOTER.split("{")[0]))
     every = len(nd.Shingles().extract([documents[0].text]).hashes)
     assert one.features == menu + footer
     assert one.share == pytest.approx((menu + footer) / every)
@@ -75,13 +75,13 @@ def test_passages_are_counted_in_all_documents_of_a_source():
         for page, text in enumerate(own)
     ]
     config = nd.Config(templates=nd.Templates(share=0.05), keep=nd.Keep(source="host:url"))
-    [source] = nd.learn_templates(documents, config).sources
+    [source] = nd.pipeline.learn_templates(documents, config).sources
     assert source.passages == ((notice, 100),)
 
 
 def test_strip_takes_template_lines_out_and_empties_nothing():
     documents = pages("shop.example", 20, words)
-    learnt = nd.learn_templates(documents, config())
+    learnt = nd.pipeline.learn_templates(documents, config())
     assert learnt.strip(documents[3].text, "shop.example").splitlines() == [
         words(3),
         "You are visitor number 1003 today",
@@ -94,7 +94,7 @@ def test_exact_digests_find_what_needed_near_duplicate_search():
     # Ten pages, each under two counters; and two that differ in a figure of their own.
     documents = pages("shop.example", 20, lambda n: words(n // 2))
     documents[18:] = pages("shop.example", 2, lambda n: f"{words(99)} price {n}")
-    learnt = nd.learn_templates(documents, config())
+    learnt = nd.pipeline.learn_templates(documents, config())
     assert learnt.exact == (0, 0, 10)
     assert learnt.figures == 10
     same = pages("shop.example", 20, lambda n: words(n // 2))
@@ -104,7 +104,7 @@ def test_exact_digests_find_what_needed_near_duplicate_search():
     menus = [
         nd.Document(d.id, d.text if n % 2 else d.text.replace(MENU, ""), d.meta) for n, d in enumerate(same)
     ]
-    learnt = nd.learn_templates(menus, config())
+    learnt = nd.pipeline.learn_templates(menus, config())
     assert learnt.exact == (0, 10, 10)
     assert learnt.figures == 0
 
@@ -164,14 +164,16 @@ def test_lines_equal_the_definition(texts, often, fold):
     how = nd.Normalize(digits="fold" if fold else "keep")
     features = nd.Shingles(normalize=how)
     raw = [text.encode() for text in texts]
-    counts = Counter(line for text in texts for line in set(nd.normalize(text.split("\n"), how)) - {""})
+    counts = Counter(
+        line for text in texts for line in set(nd.features.normalize(text.split("\n"), how)) - {""}
+    )
     known, many = recurring_lines(iter([lines_of(raw, features)]), often)
     assert sorted(many.tolist()) == sorted(count for count in counts.values() if count > often)
     recurring = {line for line, count in counts.items() if count > often}
     for text, left in zip(texts, without_lines(raw, known, features, 2), strict=True):
         lines = text.split("\n")
-        kept = [line for line in lines if nd.normalize([line], how)[0] not in recurring]
-        expected = kept if any(nd.normalize(kept, how)) else lines
+        kept = [line for line in lines if nd.features.normalize([line], how)[0] not in recurring]
+        expected = kept if any(nd.features.normalize(kept, how)) else lines
         assert [line for line in left.decode().split("\n") if line] == [line for line in expected if line]
 
 

@@ -44,12 +44,12 @@ def expected():
 @pytest.mark.parametrize("format", ["jsonl", "csv", "tsv"])
 def test_written_rows_come_back(tmp_path, format, compression):
     path = tmp_path / f"rows.{format}{compression}"
-    with nd.open_writer(path) as writer:
+    with nd.readers.open_writer(path) as writer:
         writer.write_all(RECORDS)
     assert everything(path) == expected()
     assert [r for batch in nd.read(path) for r in batch.records()] == RECORDS
     again = tmp_path / f"again.{format}{compression}"
-    with nd.open_writer(again) as writer:
+    with nd.readers.open_writer(again) as writer:
         writer.write_all(RECORDS)
     assert again.read_bytes() == path.read_bytes()
 
@@ -64,7 +64,7 @@ def test_parquet_comes_back_with_its_types(tmp_path):
         }
     )
     pyarrow.parquet.write_table(table, tmp_path / "in.parquet")
-    with nd.open_writer(
+    with nd.readers.open_writer(
         tmp_path / "out.parquet", like=next(iter(nd.read(tmp_path / "in.parquet"))).layout
     ) as out:
         for batch in nd.read(tmp_path / "in.parquet", batch=2):
@@ -283,7 +283,7 @@ for name in ("pyarrow", "msgspec", "zstandard", "fsspec", "fastwarc", "pandas"):
     sys.modules[name] = None
 import neardup as nd
 for name in ("a.jsonl.gz", "b.csv.bz2", "c.tsv.xz"):
-    with nd.open_writer(name) as writer:
+    with nd.readers.open_writer(name) as writer:
         writer.write({"id": name, "text": "x"})
 open("d.txt", "w").write("y")
 print([d.id for d in nd.read(".").documents()])

@@ -19,7 +19,7 @@ import neardup as nd
 from neardup.readers.compression import Stream
 from neardup.readers.lines import lines
 
-SMALL = nd.Limits(document_bytes=1 << 16, line_bytes=1 << 17, meta_bytes=1 << 14)
+SMALL = nd.readers.Limits(document_bytes=1 << 16, line_bytes=1 << 17, meta_bytes=1 << 14)
 GOOD = b'{"text": "good"}\n'
 
 
@@ -61,9 +61,9 @@ def test_a_huge_line_is_never_held(tmp_path, pack, bound):
 
 def test_bombs_end_at_the_ratio_or_the_total(tmp_path):
     (tmp_path / "a.jsonl.gz").write_bytes(gzip_of((GOOD, b"\n" * (1 << 21))))
-    ratio = nd.Limits(expansion=100, free_bytes=1 << 19)
+    ratio = nd.readers.Limits(expansion=100, free_bytes=1 << 19)
     assert outcome(tmp_path / "a.jsonl.gz", limits=ratio) == (["good"], {"damaged file": 1})
-    total = nd.Limits(file_bytes=1 << 20)
+    total = nd.readers.Limits(file_bytes=1 << 20)
     assert outcome(tmp_path / "a.jsonl.gz", limits=total) == (["good"], {"damaged file": 1})
     assert outcome(tmp_path / "a.jsonl.gz") == (["good"], {})
 
@@ -71,7 +71,7 @@ def test_bombs_end_at_the_ratio_or_the_total(tmp_path):
 def test_parquet_bomb_is_refused_by_its_own_figures(tmp_path):
     texts = [f"{i:08}" + "x" * 1000 for i in range(2000)]
     pyarrow.parquet.write_table(pa.table({"text": texts}), tmp_path / "a.parquet", compression="zstd")
-    limits = nd.Limits(expansion=2, free_bytes=1 << 16)
+    limits = nd.readers.Limits(expansion=2, free_bytes=1 << 16)
     assert outcome(tmp_path / "a.parquet", limits=limits) == ([], {"damaged file": 1})
 
 
@@ -136,7 +136,7 @@ def test_text_limit_is_inclusive_and_in_bytes(tmp_path):
         (tmp_path / "a.jsonl").write_text(json.dumps({"text": text}))
         (tmp_path / "a.txt").write_text(text)
         for name in ("a.jsonl", "a.txt"):
-            found = outcome(tmp_path / name, limits=nd.Limits(document_bytes=16))
+            found = outcome(tmp_path / name, limits=nd.readers.Limits(document_bytes=16))
             assert found == (([text], {}) if fits else ([], {"too large": 1}))
 
 
@@ -228,7 +228,7 @@ def test_pages_in_unknown_or_wrong_encodings(tmp_path):
 @settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=400), st.integers(1, 40))
 def test_lines_are_those_of_split(data, limit):
-    stream = Stream(io.BytesIO(b"x" + data), nd.Limits())  # never a mark or a compression
+    stream = Stream(io.BytesIO(b"x" + data), nd.readers.Limits())  # never a mark or a compression
     found = list(lines(stream, limit))
     wanted = (b"x" + data).split(b"\n")
     if not wanted[-1]:
@@ -257,7 +257,7 @@ def test_no_bytes_break_a_reader(tmp_path_factory, data, format):
 
 def test_memory_does_not_grow_with_the_file(tmp_path):
     def peak(rows):
-        with nd.open_writer(tmp_path / "a.jsonl.gz") as writer:
+        with nd.readers.open_writer(tmp_path / "a.jsonl.gz") as writer:
             writer.write_all({"text": f"{i} " + "word " * 40} for i in range(rows))
         tracemalloc.start()
         try:

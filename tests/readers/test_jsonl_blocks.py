@@ -180,7 +180,7 @@ def test_any_block_size(tmp_path, monkeypatch, size, limit):
     monkeypatch.setattr(blocks, "_SPARE", 1)
     long = b'{"text": "' + b"long " * 20 + b'"}\n'
     lines = [b"\xef\xbb\xbf", PLAIN, long, b"\n", b"bad\n", long, long, NAMED, PLAIN, b'{"text": "no end"}']
-    limits = nd.Limits(line_bytes=limit)
+    limits = nd.readers.Limits(line_bytes=limit)
     for file in (
         b"".join(lines),
         b"".join(lines) + b"\n",
@@ -210,10 +210,10 @@ def test_limits_of_texts_and_of_what_is_not_text(tmp_path, monkeypatch):
     )
     (tmp_path / "a.jsonl").write_bytes(lines + PLAIN * 100)
     for limits, rejected in (
-        (nd.Limits(document_bytes=60), 0),
-        (nd.Limits(document_bytes=59), 1),
-        (nd.Limits(meta_bytes=300), 1),
-        (nd.Limits(meta_bytes=1000), 0),
+        (nd.readers.Limits(document_bytes=60), 0),
+        (nd.readers.Limits(document_bytes=59), 1),
+        (nd.readers.Limits(meta_bytes=300), 1),
+        (nd.readers.Limits(meta_bytes=1000), 0),
     ):
         assert len(agree(tmp_path / "a.jsonl", limits=limits)[1]) == rejected
 

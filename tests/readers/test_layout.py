@@ -70,7 +70,7 @@ def test_records_keep_the_order_of_columns(tmp_path):
     path = tmp_path / "a.jsonl"
     lines = ['{"z":1,"text":"a","id":"1","a":[{"b":null}]}', '{"z":2,"text":"b","id":"2","late":true}']
     path.write_text("\n".join(lines) + "\n")
-    with nd.open_writer(tmp_path / "b.jsonl") as writer:
+    with nd.readers.open_writer(tmp_path / "b.jsonl") as writer:
         for batch in nd.read(path):
             writer.write_all(batch.records())
     assert (tmp_path / "b.jsonl").read_text() == path.read_text()

@@ -63,12 +63,12 @@ def test_subject_body_and_id(tmp_path):
 def test_what_cannot_be_read_is_rejected(tmp_path):
     path = tmp_path / "no.mbox"
     path.write_bytes(b"just a text\nof two lines\n")
-    rejects = nd.Rejects()
+    rejects = nd.readers.Rejects()
     assert read(path, rejects=rejects) == []
     assert rejects.counts == {"not a mailbox": 1}
     big = write(tmp_path / "big.mbox", [mail(1, "s", "word " * 5000), mail(2, "s", "small")])
-    rejects = nd.Rejects()
-    found = read(big, rejects=rejects, limits=nd.Limits(document_bytes=2000))
+    rejects = nd.readers.Rejects()
+    found = read(big, rejects=rejects, limits=nd.readers.Limits(document_bytes=2000))
     assert [d.id for d in found] == ["2@example.org"] and rejects.counts == {"too large": 1}
 
 

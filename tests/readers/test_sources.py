@@ -103,7 +103,7 @@ def test_unknown_and_missing_files(tmp_path):
     with pytest.raises(nd.ConfigError, match="columns"):
         nd.read(tmp_path / "a.data", format="jsonl", columns="text")
     with pytest.raises(nd.ConfigError):
-        nd.Limits(line_bytes=0)
+        nd.readers.Limits(line_bytes=0)
 
 
 def test_batches_tell_file_and_row(tmp_path):
@@ -134,7 +134,7 @@ def test_an_abandoned_read_leaves_no_rejects_file(tmp_path):
 
 def test_one_sink_for_several_reads(tmp_path):
     (tmp_path / "a.jsonl").write_text('bad\n{"text": "x"}\n')
-    with nd.Rejects(tmp_path / "all.rejects.jsonl") as rejects:
+    with nd.readers.Rejects(tmp_path / "all.rejects.jsonl") as rejects:
         for _ in range(3):
             list(nd.read(tmp_path / "a.jsonl", rejects=rejects))
     assert rejects.counts == {"bad JSON": 3}

@@ -16,7 +16,7 @@ NAMES = ["a.jsonl", "a.jsonl.gz", "a.jsonl.zst", "a.csv.bz2", "a.tsv.xz", "a.par
 @pytest.mark.parametrize("name", NAMES)
 def test_an_error_leaves_nothing(tmp_path, name):
     (tmp_path / name).write_bytes(b"before")
-    with pytest.raises(KeyboardInterrupt), nd.open_writer(tmp_path / name) as writer:
+    with pytest.raises(KeyboardInterrupt), nd.readers.open_writer(tmp_path / name) as writer:
         for i in range(20_000):
             writer.write({"id": i, "text": "x"})
         raise KeyboardInterrupt
@@ -26,7 +26,7 @@ def test_an_error_leaves_nothing(tmp_path, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_is_seen_before_the_end(tmp_path, name):
-    with nd.open_writer(tmp_path / name) as writer:
+    with nd.readers.open_writer(tmp_path / name) as writer:
         writer.write({"id": "1", "text": "x"})
         assert not (tmp_path / name).exists()
     assert [path.name for path in tmp_path.iterdir()] == [name]
@@ -38,7 +38,7 @@ def test_nothing_is_seen_before_the_end(tmp_path, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_rows(tmp_path, name):
-    with nd.open_writer(tmp_path / name):
+    with nd.readers.open_writer(tmp_path / name):
         pass
     assert (tmp_path / name).exists()
     if not name.startswith("a.ids"):
@@ -46,24 +46,30 @@ def test_no_rows(tmp_path, name):
 
 
 def test_a_failing_finish_leaves_nothing(tmp_path):
-    with pytest.raises(nd.DataError, match="types"), nd.open_writer(tmp_path / "a.parquet") as writer:
+    with pytest.raises(nd.DataError, match="types"), nd.readers.open_writer(tmp_path / "a.parquet") as writer:
         writer.write({"text": "x", "n": 1})
         writer.write({"text": "x", "n": "not a number"})
     assert list(tmp_path.iterdir()) == []
 
 
 def test_ids(tmp_path):
-    with nd.open_writer(tmp_path / "drop.txt.gz") as writer:
+    with nd.readers.open_writer(tmp_path / "drop.txt.gz") as writer:
         writer.write_all([nd.Document("a", "x"), "b", {"id": 5}])
     assert gzip.decompress((tmp_path / "drop.txt.gz").read_bytes()) == b"a\nb\n5\n"
-    with pytest.raises(nd.DataError, match="line break"), nd.open_writer(tmp_path / "x.ids") as writer:
+    with (
+        pytest.raises(nd.DataError, match="line break"),
+        nd.readers.open_writer(tmp_path / "x.ids") as writer,
+    ):
         writer.write("a\nb")
-    with pytest.raises(nd.ConfigError, match="mapping"), nd.open_writer(tmp_path / "x.jsonl") as writer:
+    with (
+        pytest.raises(nd.ConfigError, match="mapping"),
+        nd.readers.open_writer(tmp_path / "x.jsonl") as writer,
+    ):
         writer.write("a")
 
 
 def test_values_json_has_no_type_for(tmp_path):
-    with nd.open_writer(tmp_path / "a.jsonl") as writer:
+    with nd.readers.open_writer(tmp_path / "a.jsonl") as writer:
         writer.write(
             {"nan": [float("nan"), {"x": float("inf")}], "at": datetime.date(2026, 1, 2), "b": b"\xff"}
         )
@@ -85,7 +91,7 @@ def test_bytes_do_not_depend_on_what_is_installed(tmp_path, monkeypatch):
         }
     ]
     for name in ("with.jsonl", "without.jsonl"):
-        with nd.open_writer(tmp_path / name) as writer:
+        with nd.readers.open_writer(tmp_path / name) as writer:
             writer.write_all(rows)
         monkeypatch.setitem(sys.modules, "msgspec", None)
     assert (tmp_path / "with.jsonl").read_bytes() == (tmp_path / "without.jsonl").read_bytes()
@@ -94,13 +100,16 @@ def test_bytes_do_not_depend_on_what_is_installed(tmp_path, monkeypatch):
 
 def test_ill_formed_text_is_an_error(tmp_path):
     for row in ({"text": "\ud800"}, {"text": ["\ud800"]}):
-        with pytest.raises(nd.DataError, match="Unicode"), nd.open_writer(tmp_path / "a.jsonl") as writer:
+        with (
+            pytest.raises(nd.DataError, match="Unicode"),
+            nd.readers.open_writer(tmp_path / "a.jsonl") as writer,
+        ):
             writer.write(row)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_csv_columns_are_fixed_by_the_first_row(tmp_path):
-    with nd.open_writer(tmp_path / "a.csv") as writer:
+    with nd.readers.open_writer(tmp_path / "a.csv") as writer:
         writer.write({"id": 1, "text": "x", "tags": ["p", "q"]})
         writer.write({"id": 2, "text": None})
         with pytest.raises(nd.DataError, match="more"):
@@ -109,7 +118,7 @@ def test_csv_columns_are_fixed_by_the_first_row(tmp_path):
 
 
 def test_parquet_takes_columns_of_its_first_rows(tmp_path):
-    with nd.open_writer(tmp_path / "a.parquet") as writer:
+    with nd.readers.open_writer(tmp_path / "a.parquet") as writer:
         writer.write({"text": "x"})
         writer.write({"text": "y", "n": 1})
     assert pyarrow.parquet.read_table(tmp_path / "a.parquet").to_pylist() == [
@@ -121,13 +130,13 @@ def test_parquet_takes_columns_of_its_first_rows(tmp_path):
 def test_names_that_cannot_be_written(tmp_path):
     for name, message in (("a.docx", "format="), ("a.parquet.gz", "inside"), ("a", "format=")):
         with pytest.raises(nd.ConfigError, match=message):
-            nd.open_writer(tmp_path / name)
+            nd.readers.open_writer(tmp_path / name)
     with pytest.raises(nd.ConfigError, match="local"):
-        nd.open_writer("memory://x/a.jsonl")
+        nd.readers.open_writer("memory://x/a.jsonl")
     with pytest.raises(nd.ConfigError, match="compression"):
-        nd.open_writer(tmp_path / "a.jsonl", compression="rar")
+        nd.readers.open_writer(tmp_path / "a.jsonl", compression="rar")
     with pytest.raises(nd.DataError, match="folder"):
-        nd.open_writer(tmp_path, format="jsonl")
+        nd.readers.open_writer(tmp_path, format="jsonl")
     with pytest.raises(nd.DataError, match="does not exist"):
-        nd.open_writer(tmp_path / "none" / "a.jsonl")
+        nd.readers.open_writer(tmp_path / "none" / "a.jsonl")
     assert list(tmp_path.iterdir()) == []

@@ -109,22 +109,22 @@ class IndexModel:
             line.keeper, line.distance, line.similarity = best[1], best[0][1], best[0][2]
 
 
-def near_codes(seed: int, count: int) -> nd.Codes:
+def near_codes(seed: int, count: int) -> nd.fingerprints.Codes:
     """Codes of which every third is a bit or two away from an earlier one."""
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 2**64, (count, 1), dtype=np.uint64)
     for row in range(3, count, 3):
         words[row] = words[rng.integers(0, row)] ^ np.uint64(1 << int(rng.integers(64)))
-    return nd.Codes("bare64", np.zeros(count, bool), 64, words)
+    return nd.fingerprints.Codes("bare64", np.zeros(count, bool), 64, words)
 
 
 def of_codes(path: Path, **others) -> nd.Index:
     """An index of ready codes."""
     return nd.Index(
-        path, nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3)), scheme="bare64", **others
+        path, nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3)), scheme="bare64", **others
     )
 
 
-def answers(index: nd.Index, codes: nd.Codes) -> tuple:
+def answers(index: nd.Index, codes: nd.fingerprints.Codes) -> tuple:
     """All that can be asked of an index of codes."""
     return index.search_prints(codes), list(index.documents()), len(index)

@@ -186,7 +186,7 @@ def test_urls_of_one_form_are_one_page(tmp_path):
         settings = {**ITEMS, **LINKS, "NEARDUP_INDEX": str(tmp_path / "i"), "NEARDUP_CANONICAL_URLS": True}
         told, log = crawl(f"{address}/", **settings)
         assert len(asked) == 3 and len(told["kept"]) == 2, log
-        home, page = (nd.canonical_url(f"{address}{path}") for path in ("/", "/p"))
+        home, page = (nd.urls.canonical_url(f"{address}{path}") for path in ("/", "/p"))
         assert told["dropped"] == [[page, page, 1.0]]
         with nd.Index(tmp_path / "i", mode="read") as index:
             assert sorted(entry.id for entry in index.documents()) == [home, page]

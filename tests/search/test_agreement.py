@@ -51,7 +51,7 @@ def test_all_pairs_that_agree_and_no_others(table, sketch, threads):
 
 def test_empty_rows_meet_nobody():
     keys = np.ones((3, 2), np.uint64)
-    prints = nd.Keys("k", np.array([False, True, False]), keys)
+    prints = nd.fingerprints.Keys("k", np.array([False, True, False]), keys)
     found = Agree(2).candidates(prints)
     assert (found.left.tolist(), found.right.tolist()) == ([0], [2])
 
@@ -74,7 +74,7 @@ def test_parts_are_as_many_as_differences_and_one():
     with pytest.raises(ConfigError, match="7 places cannot agree of 6"):
         Agree(7).needed(6)
     with pytest.raises(ConfigError, match="7 places cannot agree of 6"):
-        nd.Config(fingerprint=nd.SuperFingerprints(), search=Agree(7))
+        nd.Config(fingerprint=nd.fingerprints.SuperFingerprints(), search=Agree(7))
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,9 @@ def test_fixed_sketch_thresholds_follow_the_seeds_curve(many, least, expected):
                 np.sort(np.concatenate([drawn[:shared], drawn[shared + own :]])),
             ]
         offsets = np.concatenate([[0], np.cumsum([len(r) for r in rows])]).astype(np.int64)
-        features = nd.Features(np.concatenate(rows), np.ones(offsets[-1], np.float32), offsets, "given")
+        features = nd.features.Features(
+            np.concatenate(rows), np.ones(offsets[-1], np.float32), offsets, "given"
+        )
         sketches = nd.MinHash(many, "independent").compute(features)
         found = Agree(least).candidates(sketches)
         hits = sum(

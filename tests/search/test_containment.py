@@ -17,7 +17,7 @@ from neardup.search.pair_runs import unpack_pairs
 def features_of(sets):
     offsets = np.concatenate([[0], np.cumsum([len(s) for s in sets])]).astype(np.int64)
     hashes = np.array([h for s in sets for h in sorted(s)], np.uint64)
-    return nd.Features(hashes, np.ones(len(hashes), np.float32), offsets, "test")
+    return nd.features.Features(hashes, np.ones(len(hashes), np.float32), offsets, "test")
 
 
 def naive(sets, probes, of="smaller"):
@@ -57,7 +57,7 @@ SETS = st.lists(st.sets(st.integers(0, 40), max_size=12), max_size=12)
 def test_equals_every_pair(sets, probes, of, batch, threads):
     # Hashes of the core spread over 64 bits; a few small numbers and a few large ones stand in for them.
     sets = [{h if h % 2 else 2**64 - 1 - h for h in s} for s in sets]
-    found, pairs = joined(nd.Inverted(probes, cap=1000), sets, batch, of=of, threads=threads)
+    found, pairs = joined(nd.search.Inverted(probes, cap=1000), sets, batch, of=of, threads=threads)
     assert pairs == naive(sets, probes, of)
     assert (found.capped, found.skipped) == (0, 0)
 
@@ -67,7 +67,7 @@ def test_equals_every_pair(sets, probes, of, batch, threads):
 def test_memory_and_a_folder_change_nothing(tmp_path, sets, probes, memory, cap, random):
     sets = [{h * 0x9E3779B97F4A7C15 % 2**64 for h in s} for s in sets]
     rank = np.array(random.sample(range(len(sets)), len(sets)), np.int64)
-    search = nd.Inverted(probes, cap=cap)
+    search = nd.search.Inverted(probes, cap=cap)
     whole, expected = joined(search, sets, rank=rank)
     found, pairs = joined(search, sets, rank=rank, folder=tmp_path, memory=memory, threads=2)
     assert pairs == expected
@@ -109,7 +109,7 @@ def test_a_feature_that_many_hold_is_capped_and_told():
     many = 50
     sets = [{1, 2, 1000 + i} for i in range(many)]  # 1 and 2 stand in all
     rank = np.arange(many)[::-1].copy()
-    found, pairs = joined(nd.Inverted(1, cap=10), sets, rank=rank)
+    found, pairs = joined(nd.search.Inverted(1, cap=10), sets, rank=rank)
     assert found.capped == 2
     # Each meets the best few by rank, here the last rows, and no others.
     assert pairs == {(a, b) for b in range(many - STARS, many) for a in range(b)}
@@ -118,20 +118,20 @@ def test_a_feature_that_many_hold_is_capped_and_told():
 
 def test_another_feature_stands_in_for_a_common_one():
     sets = [{1, 1000 + i // 2} for i in range(50)]
-    found, pairs = joined(nd.Inverted(1, cap=10), sets)
+    found, pairs = joined(nd.search.Inverted(1, cap=10), sets)
     assert pairs == {(i, i + 1) for i in range(0, 50, 2)}
     assert (found.capped, found.skipped) == (1, 0)
 
 
 def test_probes_are_as_few_as_the_recall_lets_them_be():
     for threshold, recall in ((0.8, 0.99), (0.5, 0.99), (0.3, 0.999), (1.0, 0.5)):
-        chosen = nd.Inverted().for_threshold(threshold, recall)
+        chosen = nd.search.Inverted().for_threshold(threshold, recall)
         assert chosen.expected(threshold) >= recall - 1e-12
         if chosen.probes > 1:
-            assert nd.Inverted(chosen.probes - 1).expected(threshold) < recall
-    assert nd.Inverted(7).for_threshold(0.5, 0.9).probes == 7
+            assert nd.search.Inverted(chosen.probes - 1).expected(threshold) < recall
+    assert nd.search.Inverted(7).for_threshold(0.5, 0.9).probes == 7
     with pytest.raises(nd.ConfigError):
-        nd.Inverted(0)
+        nd.search.Inverted(0)
 
 
 @settings(deadline=None, max_examples=25)
@@ -143,7 +143,7 @@ def test_dedup_by_containment_finds_what_brute_force_finds(data):
         st.lists(st.lists(st.sampled_from(words), min_size=1, max_size=9).map(" ".join), max_size=8)
     )
     config = nd.Config(
-        features=nd.Shingles(2), verify=nd.Containment(0.6), search=nd.Inverted(20), recall=0.99
+        features=nd.Shingles(2), verify=nd.Containment(0.6), search=nd.search.Inverted(20), recall=0.99
     )
     result = nd.dedup(texts, config)
     features = nd.Shingles(2).extract(texts)
@@ -163,13 +163,13 @@ def test_dedup_by_containment_finds_what_brute_force_finds(data):
 
 def test_inverted_is_for_containment_alone():
     with pytest.raises(nd.ConfigError, match="Containment"):
-        nd.Config(search=nd.Inverted())
+        nd.Config(search=nd.search.Inverted())
     with pytest.raises(nd.ConfigError, match="fingerprint"):
-        nd.Config(search=nd.Inverted(), verify=nd.Containment(0.8), fingerprint=nd.MinHash())
-    config = nd.Config(verify=nd.Containment(0.8), search=nd.Inverted(9))
+        nd.Config(search=nd.search.Inverted(), verify=nd.Containment(0.8), fingerprint=nd.MinHash())
+    config = nd.Config(verify=nd.Containment(0.8), search=nd.search.Inverted(9))
     assert nd.Config.from_plain(config.to_plain()) == config
-    assert nd.Config(verify=nd.Containment(0.8)).inverted == nd.Inverted(3)
-    assert nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)).inverted is None
+    assert nd.Config(verify=nd.Containment(0.8)).method == nd.search.Inverted(3)
+    assert nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)).method == nd.LSH(20, 6)
 
 
 def excerpts(data, name, words, every):
@@ -218,7 +218,9 @@ def test_recall_on_real_text_is_as_stated(data):
         texts = [json.loads(line)["text"] for line in lines][::2]
     features = nd.Shingles().extract(texts)
     left, right = np.triu_indices(len(texts), 1)
-    every = nd.Containment(0.7).check(nd.Candidates(left, right, np.zeros(len(left), np.uint8)), features)
+    every = nd.Containment(0.7).check(
+        nd.search.Candidates(left, right, np.zeros(len(left), np.uint8)), features
+    )
     result = nd.dedup(texts, nd.Config(verify=nd.Containment(0.7)))
     first = result.found.first
     alone = (first[every.left] == every.left) & (first[every.right] == every.right)

@@ -31,7 +31,7 @@ TEXTS = [f"the ferry leaves pier {i} at nine and returns to the harbour at noon"
 FEATURES = nd.Words().extract(TEXTS)
 CODES = nd.Simhash(64).compute(FEATURES)
 SKETCHES = MinHash(64).compute(FEATURES)
-DIGESTS = nd.digest(TEXTS)
+DIGESTS = nd.fingerprints.digest(TEXTS)
 PAIR = ([0], [1])
 
 

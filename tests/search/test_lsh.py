@@ -19,7 +19,9 @@ from neardup.search.lsh import BandCandidates
 
 def sketches_of(values, empty=None):
     values = np.asarray(values, dtype=np.uint32)
-    return nd.Sketches("test", np.zeros(len(values), bool) if empty is None else empty, values=values)
+    return nd.fingerprints.Sketches(
+        "test", np.zeros(len(values), bool) if empty is None else empty, values=values
+    )
 
 
 def every(found: BandCandidates):
@@ -177,11 +179,13 @@ def test_a_second_look_behind_collapsed_groups():
     values[0, 2:] += np.uint32(1)  # row 0 shares a band with the five equal ones
     found = nd.LSH(bands=3, rows=2, spread=4).candidates(sketches_of(values))
     assert listed(found) == {(0, 1), (1, 2), (1, 3), (1, 4), (1, 5)} and found.implied == 10
-    clusters = nd.cluster(nd.Pairs(found.left, found.right, np.ones(len(found))), 6)
+    clusters = nd.cluster(nd.compare.Pairs(found.left, found.right, np.ones(len(found))), 6)
     assert clusters.keeper.tolist() == [0, 0, 2, 3, 4, 5]
     left, right = found.behind(clusters.keeper)
     assert left.tolist() == [0] * 4 and right.tolist() == [2, 3, 4, 5]
-    more = nd.Pairs.of(np.concatenate([found.left, left]), np.concatenate([found.right, right]), np.ones(9))
+    more = nd.compare.Pairs.of(
+        np.concatenate([found.left, left]), np.concatenate([found.right, right]), np.ones(9)
+    )
     assert nd.cluster(more, 6).keeper.tolist() == [0] * 6
     assert len(found.behind(np.array([0, 1, 1, 1, 1, 1]))[0]) == 0
 

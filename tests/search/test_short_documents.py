@@ -22,7 +22,7 @@ def _few_counts(monkeypatch):
 
 
 def features_of(sets):
-    return nd.Features.of([sorted(one) for one in sets])
+    return nd.features.Features.of([sorted(one) for one in sets])
 
 
 def joined(sets, least, most, rows=None, rank=None, batch=None, **room):

@@ -56,7 +56,9 @@ def said_by(findings: Findings) -> dict[str, tuple[Any, ...]]:
 CONFIGS = [
     nd.Config.of(threshold=0.7, features=nd.Shingles(2)),
     nd.Config.of(threshold=0.6, features=nd.Shingles(2), keep=nd.Keep(by="longest")),
-    nd.Config(fingerprint=nd.Simhash(), features=nd.Shingles(1), search=nd.Join(6), verify=nd.Jaccard(0.6)),
+    nd.Config(
+        fingerprint=nd.Simhash(), features=nd.Shingles(1), search=nd.search.Join(6), verify=nd.Jaccard(0.6)
+    ),
 ]
 
 
@@ -112,11 +114,11 @@ def test_a_reference_is_no_input_and_is_decided_on_the_driver(spark, tmp_path):
 AGREE = [
     nd.Config.of("supers"),
     nd.Config(
-        features=nd.Shingles(1), fingerprint=nd.IMatch(lexicons=5, share=0.5), search=nd.Agree(2),
+        features=nd.Shingles(1), fingerprint=nd.fingerprints.IMatch(lexicons=5, share=0.5), search=nd.search.Agree(2),
         verify=nd.Jaccard(0.5),
     ),
     nd.Config(
-        features=nd.Shingles(2), fingerprint=nd.MinHash(20), search=nd.Agree(14, cap=6), verify=nd.Jaccard(0.5)
+        features=nd.Shingles(2), fingerprint=nd.MinHash(20), search=nd.search.Agree(14, cap=6), verify=nd.Jaccard(0.5)
     ),
 ]  # fmt: skip
 

@@ -49,11 +49,13 @@ def test_there_is_much_to_find() -> None:
 
 @pytest.mark.parametrize("parts", [1, 2, 8])
 def test_exact_search_is_brute_force(spark: Any, parts: int) -> None:
-    assert found(search(frame(spark, STORED, parts), QUERIES, nd.Compact(3))) == EXPECTED
+    assert found(search(frame(spark, STORED, parts), QUERIES, nd.search.Compact(3))) == EXPECTED
 
 
 @pytest.mark.parametrize(
-    "method", [nd.Covering(3), nd.BPHS(3, tables=10), nd.Compact(6), nd.Compact(0)], ids=repr
+    "method",
+    [nd.search.Covering(3), nd.BPHS(3, tables=10), nd.search.Compact(6), nd.search.Compact(0)],
+    ids=repr,
 )
 def test_every_exact_method(spark: Any, method: Any) -> None:
     expected = listed(*brute(STORED, ASKED, method.radius))
@@ -64,7 +66,7 @@ def test_codes_of_32_bits(spark: Any) -> None:
     stored = STORED & np.uint64(2**32 - 1)
     asked = to_codes(ASKED & np.uint64(2**32 - 1), 32)
     expected = listed(*brute(stored, asked.codes, 2))
-    assert found(search(frame(spark, stored), asked, nd.Compact(2, bits=32))) == expected
+    assert found(search(frame(spark, stored), asked, nd.search.Compact(2, bits=32))) == expected
     method = nd.PSM(2, flips=10, header_bits=12, bits=32)
     asked = replace(asked, margins=QUERIES.margins[:, :32].copy())
     hits = method.index(to_codes(stored, 32)).search(asked)
@@ -80,7 +82,7 @@ def test_empty_rows_neither_ask_nor_answer(spark: Any) -> None:
     table = pa.table({"row": np.arange(len(codes)), "code": pa.array(codes, pa.int64())})
     expected = [hit for hit in EXPECTED if not empty[hit[0]] and not 100 <= hit[1] < 500]
     stored = spark.createDataFrame(table)
-    assert found(search(stored, queries, nd.Compact(3))) == expected
+    assert found(search(stored, queries, nd.search.Compact(3))) == expected
     method = nd.PSM(3, flips=12)
     there = replace(to_codes(STORED), empty=np.array([code is None for code in codes]))
     hits = method.index(there).search(queries)
@@ -91,7 +93,7 @@ def test_rows_have_the_names_their_owner_gave_them(spark: Any) -> None:
     names = [f"https://example.org/{row}" for row in range(len(STORED))]
     stored = frame(spark, STORED, rows=names).withColumnsRenamed({"row": "url", "code": "simhash"})
     expected = sorted((query, names[row], distance) for query, row, distance in EXPECTED)
-    assert found(search(stored, QUERIES, nd.Compact(3), row="url", code="simhash")) == expected
+    assert found(search(stored, QUERIES, nd.search.Compact(3), row="url", code="simhash")) == expected
 
 
 def test_unsigned_codes_lie_in_parquet(spark: Any, tmp_path: Any) -> None:
@@ -100,27 +102,27 @@ def test_unsigned_codes_lie_in_parquet(spark: Any, tmp_path: Any) -> None:
     )
     stored = spark.read.parquet(str(tmp_path / "codes.parquet"))
     assert dict(stored.dtypes)["code"] == "decimal(20,0)"
-    assert found(search(stored, QUERIES, nd.Compact(3))) == EXPECTED
+    assert found(search(stored, QUERIES, nd.search.Compact(3))) == EXPECTED
     wrong = stored.withColumn("code", (-stored.code).cast("decimal(20,0)"))
     with pytest.raises(Exception, match="no code of 64 bits"):
-        found(search(wrong, QUERIES, nd.Compact(3)))
+        found(search(wrong, QUERIES, nd.search.Compact(3)))
 
 
 def test_no_queries_and_nothing_stored(spark: Any) -> None:
     none = to_codes(np.zeros((0, 1), np.uint64))
-    for method in (nd.Compact(3), nd.PSM(3, flips=5, header_bits=8)):
+    for method in (nd.search.Compact(3), nd.PSM(3, flips=5, header_bits=8)):
         with_margins = replace(none, margins=np.zeros((0, 64), np.float32))
         assert found(search(frame(spark, STORED), with_margins, method)) == []
         assert found(search(frame(spark, STORED[:0]), QUERIES, method)) == []
 
 
 def test_queries_in_parts(spark: Any) -> None:
-    assert found(search(frame(spark, STORED), QUERIES, nd.Compact(3), at_once=40)) == EXPECTED
+    assert found(search(frame(spark, STORED), QUERIES, nd.search.Compact(3), at_once=40)) == EXPECTED
 
 
 def test_tables_are_built_once_in_a_process(spark: Any) -> None:
     """Eight tasks, two at a time: each process builds one set of tables, and none for the same queries once more."""
-    method = nd.Covering(3, tables=8)
+    method = nd.search.Covering(3, tables=8)
 
     def builds(batches: Any) -> Any:
         built = module._tables.cache_info()
@@ -155,7 +157,7 @@ def test_many_equal_queries_come_out_in_pieces(monkeypatch: pytest.MonkeyPatch) 
     words = np.concatenate([ASKED, np.repeat(ASKED[:1], 50, axis=0)])
     context = SimpleNamespace(broadcast=lambda payload: SimpleNamespace(value=payload))
     session = SimpleNamespace(sparkContext=context)
-    asked = module._Asked.of(session, np.arange(len(words)), words, nd.Compact(3))
+    asked = module._Asked.of(session, np.arange(len(words)), words, nd.search.Compact(3))
     batch = pa.RecordBatch.from_pydict({"row": np.arange(len(STORED)), "code": STORED[:, 0].view(np.int64)})
     pieces = list(module._find(asked, [batch]))
     assert max(piece.num_rows for piece in pieces) == 7
@@ -194,9 +196,9 @@ def test_real_pages(spark: Any, manuals: list[str]) -> None:
     codes = nd.Simhash(margins="full").compute(nd.Words().extract(manuals))
     stored = frame(spark, codes.codes)
     asked = codes.take(np.arange(0, len(codes), 3))
-    hits = nd.Scan(8).index(codes).search(asked)
+    hits = nd.search.Scan(8).index(codes).search(asked)
     assert len(hits) > len(asked)
-    assert found(search(stored, asked, nd.Compact(8))) == listed(hits.query, hits.row, hits.distance)
+    assert found(search(stored, asked, nd.search.Compact(8))) == listed(hits.query, hits.row, hits.distance)
     method = nd.PSM(8, flips=60)
     hits = method.index(replace(codes, margins=None)).search(asked)
     assert found(search(stored, asked, method)) == listed(hits.query, hits.row, hits.distance)
@@ -204,25 +206,25 @@ def test_real_pages(spark: Any, manuals: list[str]) -> None:
 
 def test_schemes_meet_their_own_kind_only(spark: Any) -> None:
     stored = frame(spark, STORED).withMetadata("code", {"scheme": "simhash64/v1 | words"})
-    with pytest.raises(nd.SchemeError):
-        search(stored, QUERIES, nd.Compact(3))
+    with pytest.raises(nd.errors.SchemeError):
+        search(stored, QUERIES, nd.search.Compact(3))
     queries = replace(QUERIES, scheme="simhash64/v1 | words")
-    assert found(search(stored, queries, nd.Compact(3))) == EXPECTED
+    assert found(search(stored, queries, nd.search.Compact(3))) == EXPECTED
 
 
 def test_mistakes_are_told(spark: Any) -> None:
     stored = frame(spark, STORED)
     with pytest.raises(nd.DataError, match="no column 'simhash' of stored codes, only row, code"):
-        search(stored, QUERIES, nd.Compact(3), code="simhash")
+        search(stored, QUERIES, nd.search.Compact(3), code="simhash")
     with pytest.raises(nd.DataError, match="long or decimal"):
-        search(stored.withColumn("code", stored.code.cast("string")), QUERIES, nd.Compact(3))
+        search(stored.withColumn("code", stored.code.cast("string")), QUERIES, nd.search.Compact(3))
     with pytest.raises(nd.ConfigError, match="up to 64 bits, not 128"):
-        search(stored, to_codes(np.zeros((1, 2), np.uint64), 128), nd.Compact(3, bits=128))
+        search(stored, to_codes(np.zeros((1, 2), np.uint64), 128), nd.search.Compact(3, bits=128))
     with pytest.raises(nd.ConfigError, match="needs flips"):
         search(stored, QUERIES, nd.PSM(3))
     with pytest.raises(nd.DataError, match="needs margins"):
         search(stored, replace(QUERIES, margins=None), nd.PSM(3, flips=5))
     with pytest.raises(nd.ConfigError, match="not Scan"):
-        search(stored, QUERIES, nd.Scan(3, bits=64))
+        search(stored, QUERIES, nd.search.Scan(3, bits=64))
     with pytest.raises(nd.ConfigError, match="at least one"):
-        search(stored, QUERIES, nd.Compact(3), at_once=0)
+        search(stored, QUERIES, nd.search.Compact(3), at_once=0)

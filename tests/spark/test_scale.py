@@ -146,7 +146,7 @@ def test_codes_crowded_under_few_keys_are_split_between_tasks(spark, tmp_path, m
     rows = [{"id": f"p{n}", "text": f"{base} other{n} more{n * n}"} for n in range(300)]
     path = write_jsonl(tmp_path / "a.jsonl", rows)[0]
     config = nd.Config(
-        features=nd.Shingles(1), fingerprint=nd.Simhash(), search=nd.Join(4), verify=nd.Jaccard(0.9)
+        features=nd.Shingles(1), fingerprint=nd.Simhash(), search=nd.search.Join(4), verify=nd.Jaccard(0.9)
     )
     here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows], config)
     assert len(here.pairs) > 1000

@@ -9,14 +9,14 @@ import numpy as np
 
 import neardup as nd
 
-CONFIG = nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3))
+CONFIG = nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3))
 
 
-def page_codes(pages: int, worker: int, order: np.ndarray) -> nd.Codes:
+def page_codes(pages: int, worker: int, order: np.ndarray) -> nd.fingerprints.Codes:
     """A code for each page: far from those of other pages, and at most a bit away from the other workers' of it."""
     centres = np.random.default_rng(5).integers(0, 2**64, pages, dtype=np.uint64)
     words = centres ^ np.uint64(1 << worker)
-    return nd.Codes("bare64", np.zeros(pages, bool), 64, words[order].reshape(-1, 1))
+    return nd.fingerprints.Codes("bare64", np.zeros(pages, bool), 64, words[order].reshape(-1, 1))
 
 
 def add_pages(address: str, worker: int, pages: int, size: int, barrier: Any, results: Any) -> None:
@@ -31,7 +31,7 @@ def add_pages(address: str, worker: int, pages: int, size: int, barrier: Any, re
             barrier.wait(60)
             for start in range(0, pages, size):
                 part = slice(start, start + size)
-                prints = nd.Codes("bare64", codes.empty[part], 64, codes.codes[part])
+                prints = nd.fingerprints.Codes("bare64", codes.empty[part], 64, codes.codes[part])
                 ids = [f"{page}/{worker}" for page in order[part].tolist()]
                 answers += [(a.id, a.new, a.duplicate_of) for a in index.seen_prints(ids, prints)]
         results.put((worker, answers, None))

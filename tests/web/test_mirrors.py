@@ -26,7 +26,7 @@ def named(mirrors):
 
 
 def test_the_crawl_with_one_of_each_kind(crawl):
-    found = nd.find_mirrors(contents=crawl)
+    found = nd.mirrors.find_mirrors(contents=crawl)
     names = named(found.mirrors)
     # The alias of a content network: the whole host.
     assert ("cdn.example.org/", "handbook.example.org/") in names
@@ -49,7 +49,7 @@ def test_the_crawl_with_one_of_each_kind(crawl):
 
 
 def test_groups_and_the_same_path_elsewhere(crawl):
-    found = nd.find_mirrors(contents=crawl)
+    found = nd.mirrors.find_mirrors(contents=crawl)
     largest = found.groups[0]
     assert [str(tree) for tree in largest.trees] == [
         "handbook.example.org/",
@@ -73,13 +73,13 @@ def test_groups_and_the_same_path_elsewhere(crawl):
     assert found.same_page("http://club.example.net/login") == () and found.same_page("no URL") == ()
     assert found.preferred_url("http://WWW.example.com/x/") == "https://example.com/x"
     assert found.preferred_url(" no URL ") == "no URL"
-    chosen = nd.find_mirrors(contents=crawl, prefer=["cdn.example.org"])
+    chosen = nd.mirrors.find_mirrors(contents=crawl, prefer=["cdn.example.org"])
     assert chosen.preferred_url("http://backup.example.com/guide/faq") == "https://cdn.example.org/guide/faq"
 
 
 def test_with_learnt_rules_aliases_are_gone(crawl):
-    rules = nd.learn_url_rules(contents=crawl).rules
-    names = named(nd.find_mirrors(contents=crawl, rules=rules).mirrors)
+    rules = nd.urls.learn_url_rules(contents=crawl).rules
+    names = named(nd.mirrors.find_mirrors(contents=crawl, rules=rules).mirrors)
     assert not any(tree.startswith(("cdn.", "m.")) for two in names for tree in two)
     assert ("handbook.example.org/", "mirror.example.net/pub/handbook/") in names
 
@@ -93,9 +93,9 @@ def test_pairs_and_digests_say_the_same(crawl):
         by_content.setdefault(content, []).append(url)
     every = [(a, b) for urls in by_content.values() for i, a in enumerate(urls) for b in urls[:i]]
     urls = [url for url, _ in crawl]
-    expected = nd.find_mirrors(contents=crawl)
+    expected = nd.mirrors.find_mirrors(contents=crawl)
     for pairs in (star, every):
-        found = nd.find_mirrors(pairs, urls)
+        found = nd.mirrors.find_mirrors(pairs, urls)
         # Direct pairs may show two mirrors of a third to be mirrors of each other: more lines, the same groups.
         assert named(expected.mirrors) <= named(found.mirrors)
         for url in urls:
@@ -105,16 +105,16 @@ def test_pairs_and_digests_say_the_same(crawl):
 def test_order_of_the_input_does_not_matter(crawl):
     shuffled = crawl[:]
     random.Random(1).shuffle(shuffled)
-    one, other = nd.find_mirrors(contents=crawl), nd.find_mirrors(contents=shuffled)
+    one, other = nd.mirrors.find_mirrors(contents=crawl), nd.mirrors.find_mirrors(contents=shuffled)
     assert one.mirrors == other.mirrors and one.partial == other.partial and one.groups == other.groups
 
 
 def test_without_all_urls_shares_are_too_high():
     pairs = [(f"http://a.com/{i}", f"http://b.com/{i}") for i in range(6)]
     alone = [f"http://a.com/only/{i}" for i in range(6)]
-    assert [m.left_share for m in nd.find_mirrors(pairs).mirrors] == [1.0]
-    assert nd.find_mirrors(pairs, alone).mirrors == ()
-    [half] = nd.find_mirrors(pairs, alone).partial
+    assert [m.left_share for m in nd.mirrors.find_mirrors(pairs).mirrors] == [1.0]
+    assert nd.mirrors.find_mirrors(pairs, alone).mirrors == ()
+    [half] = nd.mirrors.find_mirrors(pairs, alone).partial
     assert (half.left_share, half.right_share) == (0.5, 1.0)
 
 
@@ -126,9 +126,9 @@ def test_pages_on_all_hosts_cost_no_square_of_the_hosts():
     found = Contents.of(digests=contents)
     shown = _suggested(found, Crawl.of(found))
     assert len(shown) <= 2 * len(contents) * 2 and sum(shown.values()) <= 2 * len(contents) * 2
-    assert nd.find_mirrors(contents=contents).mirrors == ()
+    assert nd.mirrors.find_mirrors(contents=contents).mirrors == ()
     # With enough of the four asked for, all of them are one group all the same.
-    [group] = nd.find_mirrors(contents=contents, min_pages=4).groups
+    [group] = nd.mirrors.find_mirrors(contents=contents, min_pages=4).groups
     assert len(group.trees) == 400
 
 
@@ -137,19 +137,19 @@ def test_copies_within_one_host():
         (f"http://a.com{prefix}/p{i}", f"{i}") for i in range(9) for prefix in ("/old/docs", "/docs", "/x/y")
     ]
     contents += [(f"http://a.com/z{i}", f"z{i}") for i in range(9)]
-    found = nd.find_mirrors(contents=contents)
+    found = nd.mirrors.find_mirrors(contents=contents)
     [group] = found.groups
     assert {str(tree) for tree in group.trees} == {"a.com/old/docs/", "a.com/docs/", "a.com/x/y/"}
     nested = [(f"http://a.com{prefix}/p{i}", f"{i}") for i in range(9) for prefix in ("", "/en")]
-    assert named(nd.find_mirrors(contents=nested).mirrors) == {("a.com/", "a.com/en/")}
+    assert named(nd.mirrors.find_mirrors(contents=nested).mirrors) == {("a.com/", "a.com/en/")}
 
 
 def test_bad_settings():
     for wrong in ({"threshold": 0.0}, {"threshold": 1.1}, {"min_pages": 0}):
         with pytest.raises(nd.ConfigError):
-            nd.find_mirrors([], **wrong)
+            nd.mirrors.find_mirrors([], **wrong)
     with pytest.raises(nd.DataError, match="two URLs"):
-        nd.find_mirrors(["http://a.com/"])
+        nd.mirrors.find_mirrors(["http://a.com/"])
 
 
 PATH = st.lists(st.sampled_from(["a", "b", "c", "d"]), min_size=1, max_size=4).map("/".join)
@@ -187,7 +187,7 @@ def naive_shares(contents, left, right):
 def test_every_mirror_is_one_by_the_definition(pages, threshold):
     contents = {(host, f"/{path}"): content for (host, path), content in pages.items()}
     given_urls = {f"http://{host}{path}": str(content) for (host, path), content in contents.items()}
-    found = nd.find_mirrors(contents=given_urls, threshold=threshold, min_pages=2)
+    found = nd.mirrors.find_mirrors(contents=given_urls, threshold=threshold, min_pages=2)
     for mirror, whole in [*((m, True) for m in found.mirrors), *((m, False) for m in found.partial)]:
         left, right = (mirror.left.host, mirror.left.prefix), (mirror.right.host, mirror.right.prefix)
         sizes = naive_shares(contents, left, right)
@@ -215,7 +215,7 @@ def test_a_mirror_that_is_there_is_found(paths, a, b, data):
             data.draw(st.integers(0, 5)) if prefix else 0
         ):  # or the whole host would be no mirror
             contents[f"http://{host}/own{number}/z"] = f"{host} {number}"
-    found = nd.find_mirrors(contents=contents, threshold=1.0, min_pages=1)
+    found = nd.mirrors.find_mirrors(contents=contents, threshold=1.0, min_pages=1)
     if (a and b) or not (a or b):
         assert (f"h1.com{a}/", f"h2.com{b}/") in named(found.mirrors)
     for path in paths:
@@ -231,7 +231,7 @@ def test_editions_of_a_real_manual(data):
     with gzip.open(folder / "exact_pairs.tsv.gz", "rt", encoding="utf-8") as file:
         rows = [line.split("\t") for line in file][1:]
     pairs = [(urls[a], urls[b]) for a, b, jaccard, *_ in rows if float(jaccard) >= 0.5]
-    found = nd.find_mirrors(pairs, urls.values(), threshold=0.6)
+    found = nd.mirrors.find_mirrors(pairs, urls.values(), threshold=0.6)
     assert ("docs.python.org/3.11/", "docs.python.org/3.9/") in named(found.mirrors)
     assert ("docs.python.org/3.11/", "docs.python.org/3.13/") in named(found.mirrors)
     elsewhere = {o.url for o in found.same_page("https://docs.python.org/3.11/library/email.header.html")}

@@ -42,7 +42,7 @@ def test_the_length_rule_takes_the_pairs_that_fit(data):
     verify = nd.Containment(0.8)
     every = nd.dedup(texts, nd.Config(verify=verify))
     near = nd.dedup(texts, nd.Config(verify=verify, filters=nd.Filters(length=0.2)))
-    words = [len(row) for row in nd.tokens(texts)]
+    words = [len(row) for row in nd.features.tokens(texts)]
     fits = {(a, b) for a, b in pairs_of(every) if 5 * min(words[a], words[b]) >= 4 * max(words[a], words[b])}
     assert pairs_of(near) == fits
     assert 0 < len(fits) < len(pairs_of(every))
@@ -113,7 +113,7 @@ def test_every_way_to_identical_pages_says_the_same(data, way):
     pages = [row["html"] for row in rows_of(data, "pydoc_html_versions", 200)]
     pages += pages[:40]
     expected = [pages.index(page) for page in pages]
-    assert nd.identical(pages, way).first.tolist() == expected
+    assert nd.fingerprints.identical(pages, way).first.tolist() == expected
 
 
 # (preset, corpus, least share of what it merges that bears one label)
@@ -140,7 +140,7 @@ def test_the_legal_preset_finds_the_pairs_of_its_rule(data):
     """80% of the shorter one's terms and lengths within 20%, by comparing all pairs of licences."""
     texts = [row["text"] for row in rows_of(data, "licenses", 500)]
     result = nd.dedup(texts, nd.preset("legal"), threads=2)
-    tokens = nd.tokens(texts)
+    tokens = nd.features.tokens(texts)
     terms = [set(words) for words in tokens]
     first = result.found.first.tolist()
     expected = set()
@@ -158,7 +158,7 @@ def test_the_legal_preset_finds_the_pairs_of_its_rule(data):
 
 
 def test_the_plagiarism_preset_finds_borrowed_paragraphs(manuals):
-    words = [nd.tokens([text])[0] for text in manuals[:200]]
+    words = [nd.features.tokens([text])[0] for text in manuals[:200]]
     essays = [
         " ".join(f"own{n}x{i}" for i in range(100)) + " " + " ".join(words[n][50:130])
         for n in range(0, 200, 20)

@@ -36,7 +36,7 @@ ONE_PAGE = [
 
 
 def test_the_many_urls_of_one_page_are_one():
-    made = nd.canonical_urls(ONE_PAGE)
+    made = nd.urls.canonical_urls(ONE_PAGE)
     assert set(made) == {"https://example.com/docs"}
     assert len(made.unparsed) == 0
     assert made.firsts().tolist() == [0]
@@ -98,14 +98,14 @@ BY_RULE = [
 
 @pytest.mark.parametrize(("rule", "url", "alone", "without"), BY_RULE)
 def test_each_rule_alone_and_left_out(rule, url, alone, without):
-    assert nd.canonical_url(url, nd.UrlRules.only(rule)) == alone
-    assert nd.canonical_url(url, nd.UrlRules(off=(rule,))) == without
+    assert nd.urls.canonical_url(url, nd.urls.UrlRules.only(rule)) == alone
+    assert nd.urls.canonical_url(url, nd.urls.UrlRules(off=(rule,))) == without
 
 
 def test_every_rule_is_tried_above_and_said_in_the_list():
-    assert {row[0] for row in BY_RULE} == {rule.name for rule in RULES} == set(nd.UrlRules.known())
-    assert nd.UrlRules.only("www", "fragment").names == ("www", "fragment")
-    assert nd.UrlRules.only().names == ()
+    assert {row[0] for row in BY_RULE} == {rule.name for rule in RULES} == set(nd.urls.UrlRules.known())
+    assert nd.urls.UrlRules.only("www", "fragment").names == ("www", "fragment")
+    assert nd.urls.UrlRules.only().names == ()
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_every_rule_is_tried_above_and_said_in_the_list():
     ["www.com", "www.co.uk", "www.github.io", "www.ck", "www.1.2.3", "www.localhost", "wwww.example.com"],
 )
 def test_www_stays_where_no_registered_name_would_remain(host):
-    assert nd.canonical_url(f"https://{host}/") == f"https://{host}/"
+    assert nd.urls.canonical_url(f"https://{host}/") == f"https://{host}/"
 
 
 def test_international_hosts_are_one_in_every_spelling():
@@ -123,8 +123,8 @@ def test_international_hosts_are_one_in_every_spelling():
         "http://xn--bcher-kva.example/",
         "http://bu\u0308cher.example",
     ]
-    assert set(nd.canonical_urls(forms)) == {"https://xn--bcher-kva.example/"}
-    assert nd.canonical_url("http://www.пример.рф/") == "https://xn--e1afmkfd.xn--p1ai/"
+    assert set(nd.urls.canonical_urls(forms)) == {"https://xn--bcher-kva.example/"}
+    assert nd.urls.canonical_url("http://www.пример.рф/") == "https://xn--e1afmkfd.xn--p1ai/"
 
 
 def test_what_must_stay_apart():
@@ -143,46 +143,46 @@ def test_what_must_stay_apart():
         "http://a.com/a/b",
     ]
     urls += ["http://a.com/?q=a%26b", "http://a.com/?q=a&b", "http://a.com/?q=a%2Bb", "http://a.com/?q=a+b"]
-    assert len(set(nd.canonical_urls(urls))) == len(urls)
+    assert len(set(nd.urls.canonical_urls(urls))) == len(urls)
 
 
 def test_other_schemes_are_only_parsed():
-    assert nd.canonical_url("mailto:A@B.example?utm_source=x") == "mailto:A@B.example?utm_source=x"
-    assert nd.canonical_url("ftp://www.A.com:21/x/../y/") == "ftp://www.a.com/y/"
+    assert nd.urls.canonical_url("mailto:A@B.example?utm_source=x") == "mailto:A@B.example?utm_source=x"
+    assert nd.urls.canonical_url("ftp://www.A.com:21/x/../y/") == "ftp://www.a.com/y/"
 
 
 @pytest.mark.parametrize(
     "text", ["", "  ", "//host/path", "example.com", "http://", "http://a b/", "http://[::1", "\ud800"]
 )
 def test_what_is_no_url_comes_back_and_is_reported(text):
-    made = nd.canonical_urls(["https://a.com/", text])
+    made = nd.urls.canonical_urls(["https://a.com/", text])
     assert made.urls == ["https://a.com/", text.strip()]
     assert made.unparsed.tolist() == [1] and made.unparsed.dtype == np.int64
-    said = nd.explain_url(text)
+    said = nd.urls.explain_url(text)
     assert not said.parsed and said.canonical == text.strip()
 
 
 def test_lists_are_extended_and_parameters_kept():
-    rules = nd.UrlRules(tracking=("promo_*", "from"), session=("cart",), keep=("GCLID", "utm_c*"))
+    rules = nd.urls.UrlRules(tracking=("promo_*", "from"), session=("cart",), keep=("GCLID", "utm_c*"))
     url = "https://a.com/?promo_a=1&from=2&cart=3&gclid=4&utm_campaign=5&utm_source=6&id=7"
-    assert nd.canonical_url(url, rules) == "https://a.com/?gclid=4&id=7&utm_campaign=5"
+    assert nd.urls.canonical_url(url, rules) == "https://a.com/?gclid=4&id=7&utm_campaign=5"
 
 
 def test_mistaken_rules_say_what_is_wrong():
     with pytest.raises(nd.ConfigError, match="part of parsing"):
-        nd.UrlRules(off=("host-encoding",))
+        nd.urls.UrlRules(off=("host-encoding",))
     with pytest.raises(nd.ConfigError, match="no rule 'wwww'"):
-        nd.UrlRules(on=("wwww",))
+        nd.urls.UrlRules(on=("wwww",))
     with pytest.raises(nd.ConfigError, match="must be a list"):
-        nd.UrlRules(tracking="promo")
+        nd.urls.UrlRules(tracking="promo")
     with pytest.raises(nd.ConfigError, match="parameter name"):
-        nd.UrlRules(keep=("*",))
+        nd.urls.UrlRules(keep=("*",))
     with pytest.raises(nd.DataError, match="URL 1 is int"):
-        nd.canonical_urls(["https://a.com/", 3])
+        nd.urls.canonical_urls(["https://a.com/", 3])
 
 
 def test_explanation_names_the_rules_in_order():
-    said = nd.explain_url("HTTP://WWW.Example.com:80/a/../B/?utm_source=x&b=2&a=1#top")
+    said = nd.urls.explain_url("HTTP://WWW.Example.com:80/a/../B/?utm_source=x&b=2&a=1#top")
     assert [step.rule for step in said.steps] == [
         *("scheme-case", "host-case", "default-port", "dot-segments"),
         *("scheme", "www", "tracking", "query-order", "fragment", "trailing-slash"),
@@ -193,17 +193,19 @@ def test_explanation_names_the_rules_in_order():
 
 def test_explanation_leaves_out_what_is_off():
     url = "http://A.Example:80/b/../C/#top"
-    said = nd.explain_url(url, nd.UrlRules.only("fragment"))
+    said = nd.urls.explain_url(url, nd.urls.UrlRules.only("fragment"))
     assert [step.rule for step in said.steps] == ["fragment"]
     assert said.canonical == "http://A.Example:80/b/../C/"
     for rule in ("host-case", "default-port", "dot-segments"):
-        assert rule in [step.rule for step in nd.explain_url(url).steps]
-        assert rule not in [step.rule for step in nd.explain_url(url, nd.UrlRules(off=(rule,))).steps]
+        assert rule in [step.rule for step in nd.urls.explain_url(url).steps]
+        assert rule not in [
+            step.rule for step in nd.urls.explain_url(url, nd.urls.UrlRules(off=(rule,))).steps
+        ]
 
 
 def test_a_path_may_hold_the_name_that_stands_for_dots():
     url = "https://a.com/dot-segment/../dot-segments/./x"
-    assert nd.canonical_url(url, nd.UrlRules(off=("dot-segments",))) == url
+    assert nd.urls.canonical_url(url, nd.urls.UrlRules(off=("dot-segments",))) == url
 
 
 def test_the_suffix_list_is_read_without_a_network(monkeypatch, tmp_path):
@@ -215,7 +217,7 @@ def test_the_suffix_list_is_read_without_a_network(monkeypatch, tmp_path):
     monkeypatch.setenv("HOME", str(tmp_path))
     suffixes._extractor.cache_clear()
     suffixes.registered_name.cache_clear()
-    assert nd.canonical_url("http://www.never-seen-before.co.uk/") == "https://never-seen-before.co.uk/"
+    assert nd.urls.canonical_url("http://www.never-seen-before.co.uk/") == "https://never-seen-before.co.uk/"
     assert list(tmp_path.rglob("*")) == []
 
 
@@ -227,7 +229,7 @@ def test_a_missing_package_says_what_to_type(monkeypatch, module, cache):
     cache.cache_clear()
     try:
         with pytest.raises(nd.MissingExtra, match=r"neardup\[web\]"):
-            nd.canonical_url("http://www.not-asked-before.com/")
+            nd.urls.canonical_url("http://www.not-asked-before.com/")
     finally:
         cache.cache_clear()
 
@@ -309,23 +311,23 @@ SITES = (
     SiteRule("host-alias", "a.com:8080", to="www.a.com"),
 )
 RULE_SETS = st.builds(
-    lambda names, sites: nd.UrlRules(
-        off=tuple(n for n in nd.UrlRules.known() if n not in names), on=tuple(names), sites=sites
+    lambda names, sites: nd.urls.UrlRules(
+        off=tuple(n for n in nd.urls.UrlRules.known() if n not in names), on=tuple(names), sites=sites
     ),
-    st.sets(st.sampled_from(sorted(nd.UrlRules.known()))),
+    st.sets(st.sampled_from(sorted(nd.urls.UrlRules.known()))),
     st.sampled_from([(), SITES]),
 )
 
 
 def check(url, rules):
-    once = nd.canonical_urls([url], rules)
-    assert nd.canonical_urls(once, rules).urls == once.urls
-    said = nd.explain_url(url, rules)
+    once = nd.urls.canonical_urls([url], rules)
+    assert nd.urls.canonical_urls(once, rules).urls == once.urls
+    said = nd.urls.explain_url(url, rules)
     assert said.canonical == once[0]
     assert said.parsed == (len(once.unparsed) == 0)
     steps = [said.url, *(step.after for step in said.steps)]
     assert [step.before for step in said.steps] == steps[:-1] and steps[-1] == said.canonical
-    assert {step.rule for step in said.steps} <= {*STANDARD, *nd.UrlRules.known(), "site"}
+    assert {step.rule for step in said.steps} <= {*STANDARD, *nd.urls.UrlRules.known(), "site"}
 
 
 @settings(max_examples=400)
@@ -335,7 +337,7 @@ def check(url, rules):
 @example("http://1.2../")
 @given(CONSTRUCTED)
 def test_canonical_of_canonical_is_itself(url):
-    check(url, nd.UrlRules())
+    check(url, nd.urls.UrlRules())
 
 
 @settings(max_examples=400)
@@ -346,12 +348,12 @@ def test_so_it_is_under_any_rules(url, rules):
 
 @given(st.text())
 def test_no_text_makes_it_raise(text):
-    check(text, nd.UrlRules())
+    check(text, nd.urls.UrlRules())
 
 
 @given(st.lists(CONSTRUCTED, max_size=8))
 def test_a_batch_is_its_urls_one_by_one(urls):
-    assert nd.canonical_urls(urls).urls == [nd.canonical_url(url) for url in urls]
+    assert nd.urls.canonical_urls(urls).urls == [nd.urls.canonical_url(url) for url in urls]
 
 
 @pytest.mark.parametrize("length", [16_000, 1_000_000])
@@ -360,8 +362,10 @@ def test_a_batch_is_its_urls_one_by_one(urls):
 )
 def test_long_urls_end_in_a_canonical_form(unit, length):
     url = f"http://a.com/{unit * (length // len(unit))}"
-    check(url, nd.UrlRules(sites=SITES))
-    check(url.replace("a.com", "A.com:80"), nd.UrlRules(off=("host-case", "default-port", "dot-segments")))
+    check(url, nd.urls.UrlRules(sites=SITES))
+    check(
+        url.replace("a.com", "A.com:80"), nd.urls.UrlRules(off=("host-case", "default-port", "dot-segments"))
+    )
 
 
 def test_the_links_of_real_pages(data):
@@ -372,18 +376,18 @@ def test_the_links_of_real_pages(data):
     for page in pages:
         for link in re.findall(r'href="([^"]+)"', page["html"]):
             links.add(urljoin(page["url"], html.unescape(link)))
-    made = nd.canonical_urls(sorted(links))
+    made = nd.urls.canonical_urls(sorted(links))
     assert len(links) > 5000 and len(made.unparsed) == 0
-    assert nd.canonical_urls(made).urls == made.urls
+    assert nd.urls.canonical_urls(made).urls == made.urls
     assert not any(re.search(r"[?&](utm_|wmf_)", form) for form in made)
     named = [
         (page["url"], re.findall(r'<link rel="canonical" href="([^"]+)"', page["html"])) for page in pages
     ]
     claims = [(url, html.unescape(claim[0])) for url, claim in named if claim]
     assert len(claims) > 0
-    redirects = nd.Redirects.of(claims)
+    redirects = nd.urls.Redirects.of(claims)
     assert redirects.loops == ()
     assert (
-        nd.canonical_urls(url for url, _ in claims).urls
-        == nd.canonical_urls(claim for _, claim in claims).urls
+        nd.urls.canonical_urls(url for url, _ in claims).urls
+        == nd.urls.canonical_urls(claim for _, claim in claims).urls
     )

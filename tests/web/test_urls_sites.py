@@ -11,44 +11,48 @@ from neardup.web.url_lists import read_pairs, read_urls
 
 
 def with_sites(*sites):
-    return nd.UrlRules(sites=sites)
+    return nd.urls.UrlRules(sites=sites)
 
 
 def test_parameters_of_one_host_are_dropped_there_only():
-    rules = with_sites(nd.SiteRule("drop-parameter", "www.shop.com", ("View", "sort_*")))
+    rules = with_sites(nd.urls.SiteRule("drop-parameter", "www.shop.com", ("View", "sort_*")))
     urls = ["http://shop.com/?id=1&view=2&sort_by=3", "http://other.com/?id=1&view=2"]
-    assert nd.canonical_urls(urls, rules).urls == ["https://shop.com/?id=1", "https://other.com/?id=1&view=2"]
+    assert nd.urls.canonical_urls(urls, rules).urls == [
+        "https://shop.com/?id=1",
+        "https://other.com/?id=1&view=2",
+    ]
 
 
 def test_aliases_are_followed_to_their_end_and_take_its_rules():
     rules = with_sites(
-        nd.SiteRule("host-alias", "a.com", to="www.b.com"),
-        nd.SiteRule("host-alias", "b.com", to="c.com:8080"),
-        nd.SiteRule("drop-parameter", "c.com:8080", ("x",)),
+        nd.urls.SiteRule("host-alias", "a.com", to="www.b.com"),
+        nd.urls.SiteRule("host-alias", "b.com", to="c.com:8080"),
+        nd.urls.SiteRule("drop-parameter", "c.com:8080", ("x",)),
     )
-    assert nd.canonical_url("http://www.a.com/p?x=1", rules) == "https://c.com:8080/p"
-    assert nd.canonical_url("http://a.com:81/p?x=1", rules) == "https://a.com:81/p?x=1"
+    assert nd.urls.canonical_url("http://www.a.com/p?x=1", rules) == "https://c.com:8080/p"
+    assert nd.urls.canonical_url("http://a.com:81/p?x=1", rules) == "https://a.com:81/p?x=1"
     with pytest.raises(nd.ConfigError, match=r"circle: a\.com -> b\.com"):
-        nd.canonical_url(
+        nd.urls.canonical_url(
             "http://a.com/",
             with_sites(
-                nd.SiteRule("host-alias", "a.com", to="b.com"), nd.SiteRule("host-alias", "b.com", to="a.com")
+                nd.urls.SiteRule("host-alias", "a.com", to="b.com"),
+                nd.urls.SiteRule("host-alias", "b.com", to="a.com"),
             ),
         )
     # www.a.com is a.com already, so this says nothing.
-    assert nd.canonical_url(
-        "http://a.com/", with_sites(nd.SiteRule("host-alias", "a.com", to="www.a.com"))
+    assert nd.urls.canonical_url(
+        "http://a.com/", with_sites(nd.urls.SiteRule("host-alias", "a.com", to="www.a.com"))
     ) == ("https://a.com/")
 
 
 def test_ends_of_paths_that_show_the_same():
     rules = with_sites(
-        nd.SiteRule("same-prefix", "a.com", ("", "/en")),
-        nd.SiteRule("same-prefix", "a.com", ("/~ann", "/people/ann")),
-        nd.SiteRule("same-suffix", "a.com", (".html", ".htm")),
-        nd.SiteRule("same-suffix", "a.com", ("/print", "")),
+        nd.urls.SiteRule("same-prefix", "a.com", ("", "/en")),
+        nd.urls.SiteRule("same-prefix", "a.com", ("/~ann", "/people/ann")),
+        nd.urls.SiteRule("same-suffix", "a.com", (".html", ".htm")),
+        nd.urls.SiteRule("same-suffix", "a.com", ("/print", "")),
     )
-    made = nd.canonical_urls(
+    made = nd.urls.canonical_urls(
         [
             "http://a.com/en",
             "http://a.com/en/en/x",
@@ -67,9 +71,9 @@ def test_ends_of_paths_that_show_the_same():
 
 def test_capitals_and_escapes_settle():
     rules = with_sites(
-        nd.SiteRule("path-case", "a.com"), nd.SiteRule("same-prefix", "a.com", ("/B", "/b/%c3%a9"))
+        nd.urls.SiteRule("path-case", "a.com"), nd.urls.SiteRule("same-prefix", "a.com", ("/B", "/b/%c3%a9"))
     )
-    assert nd.canonical_url("http://a.com/B/%C3%A9/X%c3%89", rules) == "https://a.com/b/x%C3%89"
+    assert nd.urls.canonical_url("http://a.com/B/%C3%A9/X%c3%89", rules) == "https://a.com/b/x%C3%89"
 
 
 @pytest.mark.parametrize(
@@ -87,24 +91,24 @@ def test_capitals_and_escapes_settle():
 )
 def test_a_mistaken_site_rule_says_what_is_wrong(fields, says):
     with pytest.raises(nd.ConfigError, match=says):
-        nd.SiteRule(**fields)
+        nd.urls.SiteRule(**fields)
 
 
 def test_a_host_that_is_none_is_found_when_used():
     with pytest.raises(nd.ConfigError, match="no host"):
-        nd.canonical_url("http://a.com/", with_sites(nd.SiteRule("path-case", "a.com:99999")))
+        nd.urls.canonical_url("http://a.com/", with_sites(nd.urls.SiteRule("path-case", "a.com:99999")))
 
 
-RULES = nd.UrlRules(
+RULES = nd.urls.UrlRules(
     off=("www",),
     on=("path-case",),
     tracking=("promo_*",),
     keep=('q"uo\\te\x7f',),
     sites=(
-        nd.SiteRule("drop-parameter", "a.com", ("é", "b"), support=4, counter=0),
-        nd.SiteRule("host-alias", "b.com", to="a.com"),
-        nd.SiteRule("same-suffix", "a.com", (".html", "")),
-        nd.SiteRule("path-case", "a.com"),
+        nd.urls.SiteRule("drop-parameter", "a.com", ("é", "b"), support=4, counter=0),
+        nd.urls.SiteRule("host-alias", "b.com", to="a.com"),
+        nd.urls.SiteRule("same-suffix", "a.com", (".html", "")),
+        nd.urls.SiteRule("path-case", "a.com"),
     ),
 )
 
@@ -112,7 +116,7 @@ RULES = nd.UrlRules(
 @pytest.mark.parametrize("name", ["rules.toml", "rules.json"])
 def test_rules_come_back_from_their_file(tmp_path, name):
     RULES.save(tmp_path / name)
-    assert nd.UrlRules.load(tmp_path / name) == RULES
+    assert nd.urls.UrlRules.load(tmp_path / name) == RULES
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
@@ -135,13 +139,13 @@ def test_rules_come_back_from_their_file(tmp_path, name):
 def test_a_mistaken_file_says_what_is_wrong(tmp_path, text, says):
     path = tmp_path / "rules.toml"
     path.write_text(text)
-    with pytest.raises((nd.ConfigError, nd.FormatError), match=says) as caught:
-        nd.UrlRules.load(path)
+    with pytest.raises((nd.ConfigError, nd.errors.FormatError), match=says) as caught:
+        nd.urls.UrlRules.load(path)
     assert "rules.toml" in str(caught.value)
 
 
 def test_redirects_are_followed_to_the_end():
-    redirects = nd.Redirects.of(
+    redirects = nd.urls.Redirects.of(
         [
             ("http://a.com/1", "https://www.a.com/2/"),
             ("http://a.com/2", "http://b.com/3?utm_source=x"),
@@ -149,19 +153,19 @@ def test_redirects_are_followed_to_the_end():
             ("http://a.com/1", "http://c.com/"),  # another opinion
         ]
     )
-    rules = nd.UrlRules(redirects=redirects)
+    rules = nd.urls.UrlRules(redirects=redirects)
     assert (
-        nd.canonical_urls(["http://a.com/1#x", "http://a.com/2", "http://b.com/3"], rules).urls
+        nd.urls.canonical_urls(["http://a.com/1#x", "http://a.com/2", "http://b.com/3"], rules).urls
         == ["https://b.com/3"] * 3
     )
-    assert nd.explain_url("http://a.com/1", rules).steps[-1].rule == "redirect"
+    assert nd.urls.explain_url("http://a.com/1", rules).steps[-1].rule == "redirect"
     assert redirects.conflicts == (("https://a.com/1", "https://a.com/2", "https://c.com/"),)
     assert redirects.loops == () and len(redirects) == 2
 
 
 def test_targets_are_seen_from_the_page_that_names_them():
     """As the header of a redirect and rel=canonical have them; the login pages of two hosts are two pages."""
-    redirects = nd.Redirects.of(
+    redirects = nd.urls.Redirects.of(
         [
             ("http://a.com/x/y", "/login"),
             ("http://b.com/x/y", "/login"),
@@ -179,7 +183,7 @@ def test_targets_are_seen_from_the_page_that_names_them():
 
 
 def test_circles_of_redirects_are_reported_and_left_alone():
-    redirects = nd.Redirects.of([("http://x.com/b", "http://x.com/c"), ("http://x.com/c", "http://x.com/a"),
+    redirects = nd.urls.Redirects.of([("http://x.com/b", "http://x.com/c"), ("http://x.com/c", "http://x.com/a"),
                                  ("http://x.com/a", "http://x.com/b"), ("http://x.com/z", "http://x.com/c"),
                                  ("http://x.com/p", "http://x.com/q")])  # fmt: skip
     assert redirects.loops == (("https://x.com/a", "https://x.com/b", "https://x.com/c"),)
@@ -190,8 +194,8 @@ def test_circles_of_redirects_are_reported_and_left_alone():
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=15))
 def test_redirects_against_a_walk(hops):
     pairs = [(f"https://x.com/{a}", f"https://x.com/{b}") for a, b in hops]
-    redirects = nd.Redirects.of(pairs)
-    rules = nd.UrlRules(redirects=redirects)
+    redirects = nd.urls.Redirects.of(pairs)
+    rules = nd.urls.UrlRules(redirects=redirects)
     first = {}
     for a, b in pairs:
         if a != b:
@@ -203,9 +207,9 @@ def test_redirects_against_a_walk(hops):
             url = first[url]
             seen.append(url)
         ended = url not in first
-        made = nd.canonical_url(start, rules)
+        made = nd.urls.canonical_url(start, rules)
         assert made == (url if ended else start)
-        assert nd.canonical_url(made, rules) == made
+        assert nd.urls.canonical_url(made, rules) == made
         in_loop = any(start in loop for loop in redirects.loops)
         assert (in_loop or start in redirects.trapped) == (not ended)
 

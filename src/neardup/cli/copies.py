@@ -72,7 +72,7 @@ def copies(
     reader = nd.read(list(inputs), text=text, id=id_, format=format_)
     failed: dict[str, int] = {}
     documents = [document for batch in stream(reader, html, failed, threads) for document in batch]
-    found = nd.find_copies(
+    found = nd.passages.find_copies(
         documents,
         words=words,
         width=width,

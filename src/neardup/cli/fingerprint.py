@@ -56,7 +56,7 @@ def fingerprint(
     texts = [read_text(path) for path in files]
     how = nd.Normalize(digits="fold" if fold_digits else "keep")
     number = _seed(seed)
-    prints: nd.Codes | nd.Sketches | nd.Digests
+    prints: nd.fingerprints.Codes | nd.fingerprints.Sketches | nd.fingerprints.Digests
     if kind == "simhash":
         weights: Any = nd.Idf.load(idf) if idf else "count"
         prints = nd.fingerprint(
@@ -69,22 +69,22 @@ def fingerprint(
         shingles = nd.Shingles(width, normalize=how, seed=number)
         prints = nd.fingerprint(texts, shingles, nd.MinHash(values, seed=number))
     else:
-        prints = nd.digest(texts, normalized=how if kind == "digest" else None, seed=number)
+        prints = nd.fingerprints.digest(texts, normalized=how if kind == "digest" else None, seed=number)
     for row, path in enumerate(files):
         value = None if prints.empty[row] else _hex(prints, row)
         if not as_json:
             click.echo(f"{value or '(empty: no fingerprint)'}  {path}")
             continue
         said: dict[str, Any] = {"path": path, "kind": kind, "scheme": prints.scheme, "fingerprint": value}
-        if isinstance(prints, nd.Codes) and prints.margins is not None and value is not None:
+        if isinstance(prints, nd.fingerprints.Codes) and prints.margins is not None and value is not None:
             said["margins"] = [round(float(margin), 6) for margin in prints.margins[row]]
         click.echo(json.dumps(said, ensure_ascii=False))
 
 
-def _hex(prints: nd.Codes | nd.Sketches | nd.Digests, row: int) -> str:
-    if isinstance(prints, nd.Digests):
+def _hex(prints: nd.fingerprints.Codes | nd.fingerprints.Sketches | nd.fingerprints.Digests, row: int) -> str:
+    if isinstance(prints, nd.fingerprints.Digests):
         return bytes(prints.digests[row]).hex()
-    if isinstance(prints, nd.Sketches):
+    if isinstance(prints, nd.fingerprints.Sketches):
         return "".join(f"{value:08x}" for value in prints.values[row].tolist())
     words = prints.codes[row].tolist()
     return "".join(f"{word:016x}" for word in reversed(words))[-prints.bits // 4 :]
@@ -92,7 +92,7 @@ def _hex(prints: nd.Codes | nd.Sketches | nd.Digests, row: int) -> str:
 
 def _seed(text: str | None) -> int:
     if text is None:
-        return nd.DEFAULT_SEED
+        return nd.fingerprints.DEFAULT_SEED
     try:
         return nd.Seed(int(text, 0)).value
     except ValueError:

@@ -94,7 +94,7 @@ def config_of(
     if name in ("bits", "simhash"):
         usual = (6, 10) if name == "bits" else (3, 8)
         wide = radius if radius is not None else usual[0] if store == "none" else usual[1]
-        chosen["search"] = nd.Compact(wide)
+        chosen["search"] = nd.search.Compact(wide)
         if threshold is not None and store == "none":
             raise click.UsageError(
                 "--threshold is for what is kept to verify hits by: with --store none it is --radius that counts"

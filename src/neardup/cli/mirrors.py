@@ -63,14 +63,14 @@ def mirrors(
         raise click.UsageError("name a file of PAIRS, or one of --contents")
     from neardup.web.url_lists import read_pairs, read_urls
 
-    found = nd.find_mirrors(
+    found = nd.mirrors.find_mirrors(
         _pairs(pairs, ids) if pairs else (),
         read_urls(listed, column),
         read_pairs(contents) if contents else (),
         threshold=threshold,
         min_pages=min_pages,
         prefer=prefer,
-        rules=nd.UrlRules.load(rules_file) if rules_file else nd.UrlRules(),
+        rules=nd.urls.UrlRules.load(rules_file) if rules_file else nd.urls.UrlRules(),
     )
     if page:
         _pages(found, page, as_json)
@@ -94,7 +94,7 @@ def _pairs(path: str, ids: str | None) -> Iterator[tuple[str, str]]:
         yield urls[left], urls[right]
 
 
-def _pages(found: nd.Mirrors, pages: tuple[str, ...], as_json: bool) -> None:
+def _pages(found: nd.mirrors.Mirrors, pages: tuple[str, ...], as_json: bool) -> None:
     for url in pages:
         others = found.same_page(url)
         if as_json:
@@ -108,7 +108,7 @@ def _pages(found: nd.Mirrors, pages: tuple[str, ...], as_json: bool) -> None:
             click.echo("  no mirror is known")
 
 
-def _facts(found: nd.Mirrors) -> dict[str, object]:
+def _facts(found: nd.mirrors.Mirrors) -> dict[str, object]:
     groups = [
         {
             "preferred": str(group.preferred),
@@ -126,7 +126,7 @@ def _facts(found: nd.Mirrors) -> dict[str, object]:
     }
 
 
-def _print(found: nd.Mirrors, complete: bool) -> None:
+def _print(found: nd.mirrors.Mirrors, complete: bool) -> None:
     click.echo(
         f"{counted(found.urls, 'URL')}, {counted(found.pairs, 'pair')}: "
         f"{counted(len(found.mirrors), 'mirror')} in {counted(len(found.groups), 'group')}"

@@ -96,7 +96,11 @@ def repeats(
     The first occurrence stays, in the order of files and rows. The inputs are never changed. Texts are taken as they
     are: turn HTML into text first. What cannot be read goes to OUT.rejects.jsonl with file, row and reason.
     """
-    strategy: Any = {"line": nd.Lines, "paragraph": nd.Paragraphs, "passage": nd.Passages}[unit]
+    strategy: Any = {
+        "line": nd.passages.Lines,
+        "paragraph": nd.passages.Paragraphs,
+        "passage": nd.passages.Passages,
+    }[unit]
     settings: dict[str, Any] = {"least": least, "most": most, "within": within}
     settings["normalize"] = nd.Normalize(digits="fold" if fold_digits else "keep")
     if min_length is not None:
@@ -104,7 +108,7 @@ def repeats(
     reader = nd.read(
         list(inputs), text=text, id=id_, format=format_, rejects=f"{out}.rejects.jsonl" if out else None
     )
-    found: nd.Repeats = strategy(**settings).find(
+    found: nd.passages.Repeats = strategy(**settings).find(
         reader,
         out=out,
         drop_empty=drop_empty,
@@ -115,7 +119,7 @@ def repeats(
         threads=threads,
     )
     if report is not None:
-        with nd.open_writer(report, format="jsonl") as writer:
+        with nd.readers.open_writer(report, format="jsonl") as writer:
             writer.write_all(asdict(repeat) for repeat in found.top)
     rejected = dict(reader.rejects.counts)
     if as_json:
@@ -129,9 +133,9 @@ def repeats(
     _show(found)
 
 
-def _show(found: nd.Repeats) -> None:
+def _show(found: nd.passages.Repeats) -> None:
     """The first few as a table, without those that are mostly part of one shown above."""
-    shown: list[nd.Repeat] = []
+    shown: list[nd.passages.Repeat] = []
     for one in found.top:
         if len(shown) < PRINTED and not any(_overlap(one, other) for other in shown):
             shown.append(one)
@@ -146,7 +150,7 @@ def _show(found: nd.Repeats) -> None:
         click.echo(f"{figures}  {text}  [{printable(one.occurrences[0].id)}]")
 
 
-def _overlap(one: nd.Repeat, other: nd.Repeat) -> bool:
+def _overlap(one: nd.passages.Repeat, other: nd.passages.Repeat) -> bool:
     """Whether half of one stands within the other, where it occurs first."""
     a, b = one.occurrences[0], other.occurrences[0]
     return (a.file, a.row) == (b.file, b.row) and min(a.end, b.end) - max(a.begin, b.begin) > (

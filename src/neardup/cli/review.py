@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from neardup.cli.browser import open_browser
-from neardup.cli.options import cut_options, keep_of
+from neardup.cli.options import cut_options
+from neardup.cli.settings import keep_of
 from neardup.errors import MissingExtra
 from neardup.values.wording import counted
 

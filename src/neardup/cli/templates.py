@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 import neardup as nd
-from neardup.cli.options import config_of, config_options, reading_options
+from neardup.cli.options import config_options, reading_options
+from neardup.cli.settings import config_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["templates"]
@@ -51,7 +52,7 @@ def templates(
         return nd.read(list(inputs), text=given["text"], id=given["id_"], format=given["format_"])
 
     threads = given["threads"]
-    learnt = nd.learn_templates(read(), config, samples=samples, threads=threads)
+    learnt = nd.pipeline.learn_templates(read(), config, samples=samples, threads=threads)
     ways: dict[str, nd.Templates | None] = {"nothing": None, "shingles": replace(settings, lines=False)}
     if settings.lines:
         ways["lines and shingles"] = settings
@@ -78,7 +79,7 @@ def templates(
         click.echo(f"  {name:18} {pairs[name]:>9,}{quality}")
 
 
-def _show(learnt: nd.LearntTemplates, top: int) -> None:
+def _show(learnt: nd.pipeline.LearntTemplates, top: int) -> None:
     click.echo(
         f"{counted(learnt.documents, 'document')} of {counted(len(learnt.sources) + learnt.small, 'source')}; "
         f"{learnt.small:,} sources have fewer than {learnt.settings.least:,} and are left as they are"

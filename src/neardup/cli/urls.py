@@ -107,8 +107,8 @@ def urls(
 
 def _rules(
     file: str | None, off: tuple[str, ...], on: tuple[str, ...], drop: tuple[str, ...], keep: tuple[str, ...]
-) -> nd.UrlRules:
-    rules = nd.UrlRules.load(file) if file else nd.UrlRules()
+) -> nd.urls.UrlRules:
+    rules = nd.urls.UrlRules.load(file) if file else nd.urls.UrlRules()
     try:
         return replace(
             rules,
@@ -121,8 +121,8 @@ def _rules(
         raise click.UsageError(str(error)) from None
 
 
-def _redirects(path: str, rules: nd.UrlRules) -> nd.Redirects:
-    found = nd.Redirects.load(path, rules)
+def _redirects(path: str, rules: nd.urls.UrlRules) -> nd.urls.Redirects:
+    found = nd.urls.Redirects.load(path, rules)
     for loop in found.loops:
         click.echo(
             f"neardup: redirects go in a circle, left alone: {' -> '.join([*loop, loop[0]])}", err=True
@@ -136,14 +136,14 @@ def _redirects(path: str, rules: nd.UrlRules) -> nd.Redirects:
     return found
 
 
-def _list(rules: nd.UrlRules, as_json: bool) -> None:
+def _list(rules: nd.urls.UrlRules, as_json: bool) -> None:
     from neardup.web.urls import STANDARD
 
     active = set(rules.names)
     for name, what in STANDARD.items():
         said = {"rule": name, "state": "standard", "what": what}
         click.echo(json.dumps(said) if as_json else f"always  {name:17} {what}")
-    for name, what in nd.UrlRules.known().items():
+    for name, what in nd.urls.UrlRules.known().items():
         state = "on" if name in active else "off"
         said = {"rule": name, "state": state, "what": what}
         click.echo(json.dumps(said) if as_json else f"{state:7} {name:17} {what}")
@@ -157,7 +157,7 @@ def _print(
     column: str | None,
     format_: str | None,
     mode: str | None,
-    rules: nd.UrlRules,
+    rules: nd.urls.UrlRules,
     as_json: bool,
     say: Callable[[str], None],
 ) -> None:
@@ -169,7 +169,7 @@ def _print(
     batches = _batches(read, rules, counts)
     if mode == "explain":
         for url in read:
-            said = nd.explain_url(url, rules)
+            said = nd.urls.explain_url(url, rules)
             counts["read"] += 1
             counts["unparsed"] += not said.parsed
             say(json.dumps(said.to_json(), ensure_ascii=False) if as_json else _story(said))
@@ -191,11 +191,11 @@ def _print(
 
 
 def _batches(
-    read: Iterator[str], rules: nd.UrlRules, counts: dict[str, int]
+    read: Iterator[str], rules: nd.urls.UrlRules, counts: dict[str, int]
 ) -> Iterator[tuple[str, str, bool]]:
     """(url, form, whether it is a URL), a batch at a time."""
     while batch := list(islice(read, BATCH)):
-        made = nd.canonical_urls(batch, rules)
+        made = nd.urls.canonical_urls(batch, rules)
         unparsed = set(made.unparsed.tolist())
         counts["read"] += len(batch)
         counts["unparsed"] += len(unparsed)
@@ -237,7 +237,7 @@ def _story(said: Any) -> str:
 def _learn(
     learn: str | None,
     contents: str | None,
-    rules: nd.UrlRules,
+    rules: nd.urls.UrlRules,
     min_support: int,
     max_counter: float,
     out: str | None,
@@ -245,7 +245,7 @@ def _learn(
 ) -> None:
     from neardup.web.url_lists import read_pairs
 
-    found = nd.learn_url_rules(
+    found = nd.urls.learn_url_rules(
         read_pairs(learn) if learn else (),
         read_pairs(contents) if contents else (),
         rules=rules,

@@ -1,3 +1,14 @@
 """Two documents: how similar they are, verified, explained, with what they share."""
 
-__all__: list[str] = []
+from neardup.compare.explain import Explanation
+from neardup.compare.passages import Span
+from neardup.compare.verify import Containment, Cosine, Jaccard, Pairs
+
+__all__ = [
+    "Containment",
+    "Cosine",
+    "Explanation",
+    "Jaccard",
+    "Pairs",
+    "Span",
+]

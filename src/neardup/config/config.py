@@ -64,7 +64,7 @@ class Templates:
             raise ConfigError("templates: least, floor, sample and at_least are 1 or more")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Config:
     """How duplicates are found and which of them stays. The default is MinHash for corpora.
 
@@ -117,6 +117,16 @@ class Config:
             self.search.check_fit(self.prints, self.fingerprint is not None, self.verify)
         if self.idf is not None and self.features.weights != "constant":
             raise ConfigError("idf is learnt from the corpus: leave the features' own weights out")
+
+    def __repr__(self) -> str:
+        """One line with what most people ask first; `to_toml` has everything."""
+        if not self.near:
+            return "<Config: equal words only>"
+        method = self.prints if self._search.takes else self._search
+        search = "" if self.search is None else f" + {type(self.search).__name__}"
+        verified = f"{type(self.verify).__name__} >= {self.verify.threshold:g}"
+        made = type(self.features).__name__
+        return f"<Config: {made}, {type(method).__name__}{search}, {verified}, keep {self.keep.by}>"
 
     @property
     def compared(self) -> TextFeatures:

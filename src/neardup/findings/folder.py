@@ -24,6 +24,7 @@ from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.storage.column_file import ColumnFile
+from neardup.values.wording import counted
 
 __all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "VERSION", "Findings", "Place"]
 
@@ -72,6 +73,10 @@ class Findings:
             raise FormatError(manifest, f"its {missing[0]!r}", "none, or something else in its place")
         self.config = Config.from_plain(self.manifest["config"], str(manifest))
         self._files: dict[str, ColumnFile] = {}
+
+    def __repr__(self) -> str:
+        pairs = counted(len(self.pairs), "pair")
+        return f"<Findings {str(self.path)!r}: {counted(len(self), 'document')}, {pairs}>"
 
     def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
         if file not in self._files:

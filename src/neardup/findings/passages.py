@@ -24,7 +24,7 @@ def by_passages(findings: Findings) -> bool:
 
 
 def shared_words(findings: Findings, parts: Rows, wholes: Rows, *, threads: int = 1) -> Rows:
-    """For each pair of rows the words of the part in passages that stand in the whole, as `nd.find_copies` counts them.
+    """For each pair of rows: how many words of the part occur in the whole, in passages, as `find_copies` counts them;
     -1 where a text was not kept. Passages are made of as many words as the scan's shingles."""
     compared = findings.config.compared
     found = np.full(len(parts), -1, np.int64)

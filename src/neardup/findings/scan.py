@@ -344,7 +344,7 @@ class _Run:
 def _kept(config: Config) -> str:
     """What decides the columns that the config's method keeps, besides the fingerprints' own scheme."""
     method = config.method
-    return "" if method is None else method.scheme(config.prints)
+    return "" if method is None else method.kept_scheme(config.prints)
 
 
 def _read_json(path: Path) -> Any:

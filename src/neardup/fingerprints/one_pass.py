@@ -63,7 +63,7 @@ def fingerprint(
     if not isinstance(fingerprint, Printer):
         kind = type(fingerprint).__name__
         raise ConfigError(
-            f"a fingerprint of features is MinHash, Simhash or BitMinHash, not {kind}; see nd.digest"
+            f"a fingerprint of features is MinHash, Simhash or BitMinHash, not {kind}; see nd.fingerprints.digest"
         )
     column = as_texts(texts)
     made: Fingerprints = fingerprint.read(column, features, check_threads(threads), digests=False).prints

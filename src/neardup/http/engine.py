@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple, TypeVar
 
-from neardup.clusters.collapse import collapse, collapse_codes
+from neardup.clusters.collapsed import collapse, collapse_codes
 from neardup.compare.explain import explain
 from neardup.errors import DataError, MissingExtra, NeardupError
 from neardup.fingerprints.fingerprints import Codes

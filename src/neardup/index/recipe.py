@@ -149,7 +149,7 @@ class Recipe:
         if isinstance(hamming, PSM):
             raise ConfigError(
                 "a live index says of near-duplicates that exactly one is new, so it has to find all of them, and PSM "
-                "finds a share: give search=nd.Compact (the smallest), nd.Covering (the fastest) or nd.BPHS"
+                "finds a share: give search=nd.search.Compact (smallest), nd.search.Covering (fastest) or nd.BPHS"
             )
         prints = self.config.prints
         assert isinstance(prints, Simhash | BitMinHash)

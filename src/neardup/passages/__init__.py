@@ -1,7 +1,18 @@
 """Parts that stand more than once in a corpus: lines, paragraphs and passages; listed, and cut on request."""
 
+from neardup.passages.copies import Copied, Copies, find_copies
 from neardup.passages.parts import Lines, Paragraphs
 from neardup.passages.passages import Passages
 from neardup.passages.repeats import Occurrence, Repeat, Repeats
 
-__all__ = ["Lines", "Occurrence", "Paragraphs", "Passages", "Repeat", "Repeats"]
+__all__ = [
+    "Copied",
+    "Copies",
+    "Lines",
+    "Occurrence",
+    "Paragraphs",
+    "Passages",
+    "Repeat",
+    "Repeats",
+    "find_copies",
+]

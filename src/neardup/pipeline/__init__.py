@@ -1,3 +1,9 @@
 """From documents to verified pairs: read, fit, fingerprint, find."""
 
-__all__: list[str] = []
+from neardup.pipeline.templates import LearntTemplates, SourceTemplate, learn_templates
+
+__all__ = [
+    "LearntTemplates",
+    "SourceTemplate",
+    "learn_templates",
+]

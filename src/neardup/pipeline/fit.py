@@ -106,7 +106,7 @@ class Prepared:
 
     def kept_scheme(self, method: Method) -> str:
         """What decides the columns that a method keeps."""
-        return f"{method.scheme(self.config.prints)} | {self.scheme}"
+        return f"{method.kept_scheme(self.config.prints)} | {self.scheme}"
 
     def extract(self, shard: Shard, rows: Rows, sources: NDArray[np.int32]) -> Features:
         """The features that are compared, of some rows of a shard."""

@@ -25,6 +25,7 @@ from neardup.readers.sources import Source, find_sources
 from neardup.readers.tables import NAME, open_object
 from neardup.readers.text_files import open_page
 from neardup.readers.warc import open_warc
+from neardup.values.wording import counted
 
 __all__ = ["OPEN", "Batch", "Reader", "read", "read_again"]
 
@@ -88,6 +89,12 @@ class Reader:
         self.digests: dict[str, str] = {}
         self.bytes_total = sum(file.size or 0 for file in files or ())
         self._before: Layout | None = None
+
+    def __repr__(self) -> str:
+        if self.files is None:
+            return f"<Reader of a {type(self._source).__name__}>"
+        names = ", ".join(file.name for file in self.files[:2]) + (", ..." if len(self.files) > 2 else "")
+        return f"<Reader of {counted(len(self.files), 'file')}: {names}>"
 
     def documents(self) -> Iterator[Document]:
         """The documents one by one."""

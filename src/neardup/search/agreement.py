@@ -75,7 +75,7 @@ class Agree(KeyMethod):
         super().check_fit(fingerprint, named, verify)
         self.needed(fingerprint.places)  # type: ignore[attr-defined]  # what makes sketches or keys has places
 
-    def scheme(self, fingerprint: Printer) -> str:
+    def kept_scheme(self, fingerprint: Printer) -> str:
         return f"places {fingerprint.places}"  # type: ignore[attr-defined]
 
     def kept(self, prints: Keys | Sketches, threads: int = 1) -> Columns:

@@ -78,6 +78,8 @@ class Inverted(Method):
     probes: int | None = None
     cap: int = 1000
 
+    takes = ()
+
     def __post_init__(self) -> None:
         if (self.probes is not None and self.probes < 1) or self.cap < 2:
             raise ConfigError("Inverted: probes must be at least 1 and cap at least 2")
@@ -105,7 +107,7 @@ class Inverted(Method):
     def chosen(self) -> str | None:
         return f"{self.probes} probes of each document"
 
-    def scheme(self, fingerprint: Printer) -> str:
+    def kept_scheme(self, fingerprint: Printer) -> str:
         return "features"
 
     def kept(self, prints: Fingerprints, threads: int = 1) -> Columns:

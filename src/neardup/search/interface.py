@@ -264,7 +264,7 @@ class Method(ABC):
 
     # What is kept of a document.
 
-    def scheme(self, fingerprint: Printer) -> str:
+    def kept_scheme(self, fingerprint: Printer) -> str:
         """What decides the kept columns besides the fingerprint's own scheme."""
         return "fingerprints"
 

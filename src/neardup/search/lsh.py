@@ -163,7 +163,7 @@ class LSH(KeyMethod):
     def chosen(self) -> str | None:
         return f"{self.bands} bands of {self.rows} values"
 
-    def scheme(self, fingerprint: Printer) -> str:
+    def kept_scheme(self, fingerprint: Printer) -> str:
         return f"bands {self.bands}x{self.rows}"
 
     def kept(self, prints: Sketches, threads: int = 1) -> Kept:

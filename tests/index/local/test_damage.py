@@ -122,7 +122,7 @@ def test_a_damaged_database_says_the_way_out(whole, tmp_path):
     place = len(data) * 2 // 3 // 8192 * 8192  # one of documents
     data[place : place + 8192] = bytes(8192)
     database.write_bytes(data)
-    with pytest.raises(nd.FormatError, match="recover"), nd.Index(copy, mode="read") as index:
+    with pytest.raises(nd.errors.FormatError, match="recover"), nd.Index(copy, mode="read") as index:
         assert not index.verify().sound
         list(index.documents())
     saved, lost = recover_index(copy, tmp_path / "saved")
@@ -132,9 +132,9 @@ def test_a_damaged_database_says_the_way_out(whole, tmp_path):
         for entry in index.documents():
             assert entry.fingerprint == sound.get(entry.id).fingerprint
     database.write_bytes(b"not a database at all" * 1000)
-    with pytest.raises(nd.FormatError, match="recover"):
+    with pytest.raises(nd.errors.FormatError, match="recover"):
         nd.Index(copy, mode="read")
-    with pytest.raises(nd.FormatError, match="--key"):
+    with pytest.raises(nd.errors.FormatError, match="--key"):
         recover_index(copy, tmp_path / "again")
 
 
@@ -199,5 +199,5 @@ def test_another_database_or_version_is_refused(tmp_path):
                 "CREATE TABLE more (x)" if version is None else f"PRAGMA user_version = {version}"
             )
         database.close()
-        with pytest.raises(nd.FormatError, match=message):
+        with pytest.raises(nd.errors.FormatError, match=message):
             nd.Index(folder)

@@ -109,16 +109,16 @@ class Machine(RuleBasedStateMachine):
             assert (set() if found is None else {hit.id for hit in found.members}) == members
 
 
-def codes(words: list[int | None]) -> nd.Codes:
+def codes(words: list[int | None]) -> nd.fingerprints.Codes:
     column = np.array([[0 if word is None else word] for word in words], np.uint64).reshape(-1, 1)
-    return nd.Codes("bare64", np.array([word is None for word in words], bool), 64, column)
+    return nd.fingerprints.Codes("bare64", np.array([word is None for word in words], bool), 64, column)
 
 
 class CodesMachine(Machine):
     """Ready codes, not verified."""
 
     arguments: ClassVar[dict[str, Any]] = {
-        "config": nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3)),
+        "config": nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3)),
         "scheme": "bare64",
     }
 
@@ -147,7 +147,10 @@ class TextMachine(Machine):
 
     arguments: ClassVar[dict[str, Any]] = {
         "config": nd.Config(
-            features=nd.Shingles(2), fingerprint=nd.BitMinHash(), search=nd.Scan(40), verify=nd.Jaccard(0.6)
+            features=nd.Shingles(2),
+            fingerprint=nd.BitMinHash(),
+            search=nd.search.Scan(40),
+            verify=nd.Jaccard(0.6),
         ),
         "seed": 7,
     }

@@ -22,7 +22,7 @@ def layout_of(kind: str, expected: int) -> Layout:
         config = nd.Config(fingerprint=nd.MinHash(32), search=nd.LSH(bands=8, rows=4), verify=nd.Jaccard(0.6))
         return Layout.of("a name", Recipe(config, Seed(1), "none", None), expected)
     bits, radius = {"codes": (64, 3), "flips": (64, 10), "wide": (128, 4)}[kind]
-    config = nd.Config(fingerprint=nd.Simhash(bits=bits), search=nd.Compact(radius, bits=bits))
+    config = nd.Config(fingerprint=nd.Simhash(bits=bits), search=nd.search.Compact(radius, bits=bits))
     return Layout.of("a name", Recipe(config, Seed(1), "none", "bare"), expected)
 
 

@@ -67,7 +67,7 @@ class Load:
                     return  # both have added the same pages
                 rng = np.random.default_rng(batch)
                 words = rng.integers(0, 2**64, (10, 1), dtype=np.uint64) ^ np.uint64(1 << worker)
-                prints = nd.Codes("bare64", np.zeros(10, bool), 64, words)
+                prints = nd.fingerprints.Codes("bare64", np.zeros(10, bool), 64, words)
                 ids = [f"{batch}-{at}/{worker}" for at in range(10)]
                 while True:
                     try:
@@ -158,7 +158,7 @@ def test_without_a_majority_there_is_an_error(cluster: Cluster) -> None:
     """A master and its replica gone: keys without a server; nobody is told anything but that."""
     address = named(cluster.url, expected=100, timeout=2)
     with nd.Index(address, CONFIG, scheme="bare64") as index:
-        prints = nd.Codes(
+        prints = nd.fingerprints.Codes(
             "bare64", np.zeros(50, bool), 64, np.arange(50, dtype=np.uint64).reshape(-1, 1) << 32
         )
         index.seen_prints([f"p{row}" for row in range(50)], prints)

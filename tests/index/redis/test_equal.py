@@ -23,9 +23,9 @@ _numbers = itertools.count()
 ONCE = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
 
 
-def codes(words: list[int | None]) -> nd.Codes:
+def codes(words: list[int | None]) -> nd.fingerprints.Codes:
     column = np.array([[0 if word is None else word] for word in words], np.uint64).reshape(-1, 1)
-    return nd.Codes("bare64", np.array([word is None for word in words], bool), 64, column)
+    return nd.fingerprints.Codes("bare64", np.array([word is None for word in words], bool), 64, column)
 
 
 def code(rng: np.random.Generator) -> int | None:
@@ -49,17 +49,23 @@ def text(rng: np.random.Generator) -> str:
 SHINGLES = nd.Shingles(2)
 KINDS: dict[str, dict[str, Any]] = {
     "codes": {
-        "config": nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3)),
+        "config": nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3)),
         "scheme": "bare64",
     },
     "bits": {
         "config": nd.Config(
-            features=SHINGLES, fingerprint=nd.BitMinHash(), search=nd.Compact(6), verify=nd.Jaccard(0.6)
+            features=SHINGLES,
+            fingerprint=nd.BitMinHash(),
+            search=nd.search.Compact(6),
+            verify=nd.Jaccard(0.6),
         )
     },
     "features": {
         "config": nd.Config(
-            features=SHINGLES, fingerprint=nd.BitMinHash(), search=nd.Compact(10), verify=nd.Jaccard(0.6)
+            features=SHINGLES,
+            fingerprint=nd.BitMinHash(),
+            search=nd.search.Compact(10),
+            verify=nd.Jaccard(0.6),
         ),
         "store": "features",
     },

@@ -24,13 +24,15 @@ class Died(BaseException):
     """A worker ended between two of its commands, or between a command and its reply."""
 
 
-def codes(rng: random.Random, count: int) -> nd.Codes:
+def codes(rng: random.Random, count: int) -> nd.fingerprints.Codes:
     """Codes within 6 bits of three centres: chains of alike documents whose ends are not."""
     words = [
         int(CENTRES[rng.randrange(3)]) ^ sum(1 << bit for bit in rng.sample(range(6), rng.randrange(4)))
         for _ in range(count)
     ]
-    return nd.Codes("bare64", np.zeros(count, bool), 64, np.array(words, np.uint64).reshape(-1, 1))
+    return nd.fingerprints.Codes(
+        "bare64", np.zeros(count, bool), 64, np.array(words, np.uint64).reshape(-1, 1)
+    )
 
 
 def troubled(index: nd.Index, rng: random.Random, lost: float, death: float) -> None:

@@ -20,14 +20,16 @@ from neardup.index.redis import SharedIndex, SharedIndexError
 from neardup.index.redis.address import Address
 from neardup.index.redis.records import PENDING, VOID, Record
 
-CODES = {"config": nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3)), "scheme": "bare64"}
+CODES = {"config": nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3)), "scheme": "bare64"}
 FERRY = (
     "The ferry leaves the north pier at eight and returns at noon except on public holidays when it stays in"
 )
 
 
-def codes(*words: int) -> nd.Codes:
-    return nd.Codes("bare64", np.zeros(len(words), bool), 64, np.array(words, np.uint64).reshape(-1, 1))
+def codes(*words: int) -> nd.fingerprints.Codes:
+    return nd.fingerprints.Codes(
+        "bare64", np.zeros(len(words), bool), 64, np.array(words, np.uint64).reshape(-1, 1)
+    )
 
 
 def name_of(address: str) -> str:
@@ -412,25 +414,25 @@ def test_foreign_and_damaged_values(server: Server, address: Callable[..., str])
         bucket = sorted(client.keys(f"{{{name}:*}}k:*"))[0]
         whole = client.get(bucket)
         client.append(bucket, b"xyz")
-        with pytest.raises(nd.FormatError, match="16 bytes"):
+        with pytest.raises(nd.errors.FormatError, match="16 bytes"):
             index.search_prints(codes(7, 2**40))
         client.set(bucket, whole)
         record = client.keys(f"{{{name}:*}}d:*")[0]
         saved = client.hgetall(record)
         client.hset(record, "0", b"nonsense of some length")
-        with pytest.raises(nd.FormatError, match="record"):
+        with pytest.raises(nd.errors.FormatError, match="record"):
             index.search_prints(codes(7))
         client.hset(record, mapping=saved)
         client.delete(record)
         client.set(record, b"a string")
-        with pytest.raises(nd.FormatError, match="another kind"):
+        with pytest.raises(nd.errors.FormatError, match="another kind"):
             index.get("a")
     client.set(f"{{{name}}}recipe", b"[]")
-    with pytest.raises(nd.FormatError, match="settings"):
+    with pytest.raises(nd.errors.FormatError, match="settings"):
         nd.Index(where)
     newer = {"kind": "neardup shared index", "version": 2, "expected": 1, "settings": {}}
     client.set(f"{{{name}}}recipe", json.dumps(newer))
-    with pytest.raises(nd.FormatError, match="version 2"):
+    with pytest.raises(nd.errors.FormatError, match="version 2"):
         nd.Index(where)
 
 
@@ -444,7 +446,7 @@ def test_an_update_that_met_a_damaged_bucket_leaves_the_older_version(
         bucket = sorted(client.keys(f"{{{name_of(where)}:*}}k:*"))[0]
         whole = client.get(bucket)
         client.append(bucket, b"xyz")
-        with pytest.raises(nd.FormatError, match="16 bytes"):
+        with pytest.raises(nd.errors.FormatError, match="16 bytes"):
             index.seen_prints(["a"], codes(6))
         client.set(bucket, whole)
         found = index.get("a")
@@ -461,11 +463,11 @@ def test_counts_and_times_that_cannot_be(server: Server, address: Callable[..., 
         for name, saved in (("rows", 1), ("tickets", 1)):
             for wrong in (-5, 2**48, 2**62):
                 client.hset(meta, name, wrong)
-                with pytest.raises(nd.FormatError, match="rows and tickets"):
+                with pytest.raises(nd.errors.FormatError, match="rows and tickets"):
                     index.seen_prints(["b"], codes(2**60))
             client.hset(meta, name, saved)
         client.zadd(f"{meta}x", {"soon": 1})
-        with pytest.raises(nd.FormatError, match=r"seconds.*soon"):
+        with pytest.raises(nd.errors.FormatError, match=r"seconds.*soon"):
             index.seen_prints(["b"], codes(2**60))
         client.delete(f"{meta}x")
         assert index.seen_prints(["b"], codes(2**60))[0].new
@@ -487,17 +489,17 @@ def test_damaged_contents_and_metas(server: Server, address: Callable[..., str],
         for damaged in (b"", whole[:5], whole[:8], *([whole[:-4], whole + b"1234"] * (stored == "none"))):
             client.hset(contents, "0", damaged)
             for ask in (lambda: index.search(text), lambda: index.seen(text, id="b"), index.verify):
-                with pytest.raises(nd.FormatError, match=f"'a', got {len(damaged)} bytes"):
+                with pytest.raises(nd.errors.FormatError, match=f"'a', got {len(damaged)} bytes"):
                     ask()
         client.hset(contents, "0", whole)
         meta = saved.index(b"{")
         for damaged in (saved[:-2], saved[:meta] + b"[1]", saved[:meta], saved[:meta] + b"[" * 100_000):
             client.hset(record, "0", damaged)
-            with pytest.raises(nd.FormatError, match="meta of 'a'"):
+            with pytest.raises(nd.errors.FormatError, match="meta of 'a'"):
                 index.get("a")
         for cut in (8, 12, 14, 15, 16):
             client.hset(record, "0", saved[:cut])
-            with pytest.raises(nd.FormatError, match="record"):
+            with pytest.raises(nd.errors.FormatError, match="record"):
                 index.get("a")
 
 
@@ -508,7 +510,7 @@ def test_a_record_cut_short_is_refused(cut: int) -> None:
         PENDING, 9, 10, 20, None, None, "an id", b"12345678", None
     )
     if cut < len(whole):
-        with pytest.raises(nd.FormatError):
+        with pytest.raises(nd.errors.FormatError):
             Record.from_bytes(whole[:cut], 8, "x")
 
 
@@ -605,7 +607,9 @@ def test_logs_of_two_workers_make_the_index_again(address: Callable[..., str], t
         nd.Index(f"{where}&log={logs[1]}") as two,
     ):
         for row in range(60):
-            part = nd.Codes("bare64", prints.empty[row : row + 1], 64, prints.codes[row : row + 1])
+            part = nd.fingerprints.Codes(
+                "bare64", prints.empty[row : row + 1], 64, prints.codes[row : row + 1]
+            )
             worker = (one, two)[row % 2]
             worker.seen_prints([f"p{rng.integers(40)}"], part)
             if row % 9 == 8:
@@ -626,7 +630,7 @@ def test_logs_of_two_workers_make_the_index_again(address: Callable[..., str], t
     assert replay(address(), [str(log) for log in logs]) > 61
     lines[3] = lines[3].replace(b'"row"', b'"low"')
     logs[0].write_bytes(b"\n".join(lines))
-    with pytest.raises(nd.FormatError, match="checksum"):
+    with pytest.raises(nd.errors.FormatError, match="checksum"):
         replay(address(), [str(log) for log in logs])
     other = address()
     nd.Index(other, **CODES).close()  # it has a secret seed of its own

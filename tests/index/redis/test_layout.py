@@ -15,7 +15,7 @@ from neardup.values.seeds import Seed
 
 
 def layout_of(radius: int, expected: int, bits: int = 64) -> Layout:
-    config = nd.Config(fingerprint=nd.Simhash(bits=bits), search=nd.Compact(radius, bits=bits))
+    config = nd.Config(fingerprint=nd.Simhash(bits=bits), search=nd.search.Compact(radius, bits=bits))
     return Layout.of("name", Recipe(config, Seed(1), "none", "bare64"), expected)
 
 

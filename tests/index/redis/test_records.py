@@ -38,7 +38,7 @@ def test_any_bytes_are_a_record_or_refused(data: bytes, flags: int) -> None:
     for given_ in (data, b"K" + data[1:7] + bytes([flags]) + data[8:]):
         try:
             record = Record.from_bytes(given_, 8, "x")
-        except nd.FormatError:
+        except nd.errors.FormatError:
             continue
         assert record.print is None or len(record.print) == 8
         assert Record.from_bytes(record.to_bytes(), 8, "x").id == record.id

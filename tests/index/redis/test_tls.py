@@ -21,7 +21,7 @@ from neardup.cli import main
 from neardup.index.redis import SharedIndexError
 from neardup.index.redis.address import Address
 
-CODES = {"config": nd.Config(fingerprint=nd.Simhash(), search=nd.Compact(3)), "scheme": "bare64"}
+CODES = {"config": nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3)), "scheme": "bare64"}
 SECRET = "hunter2%2F%40x"
 
 
@@ -96,8 +96,10 @@ def guarded(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
     process.wait()
 
 
-def codes(*words: int) -> nd.Codes:
-    return nd.Codes("bare64", np.zeros(len(words), bool), 64, np.array(words, np.uint64).reshape(-1, 1))
+def codes(*words: int) -> nd.fingerprints.Codes:
+    return nd.fingerprints.Codes(
+        "bare64", np.zeros(len(words), bool), 64, np.array(words, np.uint64).reshape(-1, 1)
+    )
 
 
 def own(guarded: Guarded) -> tuple[str, ...]:

@@ -79,7 +79,7 @@ class HammingMethod(Method):
             raise ConfigError(f"the search is for codes of {self.bits} bits, the fingerprints have {made}")
         return self
 
-    def scheme(self, fingerprint: Printer) -> str:
+    def kept_scheme(self, fingerprint: Printer) -> str:
         return f"codes {_bits(fingerprint)}"
 
     def kept(self, prints: Codes, threads: int = 1) -> Columns:

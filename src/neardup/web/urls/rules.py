@@ -47,7 +47,7 @@ class UrlRules:
     """The rules of a canonical form: defaults but for `off` and `on`, lists extended, sites and redirects added.
 
     `tracking` and `session` add parameter names (`promo_*` for all that begin so); `keep` names parameters that stay
-    whatever the lists say. `nd.UrlRules.known()` lists all rules.
+    whatever the lists say. `nd.urls.UrlRules.known()` lists all rules.
     """
 
     off: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""nd.collapse against a naive twin."""
+"""nd.clusters.collapse against a naive twin."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import neardup as nd
-from neardup.clusters import collapse as folding
+from neardup.clusters import collapsed as folding
 from neardup.fingerprints.fingerprints import Codes
 
 
@@ -39,7 +39,7 @@ def jaccard(left: str, right: str) -> float:
 def test_collapse_is_the_rule(texts, threshold, pairs):
     before, folding.PAIRS_AT_ONCE = folding.PAIRS_AT_ONCE, pairs
     try:
-        found = nd.collapse(texts, threshold=threshold, features=nd.Words())
+        found = nd.clusters.collapse(texts, threshold=threshold, features=nd.Words())
     finally:
         folding.PAIRS_AT_ONCE = before
     assert plain(found) == naive(len(texts), lambda a, b: jaccard(texts[a], texts[b]) >= threshold)
@@ -62,7 +62,7 @@ def test_collapse_codes_is_the_rule(words, radius, data):
 
 def test_long_lists_and_no_chains():
     texts = [" ".join(f"w{n}" for n in range(start, start + 20)) for start in range(0, 600, 1)]
-    found = nd.collapse([nd.Document(str(n), text) for n, text in enumerate(texts)], threshold=0.8)
+    found = nd.clusters.collapse([nd.Document(str(n), text) for n, text in enumerate(texts)], threshold=0.8)
     assert plain(found)[:2] == [(0, [1]), (2, [3])]  # shingles of 5: a shift by one shares 15 of 17
     assert sum(1 + len(one.folded) for one in found) == 600
 
@@ -70,4 +70,4 @@ def test_long_lists_and_no_chains():
 @pytest.mark.parametrize("threshold", [0, 1.5, -1])
 def test_wrong_thresholds(threshold):
     with pytest.raises(nd.ConfigError):
-        nd.collapse(["a"], threshold=threshold)
+        nd.clusters.collapse(["a"], threshold=threshold)
