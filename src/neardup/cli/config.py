@@ -25,5 +25,5 @@ def config(as_json: bool, **given: Any) -> None:
     made = config_of(given)
     click.echo(json.dumps(made.to_plain()) if as_json else made.to_toml(), nl=as_json)
     method = made.method
-    if not as_json and method is not None and method != made.search and method.chosen is not None:
-        click.echo(f"\n# chosen for this threshold and recall: {method.chosen}")
+    if not as_json and method is not None and method != made.search and method.choice is not None:
+        click.echo(f"\n# chosen for this threshold and recall: {method.choice}")

@@ -77,8 +77,8 @@ class MinHash(Printer):
             threads,
             digests,
         )
-        empty, tokens, replaced, digest = facts
-        empty = empty.astype(np.bool_)
+        none, tokens, replaced, digest = facts
+        empty = none.astype(np.bool_)
         sketches = Sketches(self.scheme(features.scheme), empty, values=values, replaced=replaced)
         return Reading(sketches, digest, empty, tokens, replaced)
 

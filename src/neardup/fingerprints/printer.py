@@ -73,7 +73,7 @@ class Printer(ABC):
     def width(self) -> int:
         """Bytes of the main column of one fingerprint, which is what an index stores."""
         column = self.blank.main
-        return column.itemsize * column.shape[1]
+        return int(column.itemsize * column.shape[1])
 
     def restored(
         self, scheme: str, empty: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]]

@@ -87,7 +87,7 @@ class Simhash(Printer):
     ) -> Reading:
         """Text straight to codes: features are made, used and forgotten document by document."""
         columns, facts = _core.simhash_texts(texts, features.recipe(texts), *self.native(), threads, digests)
-        empty, tokens, replaced, digest = facts
-        empty = empty.astype(np.bool_)
+        none, tokens, replaced, digest = facts
+        empty = none.astype(np.bool_)
         codes = replace(self.codes(features.scheme, empty, columns), replaced=replaced)
         return Reading(codes, digest, empty, tokens, replaced)

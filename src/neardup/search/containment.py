@@ -104,7 +104,7 @@ class Inverted(Method):
         return self.for_threshold(verify.least, recall)
 
     @property
-    def chosen(self) -> str | None:
+    def choice(self) -> str | None:
         return f"{self.probes} probes of each document"
 
     def kept_scheme(self, fingerprint: Printer) -> str:

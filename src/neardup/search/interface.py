@@ -228,6 +228,16 @@ class Method(ABC):
     """Whether it keeps the keys alone, as a column `keys` [tables, rows], and `alike` [rows, 2]."""
     whole_keys: ClassVar[bool] = False
     """Whether the keys of a live index are the fingerprints themselves."""
+    sparse: ClassVar[bool] = False
+    """Whether a row may have no key in a table of a live index, where 0 says so."""
+    estimates: ClassVar[bool] = False
+    """Whether stored fingerprints tell how similar documents are; see `estimate`."""
+    sure: ClassVar[float] = float("nan")
+    """The similarity of all that it finds, where that is known beforehand."""
+    probing: ClassVar[bool] = False
+    """Whether rows ask for more keys than they are stored under."""
+    checks: ClassVar[bool] = False
+    """Whether rows that share a key are candidates only if `check` says so."""
 
     @abstractmethod
     def fingerprint(self) -> Printer:
@@ -258,7 +268,7 @@ class Method(ABC):
         return self
 
     @property
-    def chosen(self) -> str | None:
+    def choice(self) -> str | None:
         """What `settled` chose, for people to read; None if there is nothing to choose."""
         return None
 
@@ -273,9 +283,16 @@ class Method(ABC):
         columns: Columns = prints.columns()
         return columns
 
-    def estimate(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.float64] | None:
-        """The similarities that stored fingerprints alone tell, line by line; None if they tell none."""
-        return None
+    def stored(self, prints: Any, fingerprint: Printer) -> NDArray[Any]:
+        """The column of ready fingerprints as an index stores it: one line of `width` bytes a document."""
+        column, like = np.ascontiguousarray(prints.main), fingerprint.blank.main
+        if column.dtype != like.dtype or column.shape[1:] != like.shape[1:]:
+            raise DataError(f"fingerprints of this index have {fingerprint.width} bytes")
+        return column
+
+    def estimate(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.float64]:
+        """The similarities that stored fingerprints alone tell, line by line."""
+        return np.full(len(one), self.sure)
 
     # In a live index, on one machine or shared.
 
@@ -292,9 +309,8 @@ class Method(ABC):
         """How many tables of keys there are."""
         return 1
 
-    def live_keys(self, prints: Any, threads: int = 1) -> tuple[NDArray[np.uint64], Flags | None]:
-        """What the tables of an index hold of each row: a column for each table, and where there is such a key (None:
-        everywhere). With `whole_keys` the words of the fingerprint."""
+    def live_keys(self, prints: Any, threads: int = 1) -> NDArray[np.uint64]:
+        """What the tables of an index hold of each row, a column for each table; not asked for with `whole_keys`."""
         raise ConfigError(f"{type(self).__name__} has no keys: an index cannot use it; choose another search")
 
     # On a cluster.
@@ -310,22 +326,25 @@ class Method(ABC):
 class KeyMethod(Method):
     """A method that is a join on keys. A new one has to say its `fingerprint` and its `keys`."""
 
+    sparse = True
+
     @abstractmethod
     def keys(self, prints: Any) -> Keyed:
         """The keys under which rows are stored, at most one a table; empty rows have none."""
 
     def probes(self, prints: Any) -> Keyed:
-        """The keys that rows ask for; by default their own. Others must be beside their own, not in their place."""
+        """The keys that rows ask for; by default their own. Others are asked for beside them, and both ways: if a row
+        asks for the key of another, that one asks for its."""
         return self.keys(prints)
 
     def check(self, prints: Any, left: Rows, right: Rows) -> Flags | None:
         """Which pairs of rows that share a key are candidates; None for all."""
         return None
 
-    @property
-    def probing(self) -> bool:
-        """Whether rows ask for more keys than they are stored under."""
-        return type(self).probes is not KeyMethod.probes
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.probing = cls.probes is not KeyMethod.probes
+        cls.checks = cls.check is not KeyMethod.check
 
     def key_columns(self, prints: Any, threads: int = 1) -> Iterator[KeyColumn]:
         """The keys table by table: one for each row, and which rows have one (None: all)."""
@@ -369,13 +388,15 @@ class KeyMethod(Method):
         probes = self.probes(prints)
         return probes.row, probes.table, probes.key
 
-    def live_keys(self, prints: Any, threads: int = 1) -> tuple[NDArray[np.uint64], Flags | None]:
-        columns = list(self.key_columns(prints, threads))
-        keys = np.stack([key for key, _ in columns], axis=1)
-        if all(present is None for _, present in columns):
-            return keys, None
-        every = np.ones(len(keys), np.bool_)
-        return keys, np.stack([every if present is None else present for _, present in columns], axis=1)
+    def live_keys(self, prints: Any, threads: int = 1) -> NDArray[np.uint64]:
+        # A key of 0 becomes 1, for 0 is none: that can add a candidate, and loses none.
+        return np.stack(
+            [
+                np.where(True if present is None else present, np.maximum(keys, np.uint64(1)), np.uint64(0))
+                for keys, present in self.key_columns(prints, threads)
+            ],
+            axis=1,
+        )
 
     def shuffled(self, kept: Columns) -> Shuffled:
         return Shuffled(words=packed(kept))

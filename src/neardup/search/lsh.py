@@ -89,6 +89,8 @@ class LSH(KeyMethod):
 
     takes = (Sketches,)
     keeps_keys = True
+    sparse = False
+    estimates = True
 
     def __post_init__(self) -> None:
         for name in ("bands", "rows", "spread", "cap"):
@@ -160,7 +162,7 @@ class LSH(KeyMethod):
             raise ConfigError(f"these bands need MinHash(values={self.values})")
 
     @property
-    def chosen(self) -> str | None:
+    def choice(self) -> str | None:
         return f"{self.bands} bands of {self.rows} values"
 
     def kept_scheme(self, fingerprint: Printer) -> str:
@@ -194,8 +196,8 @@ class LSH(KeyMethod):
         """The share of equal values."""
         return np.asarray((one == two).mean(axis=1) if len(one) else np.empty(0))
 
-    def live_keys(self, prints: Sketches, threads: int = 1) -> tuple[NDArray[np.uint64], None]:
-        return np.ascontiguousarray(self.band_keys(prints, threads=threads).T), None
+    def live_keys(self, prints: Sketches, threads: int = 1) -> NDArray[np.uint64]:
+        return np.ascontiguousarray(self.band_keys(prints, threads=threads).T)
 
     def shuffled(self, kept: Kept) -> Shuffled:
         """Only the keys travel: sketches that share one are candidates without a further look."""

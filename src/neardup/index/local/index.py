@@ -97,7 +97,12 @@ class LocalIndex(Index):
         items = self._matcher.of_prints(prints)
         with self._session.reading():
             near = self._session.state.tables.search(
-                items.keys, items.empty, followers=True, mode=check_mode(mode), threads=threads
+                items.keys,
+                items.empty,
+                followers=True,
+                mode=check_mode(mode),
+                threads=threads,
+                probes=self._matcher.probes(items),
             )
         return Hits(near.query, near.row, near.distance.astype(np.uint8))
 

@@ -138,7 +138,7 @@ class SharedIndex(Index):
         """The bare search: rows within reach of each fingerprint, not verified, whatever state they are in."""
         items = self._match.of_prints(prints)
         check_mode(mode)
-        near = self._tables.search(items.keys, items.empty, followers=True)
+        near = self._tables.search(items.keys, items.empty, followers=True, probes=self._match.probes(items))
         if mode == "first":
             order = np.lexsort((near.row, near.distance, near.query))
             query = near.query[order]

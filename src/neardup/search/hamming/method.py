@@ -14,7 +14,7 @@ from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer
 from neardup.fingerprints.simhash import Simhash
 from neardup.search.candidates import Joined, best_first
-from neardup.search.codes import check_radius
+from neardup.search.codes import check_codes, check_radius
 from neardup.search.collapse import collapse
 from neardup.search.hamming.designs import Design, bphs, compact, covering, covering_sizes
 from neardup.search.interface import Candidates, Columns, Measure, Method, Reach, Shuffled, Task
@@ -111,8 +111,8 @@ class HammingMethod(Method):
         bits = _bits(fingerprint)
         return Reach(bits, self.radius, compact_design(bits, self.radius))
 
-    def live_keys(self, prints: Codes, threads: int = 1) -> tuple[NDArray[np.uint64], None]:
-        return prints.codes, None
+    def stored(self, prints: Codes, fingerprint: Printer) -> NDArray[np.uint64]:
+        return check_codes(prints, _bits(fingerprint))
 
     def shuffled(self, kept: Columns) -> Shuffled:
         if not self.finds_all:
