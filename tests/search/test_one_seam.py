@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from reference.redis import Server
 
 import neardup as nd
 from neardup.cli import main
@@ -184,3 +186,42 @@ def test_scan_by_the_name_in_a_config_file(kind, tmp_path):
     pairs = findings.pairs.at_least(0.6)
     found = zip(findings.ids(pairs.left), findings.ids(pairs.right), strict=True)
     assert set(found) == by_hand(kind)
+
+
+def indexed(place: str | Path, kind: str) -> None:
+    """What an index says of all documents as they come, and of each when it is asked for."""
+    pairs, seed = by_hand(kind), nd.Seed(nd.fingerprints.DEFAULT_SEED)
+    with nd.Index(place, config_of(kind), seed=seed) as index:
+        answers = [index.seen(document) for document in documents()]
+        assert [answer.id for answer in answers if answer.new] == kept_by_hand(pairs)
+        assert all((answer.duplicate_of, answer.id) in pairs for answer in answers if not answer.new)
+        hits = zip(IDS, index.search(TEXTS), strict=True)
+        found = {(min(one, hit.id), max(one, hit.id)) for one, mine in hits for hit in mine if hit.id != one}
+        assert found == pairs
+        assert index.remove(IDS[:100]) == 100
+    with nd.Index(place) as index:  # read back from where it is stored
+        later = {pair for pair in pairs if min(pair) >= IDS[100]}
+        hits = zip(IDS, index.search(TEXTS), strict=True)
+        found = {(one, hit.id) for one, mine in hits for hit in mine if IDS[100] <= one < hit.id}
+        assert found == later
+        together = index.seen(
+            nd.Document(f"again {name}", text) for name, text in zip(IDS, TEXTS, strict=True)
+        )
+        assert not any(answer.new for answer in together[100:])
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_a_live_index(kind, tmp_path):
+    indexed(tmp_path / "pages.nd", kind)
+
+
+@pytest.fixture(scope="module")
+def server(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    made = Server(redis_server, tmp_path_factory.mktemp("redis")).start()
+    yield made
+    made.kill()
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_a_shared_index(kind, server):
+    indexed(f"{server.url}?name={kind}", kind)
