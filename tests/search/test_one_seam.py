@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -225,3 +226,24 @@ def server(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.mark.parametrize("kind", METHODS)
 def test_a_shared_index(kind, server):
     indexed(f"{server.url}?name={kind}", kind)
+
+
+@pytest.mark.parametrize("kind", METHODS)
+def test_spark(kind, spark, tmp_path):
+    from pyspark import cloudpickle
+
+    from neardup.spark.run import dedup, frame_stages
+
+    pairs = by_hand(kind)
+    frame = spark.createDataFrame(list(zip(IDS, TEXTS, strict=True)), "id string, text string")
+    # This module is in no worker's path; a package of methods is installed there, or sent with addPyFile.
+    cloudpickle.register_pickle_by_value(sys.modules[__name__])
+    try:
+        stages = frame_stages(frame, first_kept(kind), id="id", text="text", run=str(tmp_path / "run"))
+        found = {(IDS[row["left"]], IDS[row["right"]]) for row in stages.pairs().collect()}
+        kept = dedup(frame, first_kept(kind), id="id", text="text", run=str(tmp_path / "run"))
+        ids = sorted(row["id"] for row in kept.select("id").collect())
+    finally:
+        cloudpickle.unregister_pickle_by_value(sys.modules[__name__])
+    assert found == pairs
+    assert ids == kept_by_hand(pairs)

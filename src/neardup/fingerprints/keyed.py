@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -33,6 +34,10 @@ class KeyScheme(Printer):
     """Features to keys; documents that agree on enough of them are candidates (see search.agreement)."""
 
     makes = Keys
+
+    @cached_property
+    def blank(self) -> Keys:
+        return Keys("", np.zeros(0, np.bool_), keys=np.zeros((0, self.places), np.uint64))
 
     @property
     @abstractmethod

@@ -70,7 +70,7 @@ class Recipe:
         if foreign is not None and contents != "none":
             raise ConfigError('an index of foreign fingerprints stores no texts: give store="none"')
         if (method := config.method) is not None:
-            method.reach(config.prints)  # some say here that an index cannot use them
+            method.check_live(config.prints)
             if (online := method.online(config.verify, config.recall)) is not method:
                 config = replace(config, search=online)
         features = config.features

@@ -46,9 +46,10 @@ class Tables:
     def __init__(self, recipe: Recipe, threads: int = 1) -> None:
         self._recipe, self._threads = recipe, threads
         bits = 64 * recipe.words // recipe.tables
-        reach = recipe.reach or Reach(bits, 0, Compact(0, bits=bits).design)
+        reach = recipe.reach or Reach(bits, 0)
+        design = reach.tables or Compact(reach.radius, bits=reach.bits).design
         self._near = [
-            _core.LiveTables(reach.bits, reach.radius, *design_arrays(reach.design), True)
+            _core.LiveTables(reach.bits, reach.radius, *design_arrays(design), True)
             for _ in range(recipe.tables)
         ]
         self._ids = _core.LiveTables(64, 0, *design_arrays(Compact(0).design), True)

@@ -21,7 +21,7 @@ from neardup.fingerprints.keyed import Keys, mix
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
 from neardup.search.candidates import Joined, alone
-from neardup.search.interface import Candidates, Columns, Keyed, KeyMethod, Measure, Reach, Task
+from neardup.search.interface import Candidates, Columns, Keyed, KeyMethod, Measure, Task
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns
 from neardup.values.threads import check_threads
@@ -92,7 +92,7 @@ class Agree(KeyMethod):
             progress=task.progress,
         )
 
-    def reach(self, fingerprint: Printer) -> Reach | None:
+    def check_live(self, fingerprint: Printer) -> None:
         raise ConfigError("an index is of MinHash bands or of codes; other schemes are for scans and dedup")
 
     def key_tables(self, prints: Keys | Sketches) -> int:

@@ -6,11 +6,12 @@ candidates, and `check` may drop some of them. A `KeyMethod` needs no more than 
 else has a default, and the general join on keys finds its candidates everywhere. A method may have a native join.
 
 Methods without keys (a scan, sorted neighbours, an inverted join of whole corpora) are a `Method` with a join of its
-own, and say in `live` and `shuffled` where they cannot run.
+own, and say in `check_live` and `shuffled` where they cannot run.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -199,11 +200,13 @@ class Task:
 
 @dataclass(frozen=True)
 class Reach:
-    """Codes of `bits` bits are found within `radius`; `design` are the tables a live index has for them."""
+    """Codes of `bits` bits are found within `radius`. `tables` is the design of a live index and `joining` that of a
+    join, where the method has one of its own."""
 
     bits: int
     radius: int
-    design: Design
+    tables: Design | None = None
+    joining: Design | None = None
 
 
 @dataclass(frozen=True)
@@ -300,9 +303,15 @@ class Method(ABC):
         """What a live index uses in its place: a search of a whole corpus names another one."""
         return self
 
+    def check_live(self, fingerprint: Printer) -> None:
+        """Raise ConfigError if a live index cannot use it."""
+        if fingerprint.learns:
+            raise ConfigError(
+                f"{type(fingerprint).__name__} learns from a whole corpus: an index cannot use it; choose another one"
+            )
+
     def reach(self, fingerprint: Printer) -> Reach | None:
-        """The radius within which an index finds codes; None where it finds equal keys. ConfigError if it cannot be in
-        an index."""
+        """The radius within which codes are found; None where equal keys are."""
         return None
 
     def table_count(self, fingerprint: Printer) -> int:
@@ -412,11 +421,11 @@ def packed(columns: Columns) -> NDArray[np.uint64]:
 
 def unpacked(words: NDArray[Any], fingerprint: Printer) -> Fingerprints:
     """The fingerprints that `packed` made words of, none of them empty."""
-    lines = np.ascontiguousarray(words).view(np.uint8).reshape(len(words), -1)
+    lines = _bytes(words)
     columns: dict[str, NDArray[Any]] = {}
     at = 0
     for name, like in fingerprint.blank.columns().items():
-        width = like.itemsize * int(np.prod(like.shape[1:]))
+        width = _width(like)
         part = np.ascontiguousarray(lines[:, at : at + width])
         columns[name] = part.view(like.dtype).reshape(len(words), *like.shape[1:])
         at += width
@@ -424,5 +433,8 @@ def unpacked(words: NDArray[Any], fingerprint: Printer) -> Fingerprints:
 
 
 def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
-    flat = np.ascontiguousarray(column).reshape(len(column), -1)
-    return flat.view(np.uint8).reshape(len(column), -1)
+    return np.frombuffer(column.tobytes(), np.uint8).reshape(len(column), _width(column))
+
+
+def _width(column: NDArray[Any]) -> int:
+    return column.itemsize * math.prod(column.shape[1:])

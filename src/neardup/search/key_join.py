@@ -11,7 +11,7 @@ from neardup import _core
 from neardup.search.candidates import Joined
 from neardup.search.pair_runs import unpack_pairs
 
-__all__ = ["KeyColumn", "Probing", "join_keys"]
+__all__ = ["KeyColumn", "Probing", "join_keys", "with_probes"]
 
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
@@ -51,7 +51,7 @@ def join_keys(
         if places is not None:
             keys = keys[places]
         if probing is not None:
-            places, keys, stored = _with_probes(probing, table, keys, places)
+            places, keys, stored = with_probes(probing, table, keys, places)
         near, ranks = then[0], order
         if places is not None:
             near, ranks = near[places], None if order is None else order[places]
@@ -74,7 +74,7 @@ def join_keys(
             progress(table)
 
 
-def _with_probes(
+def with_probes(
     probing: Probing, table: int, keys: NDArray[np.uint64], places: Rows | None
 ) -> tuple[Rows, NDArray[np.uint64], Flags]:
     """The keys of one table and the probes beside them, each once, by row: their rows, and which are stored keys."""

@@ -8,7 +8,7 @@ codes are collapsed first: pairs are of first rows, with the groups beside them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.fingerprints.printer import Printer
 from neardup.search.codes import WIDTHS, check_codes, check_radius, check_scheme, width_for
 from neardup.search.collapse import Batch, Groups, collapse
 from neardup.search.hamming.designs import Design
 from neardup.search.hamming.method import HammingMethod, join_design
-from neardup.search.interface import Candidates
+from neardup.search.interface import Candidates, Reach
 
 __all__ = ["Join", "PairsBetween", "PairsWithin"]
 
@@ -88,12 +89,12 @@ class Join(HammingMethod):
         check_radius(self.radius, bits)
         return check_codes(codes, bits)
 
-    def join_design(self, bits: int, rows: int) -> Design:
-        return self.design or join_design(bits, self.radius, rows)
+    def reach(self, fingerprint: Printer) -> Reach:
+        return replace(super().reach(fingerprint), joining=self.design)
 
     def masks(self, bits: int, rows: int) -> NDArray[np.uint64]:
         """The keys for this many rows of such codes, as the core takes them: uint64[tables, 2]."""
-        design = self.join_design(bits, rows)
+        design = self.design or join_design(bits, self.radius, rows)
         low = (1 << 64) - 1
         return np.array([(table.mask & low, table.mask >> 64) for table in design.tables], dtype=np.uint64)
 

@@ -16,19 +16,13 @@ from neardup.fingerprints.simhash import Simhash
 from neardup.search.candidates import Joined, best_first
 from neardup.search.codes import check_codes, check_radius
 from neardup.search.collapse import collapse
-from neardup.search.hamming.designs import Design, bphs, compact, covering, covering_sizes
+from neardup.search.hamming.designs import Design, bphs, covering, covering_sizes
 from neardup.search.interface import Candidates, Columns, Measure, Method, Reach, Shuffled, Task
 from neardup.search.pair_runs import pack_pairs
 
-__all__ = ["HammingMethod", "compact_design", "join_design"]
+__all__ = ["HammingMethod", "join_design"]
 
 SPREAD = 1000  # pairs spelled out for each group, or pair of groups, of equal codes
-
-
-def compact_design(bits: int, radius: int, tables: int | None = None) -> Design:
-    """Few tables over large parts of the code: two, or three from radius 6 on."""
-    usual = min(radius + 1, 2 if radius < 6 else 3)
-    return compact(bits, radius, usual if tables is None else tables)
 
 
 # Nanoseconds a code spends in each table, and with each other code of its bucket: the ratio alone matters
@@ -107,9 +101,7 @@ class HammingMethod(Method):
         return np.asarray(_core.distances_at(words, words, left, right) <= self.radius)
 
     def reach(self, fingerprint: Printer) -> Reach:
-        """An index searches as Compact does, unless the method has tables of its own."""
-        bits = _bits(fingerprint)
-        return Reach(bits, self.radius, compact_design(bits, self.radius))
+        return Reach(_bits(fingerprint), self.radius)
 
     def stored(self, prints: Codes, fingerprint: Printer) -> NDArray[np.uint64]:
         return check_codes(prints, _bits(fingerprint))
@@ -121,10 +113,6 @@ class HammingMethod(Method):
                 "on Spark search by Join, which finds all of them (or query stored codes with neardup.spark.queries)"
             )
         return Shuffled(alike=kept["codes"])
-
-    def join_design(self, bits: int, rows: int) -> Design:
-        """The tables by which so many codes are joined."""
-        return join_design(bits, self.radius, rows)
 
 
 def _bits(fingerprint: Printer) -> int:

@@ -14,7 +14,7 @@ All return precisely what a scan would, for the radius they are made for.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Literal, get_args
@@ -27,8 +27,8 @@ from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer
 from neardup.search.codes import check_radius, check_scheme, rows_and_words
-from neardup.search.hamming.designs import Design, bphs, covering, covering_sizes, manku
-from neardup.search.hamming.method import HammingMethod, compact_design
+from neardup.search.hamming.designs import Design, bphs, compact, covering, covering_sizes, manku
+from neardup.search.hamming.method import HammingMethod
 from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, Reach, check_mode
 from neardup.values.threads import check_threads
 
@@ -87,10 +87,7 @@ class TableMethod(HammingMethod, KeyMethod):
         """The keys and flips of each table."""
 
     def reach(self, fingerprint: Printer) -> Reach:
-        usual = super().reach(fingerprint)
-        if usual.bits != self.bits:
-            raise ConfigError(f"codes of {usual.bits} bits need a search with bits={usual.bits}")
-        return Reach(self.bits, self.radius, self.design)
+        return replace(super().reach(fingerprint), tables=self.design)
 
     def key_tables(self, prints: Codes) -> int:
         return len(self.design.tables)
@@ -286,4 +283,5 @@ class Compact(TableMethod):
     @cached_property
     def design(self) -> Design:
         """One table for each part; see neardup.search.hamming.designs.compact."""
-        return compact_design(self.bits, self.radius, self.tables)
+        usual = min(self.radius + 1, 2 if self.radius < 6 else 3)
+        return compact(self.bits, self.radius, usual if self.tables is None else self.tables)

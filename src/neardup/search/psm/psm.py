@@ -19,7 +19,7 @@ from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer
 from neardup.search.codes import check_radius, check_scheme, rows_and_words
 from neardup.search.hamming.method import HammingMethod
-from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, Reach, check_mode
+from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, check_mode
 from neardup.search.psm.margins import has_sizes, margin_sizes
 from neardup.search.psm.recall import Calibration, calibrate
 from neardup.search.psm.vosh import FlipModel, expected_costs, laplace_costs
@@ -114,7 +114,7 @@ class PSM(HammingMethod, KeyMethod):
             return _core.heap_flips(costs, header, self.radius, flips, threads)
         return _core.template_flips(costs, expected, self.radius, flips, threads)
 
-    def reach(self, fingerprint: Printer) -> Reach:
+    def check_live(self, fingerprint: Printer) -> None:
         raise ConfigError(
             "a live index says of near-duplicates that exactly one is new, so it has to find all of them, and PSM "
             "finds a share: give search=nd.Compact (the smallest), nd.Covering (the fastest) or nd.BPHS"
