@@ -21,7 +21,7 @@ from neardup.fingerprints.keyed import Keys, mix
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
 from neardup.search.candidates import Joined, alone
-from neardup.search.interface import Candidates, Columns, Keyed, KeyMethod, Measure, Task
+from neardup.search.interface import Candidates, Keyed, KeyMethod, Measure, PrintColumns, Task
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns
 from neardup.values.threads import check_threads
@@ -78,7 +78,7 @@ class Agree(KeyMethod):
     def kept_scheme(self, fingerprint: Printer) -> str:
         return f"places {fingerprint.places}"  # type: ignore[attr-defined]
 
-    def kept(self, prints: Keys | Sketches, threads: int = 1) -> Columns:
+    def kept(self, prints: Keys | Sketches, threads: int = 1) -> PrintColumns:
         """All places, 4 or 8 bytes each."""
         return {_NAMES[prints.MAIN]: prints.main}
 

@@ -33,7 +33,6 @@ from neardup.search.pair_runs import PairRuns
 
 __all__ = [
     "Candidates",
-    "Columns",
     "Hits",
     "Kept",
     "KeyMethod",
@@ -41,6 +40,7 @@ __all__ = [
     "Measure",
     "Method",
     "Mode",
+    "PrintColumns",
     "Reach",
     "Shuffled",
     "Task",
@@ -51,7 +51,7 @@ __all__ = [
 
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
-Columns = Mapping[str, NDArray[Any]]
+PrintColumns = Mapping[str, NDArray[Any]]
 """What a method keeps of documents: columns under names of its own, whose first axis are the rows."""
 
 
@@ -184,9 +184,9 @@ class Method(ABC):
         """What decides the kept columns besides the fingerprint's own scheme."""
         return "fingerprints"
 
-    def kept(self, prints: Any, threads: int = 1) -> Columns:
+    def kept(self, prints: Any, threads: int = 1) -> PrintColumns:
         """The columns of fingerprints that the search needs later."""
-        columns: Columns = prints.columns()
+        columns: PrintColumns = prints.columns()
         return columns
 
     def stored(self, prints: Any, fingerprint: Printer) -> NDArray[Any]:
@@ -227,7 +227,7 @@ class Method(ABC):
 
     # On a cluster.
 
-    def shuffled(self, kept: Columns) -> Shuffled:
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
         """What travels of documents, given what was kept. ConfigError if it cannot be a shuffle."""
         raise ConfigError(
             f"{type(self).__name__} has no keys: it is searched by the local pipeline alone; choose another search"
@@ -310,12 +310,12 @@ class KeyMethod(Method):
             axis=1,
         )
 
-    def shuffled(self, kept: Columns) -> Shuffled:
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
         return Shuffled(words=packed(kept))
 
 
-def packed(columns: Columns) -> NDArray[np.uint64]:
-    """Columns as words of 64 bits, row by row; see `unpacked`."""
+def packed(columns: PrintColumns) -> NDArray[np.uint64]:
+    """PrintColumns as words of 64 bits, row by row; see `unpacked`."""
     lines = [_bytes(column) for column in columns.values()]
     joined = np.concatenate(lines, axis=1)
     room = -joined.shape[1] % 8

@@ -21,8 +21,7 @@ from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
 from neardup.search.candidates import Columns, Joined, behind, best_first
 from neardup.search.collapse import Groups
-from neardup.search.interface import Columns as Kept
-from neardup.search.interface import Keyed, KeyMethod, Measure, Shuffled, Task
+from neardup.search.interface import Keyed, KeyMethod, Measure, PrintColumns, Shuffled, Task
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 from neardup.values.threads import check_threads
@@ -168,7 +167,7 @@ class LSH(KeyMethod):
     def kept_scheme(self, fingerprint: Printer) -> str:
         return f"bands {self.bands}x{self.rows}"
 
-    def kept(self, prints: Sketches, threads: int = 1) -> Kept:
+    def kept(self, prints: Sketches, threads: int = 1) -> PrintColumns:
         """Of a sketch only its band keys, 8 bytes each, and what is equal for equal sketches."""
         return {
             "keys": self.band_keys(prints, threads=threads),
@@ -199,7 +198,7 @@ class LSH(KeyMethod):
     def live_keys(self, prints: Sketches, threads: int = 1) -> NDArray[np.uint64]:
         return np.ascontiguousarray(self.band_keys(prints, threads=threads).T)
 
-    def shuffled(self, kept: Kept) -> Shuffled:
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
         """Only the keys travel: sketches that share one are candidates without a further look."""
         return Shuffled(kept["alike"], kept["keys"].T)
 

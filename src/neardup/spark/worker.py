@@ -20,7 +20,7 @@ from neardup.fingerprints.one_pass import read_texts
 from neardup.pipeline.fit import Prepared, needs_corpus
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import MemoryShard
-from neardup.search.interface import Columns, Method
+from neardup.search.interface import Method, PrintColumns
 from neardup.spark.pieces import MADE, Pieces, Recipe, Wanted, split_of
 
 __all__ = [
@@ -136,7 +136,7 @@ class Fingerprint:
         return _batch(shard.count, **columns)
 
 
-def _prints(method: Method, kept: Columns) -> dict[str, Any]:
+def _prints(method: Method, kept: PrintColumns) -> dict[str, Any]:
     """What travels of documents, as lists of numbers: `alike` is equal for equal fingerprints, `keys` are their keys or
     all of their fingerprints."""
     made = method.shuffled(kept)

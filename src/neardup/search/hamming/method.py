@@ -17,7 +17,7 @@ from neardup.search.candidates import Joined, best_first
 from neardup.search.codes import check_codes, check_radius
 from neardup.search.collapse import collapse
 from neardup.search.hamming.designs import Design, bphs, covering, covering_sizes
-from neardup.search.interface import Candidates, Columns, Measure, Method, Reach, Shuffled, Task
+from neardup.search.interface import Candidates, Measure, Method, PrintColumns, Reach, Shuffled, Task
 from neardup.search.pair_runs import pack_pairs
 
 __all__ = ["HammingMethod", "join_design"]
@@ -76,7 +76,7 @@ class HammingMethod(Method):
     def kept_scheme(self, fingerprint: Printer) -> str:
         return f"codes {_bits(fingerprint)}"
 
-    def kept(self, prints: Codes, threads: int = 1) -> Columns:
+    def kept(self, prints: Codes, threads: int = 1) -> PrintColumns:
         columns: dict[str, NDArray[Any]] = {"codes": prints.codes}
         if prints.ranks is not None:
             columns["ranks"] = prints.ranks
@@ -106,7 +106,7 @@ class HammingMethod(Method):
     def stored(self, prints: Codes, fingerprint: Printer) -> NDArray[np.uint64]:
         return check_codes(prints, _bits(fingerprint))
 
-    def shuffled(self, kept: Columns) -> Shuffled:
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
         if not self.finds_all:
             raise ConfigError(
                 f"{type(self).__name__} finds a part of the pairs, which depends on what is held together; "
