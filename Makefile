@@ -173,3 +173,11 @@ check-deploy: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/python -m pytest -q tests/deploy
 	promtool check config --syntax-only deploy/prometheus/prometheus.yml
 	promtool test rules deploy/prometheus/alerts.test.yml
+
+# Every compiler of this machine builds the core and passes the kernels' tests; and arm64, emulated.
+.PHONY: compilers arm64
+compilers: $(VENV)/.installed $(VENV)/.test
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON=$(BIN)/python sh tools/compilers.sh $(KERNELS)
+
+arm64: $(VENV)/.tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON=$(BIN)/python sh tools/arm64.sh $(KERNELS)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.leftovers import mark_children
 from support.scheduling import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401, hooks
 from support.skips import not_run, pytest_terminal_summary  # noqa: F401, the second is a hook
 
@@ -41,7 +42,9 @@ def cpu(request: pytest.FixtureRequest) -> Iterator[_core.Cpu]:
 
 @pytest.fixture(scope="session", autouse=True)
 def surroundings() -> Iterator[None]:
-    """What commands print depends on the terminal of whoever runs the tests: on a dumb one lines are short."""
+    """What commands print depends on the terminal of whoever runs the tests: on a dumb one lines are short. And
+    what tests start does not outlive them, even if they are killed."""
+    mark_children()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TERM", "xterm")
         for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):

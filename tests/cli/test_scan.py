@@ -152,7 +152,7 @@ def test_explain_goes_by_the_measure_of_the_scan(tmp_path):
 
 
 def test_a_closed_pipe_is_quiet(scanned):
-    shell = f"{sys.executable} -m neardup clusters {scanned[0]} --most 1000 --members 1000 | head -1"
+    shell = f"'{sys.executable}' -m neardup clusters '{scanned[0]}' --most 1000 --members 1000 | head -1"
     result = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=300)
     assert result.stderr == b"" and b"documents" in result.stdout
 

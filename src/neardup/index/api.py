@@ -177,11 +177,7 @@ class Index:
         if len(ids) != len(items) or (metas is not None and len(metas) != len(ids)):
             raise DataError(f"{len(ids)} ids for {len(items)} documents")
         texts = [None] * len(ids) if metas is None else [meta_text(meta or {}) for meta in metas]
-        size = self._store.batch
-        if size is None or len(ids) <= size:
-            return self._store.writer.put(ids, items, texts, ttl)
-        cuts = [slice(start, start + size) for start in range(0, len(ids), size)]
-        return Answers.joined([self._store.writer.put(ids[c], items.cut(c), texts[c], ttl) for c in cuts])
+        return self._store.writer.put(ids, items, texts, ttl)
 
     def seen_prints(
         self,

@@ -79,7 +79,6 @@ class Store(Protocol):
 
     path: Path | str
     recipe: Recipe
-    batch: int | None  # documents in one `put`; None if the store makes its own batches
 
     @property
     def matcher(self) -> Matcher: ...

@@ -23,7 +23,7 @@ from neardup.pipeline.shards import Prints, Shard
 from neardup.search.interface import Method
 from neardup.values.threads import check_threads
 
-__all__ = ["Learnt", "Prepared", "needs_corpus", "prepare", "template_lines"]
+__all__ = ["IDF_SAMPLE", "Learnt", "Prepared", "needs_corpus", "prepare", "template_lines"]
 
 Rows = NDArray[np.int64]
 
@@ -181,13 +181,13 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
 
 
 _BATCH_TOKENS = 1 << 22
-_IDF_SAMPLE = 1_000_000  # documents: word frequencies hardly change beyond
+IDF_SAMPLE = 1_000_000  # documents: word frequencies hardly change beyond
 
 
 def _sampled(rows: Rows) -> Rows:
-    if len(rows) <= _IDF_SAMPLE:
+    if len(rows) <= IDF_SAMPLE:
         return rows
-    return rows[np.linspace(0, len(rows) - 1, _IDF_SAMPLE).astype(np.int64)]
+    return rows[np.linspace(0, len(rows) - 1, IDF_SAMPLE).astype(np.int64)]
 
 
 def _frequencies(corpus: Corpus, rows: Rows, features: TextFeatures, threads: int) -> Frequencies:

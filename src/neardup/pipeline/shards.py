@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import FormatError
+from neardup.features.texts import utf8_list
 from neardup.storage.column_file import BLOCK, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
 
@@ -116,13 +117,10 @@ class Shard(Protocol):
 
 
 class MemoryShard:
-    """A shard held in memory: text i is the UTF-8 of `data` up to `ends[i]`."""
+    """A shard held in memory. Its texts are where their owner stores them: nothing is copied."""
 
-    def __init__(
-        self, columns: ShardColumns, data: NDArray[np.uint8], ends: Rows, prints: Prints | None = None
-    ) -> None:
-        self._columns, self._data, self._prints = columns, data, prints
-        self._begins, self._ends = np.concatenate([[0], ends[:-1]])[: len(ends)], ends
+    def __init__(self, columns: ShardColumns, texts: _core.Texts, prints: Prints | None = None) -> None:
+        self._columns, self._texts, self._prints = columns, texts, prints
         self.count = len(columns.ids)
         self.file_names, self.source_names = columns.file_names, columns.source_names
         self.failures = columns.failures
@@ -158,13 +156,10 @@ class MemoryShard:
         pass
 
     def text_bytes(self, rows: Rows) -> list[bytes]:
-        spans = zip(self._begins[rows].tolist(), self._ends[rows].tolist(), strict=True)
-        return [self._data[a:b].tobytes() for a, b in spans]
+        return utf8_list(self.texts(rows))
 
     def texts(self, rows: Rows) -> _core.Texts:
-        texts = _core.Texts()
-        texts.add_spans(self._data, self._begins[rows], self._ends[rows])
-        return texts
+        return self._texts.take(rows)
 
 
 def write_shard(

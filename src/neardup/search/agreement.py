@@ -20,7 +20,7 @@ from neardup.fingerprints.fingerprints import Sketches
 from neardup.fingerprints.keyed import Keys, mix
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import Joined, alone
+from neardup.search.candidates import CAP, Joined, alone
 from neardup.search.interface import Candidates, Keyed, KeyMethod, Measure, PrintColumns, Task
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns
@@ -42,7 +42,7 @@ class Agree(KeyMethod):
     """
 
     least: int | None = None
-    cap: int = 1000
+    cap: int = CAP
 
     takes = (Sketches, Keys)
 

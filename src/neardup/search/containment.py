@@ -25,7 +25,7 @@ from neardup.features.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import Joined, alone
+from neardup.search.candidates import CAP, Joined, alone
 from neardup.search.interface import Measure, Method, PrintColumns, Shuffled, Task
 from neardup.search.lsh import LSH
 from neardup.search.pair_runs import PairRuns, pack_pairs
@@ -78,7 +78,7 @@ class Inverted(Method):
     """
 
     probes: int | None = None
-    cap: int = 1000
+    cap: int = CAP
 
     takes = ()
 

@@ -26,7 +26,7 @@ from neardup.features.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.printer import Printer
 from neardup.search.answers import Candidates, Hits, Keyed, Mode, check_mode
-from neardup.search.candidates import Joined, alone
+from neardup.search.candidates import CAP, Joined, alone
 from neardup.search.hamming.designs import Design
 from neardup.search.key_join import KeyColumn, Probing, join_keys
 from neardup.search.pair_runs import PairRuns
@@ -156,7 +156,7 @@ class Method(ABC):
     @property
     def limit(self) -> int:
         """Of a bucket with more rows than this, not all pairs are looked at."""
-        return 1000
+        return CAP
 
     # How it fits the other parts of a config.
 

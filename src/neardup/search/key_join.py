@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
-from neardup.search.candidates import Joined
+from neardup.search.candidates import CAP, Joined
 from neardup.search.pair_runs import unpack_pairs
 
 __all__ = ["KeyColumn", "Probing", "join_keys", "with_probes"]
@@ -28,7 +28,7 @@ def join_keys(
     joined: Joined,
     *,
     rank: Rows | None = None,
-    cap: int = 1000,
+    cap: int = CAP,
     probing: Probing | None = None,
     check: Check | None = None,
     threads: int = 1,

@@ -19,7 +19,7 @@ from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Sketches
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import Columns, Joined, behind, best_first
+from neardup.search.candidates import CAP, SPREAD, Columns, Joined, behind, best_first
 from neardup.search.collapse import Groups
 from neardup.search.interface import Keyed, KeyMethod, Measure, PrintColumns, Shuffled, Task
 from neardup.search.key_join import KeyColumn, join_keys
@@ -83,8 +83,8 @@ class LSH(KeyMethod):
 
     bands: int
     rows: int
-    cap: int = 1000
-    spread: int = 1000
+    cap: int = CAP
+    spread: int = SPREAD
 
     takes = (Sketches,)
     keeps_keys = True

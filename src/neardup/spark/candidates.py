@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from neardup.compare.verify import Jaccard
 from neardup.features.features import Features
+from neardup.pipeline.rules import ShortRule
+from neardup.search.candidates import SPREAD
 from neardup.search.interface import KeyMethod, Shuffled
 from neardup.search.short_documents import ShortJoin
 from neardup.spark.documents import Documents
@@ -30,9 +31,6 @@ from neardup.spark.worker import SETS, feature_sets
 
 __all__ = ["Candidates"]
 
-_SPREAD = (
-    1000  # as in LSH and Near: pairs spelled out for each group, or pair of groups, of equal fingerprints
-)
 _KEYS = "table int, key bigint, row bigint, size bigint"
 
 
@@ -201,7 +199,7 @@ class Candidates:
         alike = self.folder.read("alike")
         groups = alike.groupBy("head", "many").agg(
             # Beyond the spread nobody asks for the members.
-            F.when(F.first("many") <= _SPREAD, F.sort_array(F.collect_list("row"))).alias("members")
+            F.when(F.first("many") <= SPREAD, F.sort_array(F.collect_list("row"))).alias("members")
         )
         sided = pairs
         for side in ("left", "right"):
@@ -212,7 +210,7 @@ class Candidates:
             sided = sided.join(group, side, "left").fillna(1, subset=[f"{side}_many"])
         behind = F.col("left_many") * F.col("right_many")
         sided = sided.withColumn("behind", behind)
-        small = (F.col("behind") > 1) & (F.col("behind") <= _SPREAD)
+        small = (F.col("behind") > 1) & (F.col("behind") <= SPREAD)
         spelled = (
             sided.where(small)
             .withColumn("a", F.explode(F.coalesce("left_members", F.array("left"))))
@@ -220,13 +218,13 @@ class Candidates:
             .select(F.least("a", "b").alias("left"), F.greatest("a", "b").alias("right"))
         )
         inner = F.col("many") * (F.col("many") - 1) / 2
-        few = groups.where(inner <= _SPREAD).select("members", F.explode("members").alias("a"))
+        few = groups.where(inner <= SPREAD).select("members", F.explode("members").alias("a"))
         inside = few.select("a", F.explode("members").alias("b")).where("a < b")
-        stars = alike.join(groups.where(inner > _SPREAD).select("head"), "head").where("row <> head")
+        stars = alike.join(groups.where(inner > SPREAD).select("head"), "head").where("row <> head")
         apart = stars.select(F.least("row", "head").alias("left"), F.greatest("row", "head").alias("right"))
         implied = 0
-        if self.alike()["largest"] ** 2 > _SPREAD:
-            unsaid = groups.where(inner > _SPREAD).select(
+        if self.alike()["largest"] ** 2 > SPREAD:
+            unsaid = groups.where(inner > SPREAD).select(
                 (inner - F.col("many") + 1).cast("long").alias("more")
             )
             beyond = sided.where(~small).select((F.col("behind") - 1).alias("more"))
@@ -237,33 +235,17 @@ class Candidates:
 
     # Short documents.
 
-    @property
-    def plain_features(self) -> bool:
-        """Whether a document has at most as many features as tokens were counted, and weights do not matter."""
-        made, measured = self.config.features, self.config.compared
-        return isinstance(self.config.verify, Jaccard) and (
-            (made.unit, made.normalize) == (measured.unit, measured.normalize)
-        )
-
     @cached_property
-    def short(self) -> tuple[int, int] | None:
-        """Tokens below which a document is short, and those below which it may be similar to a short one; None where
-        short documents have no path of their own."""
-        config, measured = self.config, self.config.compared
-        whole = measured.select is None and measured.common is None
-        if not config.short or not self.plain_features or not whole or self.method is None:
+    def short(self) -> ShortRule | None:
+        """The rule of short documents; None where they have no path of their own."""
+        rule = ShortRule.of(self.config)
+        if rule is None or self.method is None or self._out():
             return None
-        if self.documents.facts["shortest"] >= config.short or self._out():
-            return None
-        return config.short, self._join.largest + max(self.config.compared.width, 1)
+        return rule if self.documents.facts["shortest"] < rule.short else None
 
     def _out(self) -> bool:
         """Whether no document takes part."""
         return bool(self.documents.facts["out"] == self.documents.facts["documents"])
-
-    @property
-    def _join(self) -> ShortJoin:
-        return ShortJoin(self.config.verify.least, max(1, self.config.short - 1))
 
     def sets(self, rows: DataFrame) -> DataFrame:
         """The features of some rows (row, place): row, hashes, weights, language."""
@@ -277,7 +259,7 @@ class Candidates:
     def short_sets(self) -> Facts:
         """The features of all documents that are short or may be similar to a short one."""
         assert self.short is not None
-        most = self.short[1]
+        most = self.short.joined
 
         def make() -> DataFrame:
             return self.sets(self.units.where(F.col("tokens") < most).select("row", "place"))
@@ -287,7 +269,8 @@ class Candidates:
     def short_pairs(self) -> Facts:
         """The exact join of short documents: every pair whose sets can be similar enough."""
         self.short_sets()
-        join = self._join
+        assert self.short is not None
+        join = self.short.join
         fit = Fit(join.least, join.most)
         entries = self._short_entries(join)
 

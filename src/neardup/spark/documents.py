@@ -16,9 +16,10 @@ from pyspark.sql import functions as F
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
 from neardup.features.weights import Frequencies
-from neardup.pipeline.fit import needs_corpus
+from neardup.pipeline.fit import IDF_SAMPLE, needs_corpus
+from neardup.pipeline.rules import check_prune
 from neardup.spark.inputs import Files, Frame, Input
-from neardup.spark.pieces import Wanted
+from neardup.spark.pieces import Wanted, begins_of
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.worker import (
     FREQUENCIES,
@@ -36,7 +37,6 @@ __all__ = ["Documents", "check_config", "partitions_for"]
 
 _PART = 64 << 20  # bytes of text whose fingerprints and features are in one part of a shuffle
 _BITS = 16  # places to a block of a bitmap: 8 KB of bits
-_SAMPLE = 1_000_000  # documents that weights are learnt from, as in `prepare`
 _ORDER = "part int, inside bigint, place bigint"
 
 
@@ -46,6 +46,7 @@ def check_config(config: Config) -> None:
         raise ConfigError(
             "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
         )
+    check_prune(config)
     if (method := config.method) is not None:
         method.shuffled(method.kept(config.prints.blank))  # some say here that they cannot be a shuffle
 
@@ -122,9 +123,7 @@ class Documents:
     @cached_property
     def begins(self) -> dict[tuple[int, int], int]:
         """The place at which each piece begins."""
-        pieces = self.facts["pieces"]
-        ends = np.cumsum([0, *(lines for _, _, lines in pieces)]).tolist()
-        return {(file, start): at for (file, start, _), at in zip(pieces, ends, strict=False)}
+        return begins_of(self.facts["pieces"])
 
     @property
     def places(self) -> int:
@@ -184,7 +183,7 @@ class Documents:
         rank = F.struct(self._preference().alias("pref"), self._by().alias("by"), F.col("row"))
         return rows.withColumn("rank", rank).select(
             "row", "place", "id", "file", "line", "d0", "d1", "out", "empty", "filtered", "tokens", "size",
-            "source", "rank", "alike", "keys",
+            "source", "score", "rank", "alike", "keys",
         )  # fmt: skip
 
     def _by(self) -> Column:
@@ -291,7 +290,7 @@ class Documents:
 
         def told(rows: DataFrame) -> Facts:
             taking_part = self.facts["documents"] - self.facts["out"]
-            return {"documents": min(_SAMPLE, taking_part), "features": rows.count()}
+            return {"documents": min(IDF_SAMPLE, taking_part), "features": rows.count()}
 
         facts = self.folder.stage("frequencies", make, told)
         table = self.folder.read("frequencies").toArrow()
@@ -308,10 +307,10 @@ class Documents:
         taking = rows.where(~F.col("empty") & (F.col("filtered") == 0)).select("place")
         taking = self._with_rows(taking)
         count = self.facts["documents"] - self.facts["out"]
-        if count <= _SAMPLE:
+        if count <= IDF_SAMPLE:
             return taking.select("place")
         # The very documents that the local pipeline takes: evenly spaced among those that take part.
-        chosen = np.linspace(0, count - 1, _SAMPLE).astype(np.int64)
+        chosen = np.linspace(0, count - 1, IDF_SAMPLE).astype(np.int64)
         ordered = np.sort(taking.select("row").toArrow().column("row").to_numpy())
         sampled = self.session.createDataFrame(pa.table({"row": ordered[chosen]}))
         return taking.join(F.broadcast(sampled), "row").select("place")

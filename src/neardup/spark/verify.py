@@ -23,6 +23,7 @@ from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.errors import DataError
 from neardup.features.features import Features
+from neardup.pipeline.rules import ShortRule
 from neardup.spark.packed import binary, flat, part_of
 from neardup.spark.storage import Facts
 
@@ -104,11 +105,11 @@ class _Placed:
 @dataclass(frozen=True)
 class Check:
     """Pairs to those that are similar enough. Rows come sorted by (cell, kind, row): of each cell its feature sets,
-    then its pairs, with the rows that a row met in `hashes`. `short` are the tokens below which a document is short,
-    and those below which the exact join of short ones took it in (0: there was none)."""
+    then its pairs, with the rows that a row met in `hashes`. `short` is the rule of short documents, if their exact
+    join was done."""
 
     config: Config
-    short: tuple[int, int]
+    short: ShortRule | None
     exactly: bool = False  # pairs of the exact join itself
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -171,10 +172,9 @@ class Check:
     def _meeting(self, table: pa.Table, sets: Longs, left: Longs, right: Longs) -> tuple[Longs, Longs]:
         """The pairs that the config lets meet, and that no exact join has looked at."""
         filters = self.config.filters
-        if self.short[0] and not self.exactly:
+        if self.short is not None and not self.exactly:
             tokens = _numbers(table, "tokens")[sets]
-            short, joined = tokens < self.short[0], tokens < self.short[1]
-            fresh = ~(joined[left] & joined[right] & (short[left] | short[right]))
+            fresh = ~self.short.covers(tokens[left], tokens[right])
             left, right = left[fresh], right[fresh]
         if filters.length:
             tokens = _numbers(table, "tokens")[sets]

@@ -15,25 +15,31 @@ from neardup.compare.verify import Cosine
 from neardup.config.config import Config
 from neardup.config.filters import languages_of
 from neardup.features.features import Features
-from neardup.features.texts import as_texts
+from neardup.features.texts import as_texts, utf8_list
 from neardup.fingerprints.one_pass import read_texts
 from neardup.pipeline.fit import Prepared, needs_corpus
+from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import MemoryShard
 from neardup.search.interface import Method, PrintColumns
 from neardup.spark.pieces import MADE, Pieces, Recipe, Wanted, split_of
 
 __all__ = [
+    "DIGESTS",
     "FREQUENCIES",
     "PRINTS",
     "READ",
     "SETS",
+    "TEXTS",
     "Fingerprint",
     "Texts",
     "count_features",
+    "digests_of",
     "feature_sets",
     "fingerprints",
+    "prepared_with",
     "read_type",
+    "texts_of",
 ]
 
 DOCUMENT, REJECT, PIECE = 0, 1, 2
@@ -45,6 +51,8 @@ READ = (
 PRINTS = "place bigint, alike array<bigint>, keys array<bigint>"
 SETS = "place bigint, hashes binary, weights binary, language string"
 FREQUENCIES = "hash bigint, count bigint"
+TEXTS = "place bigint, text binary"
+DIGESTS = "place bigint, d0 bigint, d1 bigint"
 
 _LONGS = pa.list_(pa.int64())
 read_type = pa.schema(
@@ -95,7 +103,7 @@ class Fingerprint:
         for shard in sharder.stream(pieces.incoming(batches)):
             assert isinstance(shard, MemoryShard)
             yield self._rows(shard, config)
-            if told := pieces.rejects() + [(f, row, "HTML", why, "") for f, row, why in shard.failures]:
+            if told := pieces.rejects() + _failed(shard):
                 yield _rejected(told)
         if told := pieces.rejects():
             yield _rejected(told)
@@ -134,6 +142,10 @@ class Fingerprint:
         if self.texts:
             columns["text"] = [text.decode("utf-8", "replace") for text in shard.text_bytes(rows)]
         return _batch(shard.count, **columns)
+
+
+def _failed(shard: MemoryShard) -> list[tuple[str, int | None, str, str, str]]:
+    return [(f, row, f"HTML: {why.partition(':')[0]}", why, "") for f, row, why in shard.failures]
 
 
 def _prints(method: Method, kept: PrintColumns) -> dict[str, Any]:
@@ -248,6 +260,26 @@ def feature_sets(config: Config, learnt: Any, languages: bool) -> Callable[[Text
             found = prepared.compared.extract(column)
             names = languages_of(_bytes(held)) if languages else None
             yield _sets(places, found, weighted, names)
+
+    return work
+
+
+def texts_of(texts: Texts) -> Batches:
+    """The texts themselves."""
+    for places, column, _ in texts:
+        yield pa.record_batch([pa.array(places), pa.array(utf8_list(column), pa.binary())], ["place", "text"])
+
+
+def digests_of(config: Config) -> Callable[[Texts], Batches]:
+    """Digests of the words with their digits, where the config folds them."""
+
+    def work(texts: Texts) -> Batches:
+        features = features_with_digits(config)
+        assert features is not None
+        for places, column, _ in texts:
+            found = np.ascontiguousarray(read_texts(column, features, None).digests).view(np.int64)
+            columns = [pa.array(places), pa.array(found[:, 0]), pa.array(found[:, 1])]
+            yield pa.record_batch(columns, ["place", "d0", "d1"])
 
     return work
 

@@ -2,7 +2,8 @@
 
 A zeroed page of the tree makes everything below it unreachable for SQL, though the leaves that hold the documents are
 whole. They say themselves what they are (https://www.sqlite.org/fileformat2.html), so they are found by looking at each
-page. Sizes and places are checked before they are used: a page may hold anything.
+page. Sizes and places are checked before they are used: a page may hold anything. docs/decisions/0044-recovery.md says
+why SQLite's own recovery is not used.
 """
 
 from __future__ import annotations

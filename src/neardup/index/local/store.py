@@ -31,8 +31,6 @@ AT_ONCE = 1000
 class LocalStore:
     """One process writes, any number read; the methods are those of Store."""
 
-    batch: int | None = 1024
-
     def __init__(self, path: str | PathLike[str], opening: Opening) -> None:
         folder = Path(path)
         self.path: Path | str = folder

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.index.answers import Answers
-from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.inputs import batches, check_ids, lasting
 from neardup.index.local.session import Session
 from neardup.index.local.transaction import Incoming
 from neardup.index.match import Items
 
 __all__ = ["LocalWriter"]
 
-REMOVED_AT_ONCE = 10_000
+AT_ONCE, REMOVED_AT_ONCE = 1024, 10_000
 NEVER = 2**62
 Rows = NDArray[np.int64]
 
@@ -41,25 +41,19 @@ class LocalWriter:
     def put(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
     ) -> Answers:
-        """Documents in transactions; one ends before an id that it has already."""
+        """Documents in transactions of 1,024; one ends before an id that it has already."""
         self._session.check_writable()
         check_ids(ids)
-        life = self._ttl if ttl is None else lasting(ttl)
-        with self._session.writer:
-            now = int(time.time() * 1000)
-            self._sweep(now)
-            expires = None if life is None else now + life
-            if expires is not None:
-                self.next_expiry = min(self.next_expiry, expires)
-            parts, start = [], 0
-            while start < len(ids):
-                stop = distinct_until(ids, start)
-                part = items if stop - start == len(ids) else items.cut(slice(start, stop))
-                seed = self._session.recipe.seed.value
-                parts.append(
-                    self._together(Incoming.of(ids[start:stop], part, metas[start:stop], now, expires, seed))
-                )
-                start = stop
+        life, seed, parts = self._ttl if ttl is None else lasting(ttl), self._session.recipe.seed.value, []
+        for part in batches(ids, AT_ONCE):
+            with self._session.writer:
+                now = int(time.time() * 1000)
+                self._sweep(now)
+                expires = None if life is None else now + life
+                if expires is not None:
+                    self.next_expiry = min(self.next_expiry, expires)
+                some = items if part.stop - part.start == len(ids) else items.cut(part)
+                parts.append(self._together(Incoming.of(ids[part], some, metas[part], now, expires, seed)))
         return Answers.joined(parts)
 
     def _together(self, incoming: Incoming) -> Answers:

@@ -39,8 +39,6 @@ class RedisStore:
     Durability is the server's; docs/shared-index.md says what can be lost.
     """
 
-    batch: int | None = None
-
     def __init__(self, address: str, opening: Opening) -> None:
         where = Address.of(address)
         if opening.durability != "normal":

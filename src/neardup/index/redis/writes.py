@@ -6,7 +6,7 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import FormatError, NeardupError
 from neardup.index.answers import Answers
-from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.inputs import batches, check_ids, lasting
 from neardup.index.interface import read_only
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.conflicts import Case, Settling
@@ -67,10 +67,12 @@ class RedisWriter:
         parts: list[Answers] = []
         with self._lock, ThreadPoolExecutor(1, "settle") as other:
             under_way: Future[Answers] | None = None
-            for first, last in _batches(ids):
-                part = items if last - first == len(ids) else items.take(np.arange(first, last))
-                case, old = self._begun(ids[first:last], part, metas[first:last], times[first:last])
-                if last - first == len(ids):
+            for part in batches(ids, AT_ONCE):
+                whole = part.stop - part.start == len(ids)
+                case, old = self._begun(
+                    ids[part], items if whole else items.cut(part), metas[part], times[part]
+                )
+                if whole:
                     return self._settled(case, old)
                 # While one batch is settled the next is written, and asks the tables. It is settled after those before
                 # it, and asks again if they put anything alike into the tables meanwhile.
@@ -378,16 +380,6 @@ class RedisWriter:
     def _counting(self, **by: int) -> list[Command]:
         meta = self._layout.meta
         return [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
-
-
-def _batches(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """From where to where batches go, as in a local index: every 1,024 documents, and before an id that comes again."""
-    for start in range(0, len(ids), AT_ONCE):
-        part, first = ids[start : start + AT_ONCE], 0
-        while first < len(part):
-            last = distinct_until(part, first)
-            yield start + first, start + last
-            first = last
 
 
 def _parts(rows: Sequence[int], size: int) -> list[Sequence[int]]:

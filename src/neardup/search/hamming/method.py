@@ -13,7 +13,7 @@ from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer
 from neardup.fingerprints.simhash import Simhash
-from neardup.search.candidates import Joined, best_first
+from neardup.search.candidates import SPREAD, Joined, best_first
 from neardup.search.codes import check_codes, check_radius
 from neardup.search.collapse import collapse
 from neardup.search.hamming.designs import Design, bphs, covering, covering_sizes
@@ -21,8 +21,6 @@ from neardup.search.interface import Candidates, Measure, Method, PrintColumns, 
 from neardup.search.pair_runs import pack_pairs
 
 __all__ = ["HammingMethod", "join_design"]
-
-SPREAD = 1000  # pairs spelled out for each group, or pair of groups, of equal codes
 
 
 # Nanoseconds a code spends in each table, and with each other code of its bucket: the ratio alone matters
