@@ -266,14 +266,9 @@ class _Run:
             raise ConfigError(
                 "weights learnt from a corpus fit that corpus: name the reference corpus itself"
             )
-        from neardup.pipeline.methods import method_of
-
-        method = method_of(self.config)
-        scheme = f"{method.scheme if method is not None else ''} | {prepared.scheme}"
-        theirs = method_of(other.config)
-        if needs_corpus(other.config) or scheme != (
-            f"{theirs.scheme if theirs is not None else ''} | {other.manifest['scheme']}"
-        ):
+        method = self.config.method
+        scheme = f"{_kept(self.config)} | {prepared.scheme}"
+        if needs_corpus(other.config) or scheme != f"{_kept(other.config)} | {other.manifest['scheme']}":
             raise ConfigError(
                 f"{place}: was scanned with other features or fingerprints; use its settings (method, width, floor, "
                 f"recall), or name the corpus itself\n  there: {other.manifest['scheme']}\n  here:  {prepared.scheme}"
@@ -286,6 +281,12 @@ class _Run:
                 shard.attach(folder / f"{number:05}.prints", scheme)
             shards.append(shard)
         return shards
+
+
+def _kept(config: Config) -> str:
+    """What decides the columns that the config's method keeps, besides the fingerprints' own scheme."""
+    method = config.method
+    return "" if method is None else method.kept_scheme(config.prints)
 
 
 def _read_json(path: Path) -> Any:

@@ -175,7 +175,7 @@ class FindingsOfRun:
             return 0
         later = np.flatnonzero(first != np.arange(len(first)))
         wanted = np.unique(np.concatenate([later, first[later]]))
-        made = self.documents.texts(digests_of(self.documents.plain), DIGESTS, self._at(wanted)).toArrow()
+        made = self.documents.texts(digests_of(self.documents.config), DIGESTS, self._at(wanted)).toArrow()
         known = np.empty((len(first), 2), np.int64)
         known[self._rows(_numbers(made, "place"))] = np.stack(
             [_numbers(made, "d0"), _numbers(made, "d1")], axis=1

@@ -192,7 +192,7 @@ class Stages:
             sets = self._candidates.sets(rows)
         # Features are many times larger than what tells where they go, so that is sent around while it fits.
         ends = F.broadcast(ends) if ends.count() <= _BROADCAST else ends
-        check = Check(self.documents.plain, short, exactly)
+        check = Check(self.config, short, exactly)
         return verified(pairs, sets, ends, cells, check, self.documents.partitions)
 
     def _verified(self) -> Facts:

@@ -51,7 +51,7 @@ class Documents:
     def __init__(self, connection: Connection, layout: Layout, recipe: Recipe) -> None:
         self.connection, self.layout, self.recipe = connection, layout, recipe
         self._seed = recipe.seed.value.to_bytes(8, "little")
-        self.apart = recipe.kind == "sketches"  # fingerprints of hundreds of bytes are with the contents
+        self.apart = not recipe.method.whole_keys  # fingerprints of hundreds of bytes are with the contents
         self.texts = recipe.contents == "text"
         self._width, self._name = recipe.width, layout.name.encode()
 
