@@ -165,10 +165,12 @@ class Stream:
         """About the next `size` bytes, fewer at the end, which stay to be read, in the pieces they were read in. For
         who has read nothing yet, and goes on to read at least `piece` bytes at a time."""
         ahead: list[bytes] = []
-        while sum(map(len, ahead)) < size and (data := self.read(piece)):
+        head = b""
+        while len(head) < size and (data := self.read(piece)):
             ahead.append(data)
+            head += data[:size]
         self._ahead = ahead
-        return b"".join(ahead)
+        return head
 
     @property
     def direct(self) -> bool:

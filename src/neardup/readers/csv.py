@@ -20,7 +20,7 @@ __all__ = ["DELIMITERS", "open_delimited"]
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 _MOST_FIELDS = 1 << 20
-_SAMPLE = 1 << 17
+_SAMPLE = 1 << 16
 
 
 class _TooLong(Exception):

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 __all__ = ["Dialect", "sniff"]
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t,;|"}
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
 _ROWS = 200
+_UNKNOWN = 0.5  # how well a dialect fits of which only the header is seen
 _BETTER = 0.02  # by how much less usual a way to write must fit better
 
 
@@ -48,33 +49,39 @@ class Dialect:
 
 
 def sniff(sample: str, format: str, delimiter: str | None, whole: bool) -> Dialect:
-    """The dialect in which most lines of a sample are of rows as wide as the header. `whole` says that the sample is all
-    there is; otherwise its last row may be cut off."""
+    """The dialect in which most lines of a sample are of rows as wide as the header; of those that fit alike, the most
+    usual one. `whole` says that the sample is all there is; otherwise its last row may be cut off."""
     delimiters = delimiter or _DELIMITERS[format]
     best, most = Dialect(delimiters[0]), 0.0
-    for sign in delimiters:
-        for dialect in (
-            Dialect(sign),
-            Dialect(sign, escaped=True),
-            Dialect(sign, quote="'"),
-            Dialect(sign, quoted=False),
-        ):
+    for style in _styles(sample):
+        for sign in delimiters:
+            dialect = replace(style, delimiter=sign)
             fit = _fit(sample, dialect, whole, wide=delimiter is None)
-            # Of ways that fit alike, the usual one: the first.
             if fit > most + (_BETTER if most else 0.0):
                 best, most = dialect, fit
+        if most > 1 - _BETTER:
+            break
     return best
 
 
+def _styles(sample: str) -> list[Dialect]:
+    """Ways to quote, the likeliest first."""
+    usual, escaped = Dialect(","), Dialect(",", escaped=True)
+    first = [escaped, usual] if sample.count('\\"') > sample.count('""') else [usual]
+    return [*first, Dialect(",", quote="'"), Dialect(",", quoted=False)]
+
+
 def _fit(sample: str, dialect: Dialect, whole: bool, wide: bool) -> float:
-    """The share of lines that are of rows as wide as the header, 0 for a header of one column."""
+    """The share of lines that are of rows as wide as the header; 0 for a header of one column."""
     reader = csv.reader(io.StringIO(sample, newline="\n"), **dialect.settings)  # type: ignore[arg-type]
-    rows: list[tuple[int, int]] = []  # lines and fields of each
+    rows: list[tuple[int, int]] = []  # lines and fields of each, -1 where quotes were taken for text
+    usual = dialect.quoted and dialect.quote == '"'
     last = 0
     before = csv.field_size_limit(len(sample) + 1)
     try:
         for row in reader:
-            rows.append((reader.line_num - last, len(row)))
+            stray = not usual and any(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in row)
+            rows.append((reader.line_num - last, -1 if stray else len(row)))
             last = reader.line_num
             if len(rows) > _ROWS:
                 break
@@ -84,8 +91,9 @@ def _fit(sample: str, dialect: Dialect, whole: bool, wide: bool) -> float:
         csv.field_size_limit(before)
     if not rows or (wide and rows[0][1] < 2):
         return 0.0
-    total = sum(many for many, _ in rows)
-    if not whole and len(rows) > 1 and len(rows) <= _ROWS:
-        total -= rows.pop()[0] if rows[-1][0] * 2 < total else 0  # cut off, unless it took in all the rest
+    if not whole and len(rows) <= _ROWS:
+        rows.pop()  # it may be cut off
+        if len(rows) < 2:
+            return _UNKNOWN
     good = sum(many for many, fields in rows if fields in (rows[0][1], 0))
-    return good / max(1, total)
+    return good / sum(many for many, _ in rows)
