@@ -217,7 +217,11 @@ def test_standard_library_reads_json_alike(tmp_path, monkeypatch):
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     with_msgspec = everything(tmp_path / "a.jsonl")
-    assert [(d.id, d.text) for d in with_msgspec[2:]] == [("a.jsonl:9", "made"), ("null", ""), ("number", "5")]
+    assert [(d.id, d.text) for d in with_msgspec[2:]] == [
+        ("a.jsonl:9", "made"),
+        ("null", ""),
+        ("number", "5"),
+    ]
     assert [d.id for d in with_msgspec[:2]] == ["123456789012345678901234567890", "9007199254740993"]
     monkeypatch.setitem(sys.modules, "msgspec", None)
     reader = nd.read(tmp_path / "a.jsonl")

@@ -166,9 +166,14 @@ def test_csv_survives_huge_fields_open_quotes_and_bad_rows(tmp_path):
 
 
 def test_an_open_quote_does_not_swallow_the_file(tmp_path):
-    (tmp_path / "a.csv").write_text('id,text\n1,"open\n' + "x,y\n" * 100_000 + "2,two\n")
+    rest = '1,"open\n' + "x,y\n" * 100_000 + "2,two\n"
+    (tmp_path / "a.csv").write_text("id,text\n" + '0,"quoted, as usual"\n' * 9_000 + rest)
     texts, counts = outcome(tmp_path / "a.csv", limits=SMALL)
     assert texts[-1] == "two" and counts == {"too large": 1}
+    # Where no row is quoted, a quote is a character.
+    (tmp_path / "a.csv").write_text("id,text\n" + rest)
+    texts, counts = outcome(tmp_path / "a.csv", limits=SMALL)
+    assert texts[0] == '"open' and len(texts) == 100_002 and counts == {}
 
 
 def test_a_line_of_commas_is_not_split(tmp_path):

@@ -246,7 +246,7 @@ def test_the_layout_of_the_file_before(tmp_path):
         (tmp_path / "in" / f"{name}.jsonl").write_bytes(lines)
     found, rejects = agree(tmp_path / "in")
     assert [d[3] for d in found] == ["x", "", "y"] and len(rejects) == 4
-    (tmp_path / "in" / "a.jsonl").write_bytes(b'{"text": null}\n')
+    (tmp_path / "in" / "a.jsonl").write_bytes(b'{"one": 1, "two": 2}\n')
     assert "which column is the text" in agree(tmp_path / "in")
 
 

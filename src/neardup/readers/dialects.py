@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from dataclasses import dataclass, replace
 
 __all__ = ["Dialect", "sniff"]
@@ -16,6 +17,7 @@ __all__ = ["Dialect", "sniff"]
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t,;|"}
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
 _ROWS = 200
+_SINGLE = re.compile(r"'[,;|\t\r\n]")
 _UNKNOWN = 0.5  # how well a dialect fits of which only the header is seen
 _BETTER = 0.02  # by how much less usual a way to write must fit better
 
@@ -68,7 +70,8 @@ def _styles(sample: str) -> list[Dialect]:
     """Ways to quote, the likeliest first."""
     usual, escaped = Dialect(","), Dialect(",", escaped=True)
     first = [escaped, usual] if sample.count('\\"') > sample.count('""') else [usual]
-    return [*first, Dialect(",", quote="'"), Dialect(",", quoted=False)]
+    single = [Dialect(",", quote="'")] if len(_SINGLE.findall(sample, 0, 1 << 14)) > 2 else []
+    return [*first, *single, Dialect(",", quoted=False)]
 
 
 def _fit(sample: str, dialect: Dialect, whole: bool, wide: bool) -> float:

@@ -55,7 +55,10 @@ class Values:
         self._parts: list[bytes] = []  # of the value that is being read, as far as it was in earlier pieces
         self._held, self._whole = 0, True
         self._start: int | None = None  # where it begins, or goes on, in this piece
-        self._depth, self._top = 0, False  # brackets open within the value, and whether an array is open around it
+        self._depth, self._top = (
+            0,
+            False,
+        )  # brackets open within the value, and whether an array is open around it
         self._in_string, self._in_plain = False, False
         self._number = 0
         self.unclosed = False

@@ -371,9 +371,7 @@ def _text_columns(text: str | Sequence[str] | None) -> Text:
         return text
     names = tuple(text)
     if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
-        raise ConfigError(
-            f"text is the name of a column, or a list of different names, not {list(names)!r}"
-        )
+        raise ConfigError(f"text is the name of a column, or a list of different names, not {list(names)!r}")
     return names if len(names) > 1 else names[0]
 
 
