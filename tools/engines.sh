@@ -15,4 +15,4 @@ if command -v apt-get >/dev/null && [ "$(id -u)" = 0 ]; then
         exit 0
     fi
 fi
-echo "not installed:$missing; the tests that need them are skipped" >&2
+echo "neardup: the tests that need$missing are skipped. To run them, install those (Debian and Ubuntu: apt install$missing)." >&2

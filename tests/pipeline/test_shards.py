@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import FormatError, NeardupError
@@ -52,7 +53,7 @@ documents = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=budget(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents, st.randoms(use_true_random=False))
 def test_what_is_written_is_read(tmp_path, documents, random):
     ids, texts = [d[0] for d in documents], [d[1] for d in documents]

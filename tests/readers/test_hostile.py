@@ -14,6 +14,7 @@ import pytest
 import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 from neardup.readers.compression import Stream
@@ -230,7 +231,7 @@ def test_pages_in_unknown_or_wrong_encodings(tmp_path):
     assert outcome(tmp_path) == (["no charset é"], {"invalid encoding": 3})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(st.binary(max_size=400), st.integers(1, 40))
 def test_lines_are_those_of_split(data, limit):
     stream = Stream(io.BytesIO(b"x" + data), nd.readers.Limits())  # never a mark or a compression
@@ -244,7 +245,7 @@ def test_lines_are_those_of_split(data, limit):
         assert line == want if whole else want.startswith(line)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(
     st.binary(max_size=300),
     st.sampled_from(["jsonl", "csv", "tsv", "text", "html", "parquet", "arrow", "warc", "mbox"]),

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 from neardup import _core
@@ -134,7 +135,7 @@ def test_probes_are_as_few_as_the_recall_lets_them_be():
         nd.search.Inverted(0)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=budget(25))
 @given(st.data())
 def test_dedup_by_containment_finds_what_brute_force_finds(data):
     """Documents so short that as many probes as recall asks for leave no room to miss."""

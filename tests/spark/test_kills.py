@@ -41,7 +41,7 @@ def wait(folder, name, batches):
     daemon = os.getppid()
     executor = Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()[1]
     Path(folder, f"{name}.{executor}.here").touch()
-    end = time.monotonic() + 120
+    end = time.monotonic() + 900
     while not Path(folder, f"{name}.go").exists():
         if time.monotonic() > end:
             raise TimeoutError(name)
@@ -91,7 +91,7 @@ def waiting_in(folder: Path, stage: str, driver: Driver, cluster: Cluster) -> li
         here = [int(path.name.split(".")[-2]) for path in folder.glob(f"{stage}.*.here")]
         return [pid for pid in here if pid in cluster.executors()] or None
 
-    return wait_for(found, f"a task of {stage}", seconds=120)
+    return wait_for(found, f"a task of {stage}", seconds=900)
 
 
 def answer(driver: Driver) -> list[list[Any]]:

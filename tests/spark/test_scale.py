@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 from support.spark_runs import assert_same, write_jsonl
 
 import neardup as nd
@@ -69,7 +70,7 @@ def pairs_met(batches):
     return sorted({pair for left, right in sides for pair in zip(left.tolist(), right.tolist(), strict=True)})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=60),
     st.integers(1, 6), st.sampled_from([1, 3, 1000]), st.booleans(),
@@ -95,7 +96,7 @@ def test_rows_meet_on_keys(keys, parts, cap, tight):
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(
     st.sets(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=80), st.integers(1, 5),
     st.integers(0, 20),

@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import cut_options, keep_of
+from neardup.cli.options import cut_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.settings import keep_of
 from neardup.values.wording import counted
 
 __all__ = ["apply", "show_alarms"]

@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import cut_options, keep_of
+from neardup.cli.options import cut_options
+from neardup.cli.settings import keep_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["clusters"]

@@ -7,7 +7,8 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_of, config_options
+from neardup.cli.options import config_options
+from neardup.cli.settings import config_of
 
 __all__ = ["config"]
 

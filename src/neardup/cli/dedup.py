@@ -11,9 +11,10 @@ from typing import Any
 import click
 
 from neardup.cli.apply import show_alarms
-from neardup.cli.options import config_of, config_options, reading_options, running_options
+from neardup.cli.options import config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
 from neardup.cli.scan import show_summary
+from neardup.cli.settings import config_of
 from neardup.values.wording import counted
 
 __all__ = ["dedup"]

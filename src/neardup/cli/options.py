@@ -1,16 +1,13 @@
-"""Options that several commands share, and the Config they make."""
+"""Options that several commands share. `cli/settings.py` makes a Config of them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
 
-import neardup as nd
-
-__all__ = ["config_of", "config_options", "cut_options", "keep_of", "reading_options", "running_options"]
+__all__ = ["config_options", "cut_options", "reading_options", "running_options"]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = "jsonl, csv, tsv, parquet, arrow, text, html, warc or mbox"
@@ -130,103 +127,3 @@ config_options = _all_of((*_CONFIG, *_KEEP))
 cut_options = _all_of(_KEEP)
 reading_options = _all_of(_READING)
 running_options = _all_of(_RUNNING)
-
-
-def config_of(given: dict[str, Any]) -> nd.Config:
-    """The config of a file, or the method's, with every option that was given in the place of its setting."""
-    if sum(bool(given.get(name)) for name in ("config", "preset", "method")) > 1 and given.get("preset"):
-        raise click.UsageError("--preset stands for a whole config: leave --config and --method out")
-    base = nd.Config.load(given["config"]) if given.get("config") else None
-    if given.get("preset"):
-        base = nd.preset(given["preset"])
-    method, radius = given.get("method"), given.get("radius")
-    if given.get("search") and method not in (None, "simhash", "bits"):
-        raise click.UsageError(f"--search is for codes, of simhash or bits; {method} has none")
-    # A search of codes makes simhashes where nothing else is named, and they have a radius.
-    own = None if given.get("search") and method is None else radius
-    config = base if base is not None and method is None else nd.Config.of(method or "minhash", radius=own)
-    if radius is not None and config.search is None and isinstance(config.prints, nd.Simhash | nd.BitMinHash):
-        config = replace(config, search=config.hamming)
-    if radius is not None and config.search is not None and hasattr(config.search, "radius"):
-        config = replace(config, search=replace(config.search, radius=radius))
-    if given.get("search"):
-        chosen = nd.Config.from_plain(
-            {"fingerprint": {"kind": "simhash"}, "search": {"kind": given["search"]}}, "--search"
-        ).search
-        assert chosen is not None
-        near = config.search if config.search is not None and hasattr(config.search, "radius") else None
-        wide = near.radius if near is not None else 3 if radius is None else radius
-        chosen = replace(chosen, radius=wide)  # type: ignore[arg-type]
-        margins: Any = "ranks" if given["search"] == "psm" else "none"
-        prints = config.fingerprint
-        if isinstance(prints, nd.Simhash):
-            prints = replace(prints, margins=margins)
-        config = replace(config, fingerprint=prints, search=chosen)
-    if radius is not None and not hasattr(config.search, "radius"):
-        raise click.UsageError("--radius is for codes, of simhash or bits; this config has none")
-    config = replace(config, **_features(config, given))
-    config = replace(config, verify=_verify(config, given), keep=keep_of(given, config.keep))
-    for option, name in (("recall", "recall"), ("short", "short"), ("html", "html")):
-        if given.get(option) is not None:
-            config = replace(config, **{name: given[option]})
-    if given.get("templates") is not None:
-        config = replace(config, templates=nd.Templates(given["templates"]))
-    if given.get("keep_lines") and config.templates is not None:
-        config = replace(config, templates=replace(config.templates, lines=False))
-    if given.get("components"):
-        config = replace(config, clusters="components")
-    changes = {
-        "words": given.get("min_words"),
-        "bytes": given.get("min_bytes"),
-        "languages": tuple(given.get("languages") or ()) or None,
-        "links": given.get("links") or None,
-        "same_language": given.get("same_language") or None,
-        "length": given.get("length"),
-        "prune": given.get("prune") or None,
-    }
-    said: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
-    return replace(config, filters=replace(config.filters, **said)) if said else config
-
-
-def _features(config: nd.Config, given: dict[str, Any]) -> dict[str, Any]:
-    """Width and digits, of what is compared and of what is fingerprinted alike."""
-    made, compared = config.features, config.compare
-    if given.get("width") is not None:
-        if compared is not None:
-            compared = replace(compared, width=given["width"])
-        else:
-            made = replace(made, width=given["width"])
-    if given.get("fold_digits"):
-        made = replace(made, normalize=replace(made.normalize, digits="fold"))
-        if compared is not None:
-            compared = replace(compared, normalize=replace(compared.normalize, digits="fold"))
-    return {"features": made, "compare": compared}
-
-
-def _verify(config: nd.Config, given: dict[str, Any]) -> Any:
-    kinds = {"jaccard": nd.Jaccard, "containment": nd.Containment, "cosine": nd.Cosine}
-    old = config.verify
-    kind = kinds[given["measure"]] if given.get("measure") else type(old)
-    threshold = given["threshold"] if given.get("threshold") is not None else old.threshold
-    floor = given.get("floor")
-    if floor is None and old.floor is not None and given.get("threshold") is None:
-        floor = old.floor
-    if floor is None:
-        floor = max(round(threshold - 0.1, 6), min(0.05, threshold))
-    return replace(old, threshold=threshold, floor=floor) if kind is type(old) else kind(threshold, floor)
-
-
-def keep_of(given: dict[str, Any], old: nd.Keep) -> nd.Keep:
-    """The keep policy with what was said of it."""
-    changes: dict[str, Any] = {}
-    if given.get("keep"):
-        by, _, field = given["keep"].partition(":")
-        if by not in ("longest", "first", "last", "score") or (by == "score") != bool(field):
-            raise click.BadParameter("use longest, first, last or score:FIELD", param_hint="--keep")
-        changes |= {"by": by, "score": field or None}
-    if given.get("prefer"):
-        changes["prefer"] = tuple(given["prefer"])
-    for name in ("many", "among", "source"):
-        if given.get(name) is not None:
-            changes[name] = given[name]
-    return replace(old, **changes)

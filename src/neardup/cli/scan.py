@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_of, config_options, reading_options, running_options
+from neardup.cli.options import config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.settings import config_of
 
 __all__ = ["scan", "show_summary"]
 

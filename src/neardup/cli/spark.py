@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_of, config_options, reading_options
+from neardup.cli.options import config_options, reading_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.settings import config_of
 from neardup.values.wording import counted
 
 __all__ = ["spark"]

@@ -9,7 +9,8 @@ from typing import Any
 import click
 
 import neardup as nd
-from neardup.cli.options import config_of, config_options, reading_options
+from neardup.cli.options import config_options, reading_options
+from neardup.cli.settings import config_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["templates"]

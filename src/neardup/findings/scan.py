@@ -32,6 +32,7 @@ from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.limits import Limits
 from neardup.readers.reader import Reader, read
 from neardup.readers.rejects import Rejects
+from neardup.storage.atomic_file import AtomicFile
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 from neardup.version import __version__
@@ -176,8 +177,8 @@ class _Run:
             )
         self.work.mkdir(exist_ok=True)
         if not marker.exists():
-            marker.with_suffix(".tmp").write_text(json.dumps(identity))
-            marker.with_suffix(".tmp").replace(marker)
+            with AtomicFile(marker, durable=False) as file:
+                file.write(json.dumps(identity).encode())
 
     def go(self, reusable: bool) -> Findings:
         config, progress = self.config, self.progress

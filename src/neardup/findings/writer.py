@@ -14,7 +14,7 @@ from neardup.compare.verify import Pairs
 from neardup.findings.folder import DOCUMENTS, MAGICS, MANIFEST, PAIRS, TEXTS
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.run import Found
-from neardup.storage.atomic_file import WholeFile
+from neardup.storage.atomic_file import AtomicFile
 from neardup.storage.column_file import BLOCK
 from neardup.storage.column_writer import ColumnFileWriter
 
@@ -108,7 +108,7 @@ def _texts(corpus: Corpus, rows: Rows) -> Iterator[tuple[NDArray[np.uint8], Rows
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     """The last file: with it the findings are whole."""
-    with WholeFile(folder / MANIFEST) as file:
+    with AtomicFile(folder / MANIFEST) as file:
         # A name that is not Unicode holds lone surrogates; replaced by backslashes they are escapes that JSON knows.
         told = json.dumps(manifest, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
         file.write(told + b"\n")

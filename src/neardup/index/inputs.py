@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
+from neardup.values.plain import json_value
 from neardup.values.threads import check_threads
 
 __all__ = ["LONGEST_ID", "check_ids", "check_opening", "distinct_until", "is_address", "lasting", "meta_text"]
@@ -43,18 +44,9 @@ def meta_text(meta: Mapping[str, Any]) -> str | None:
     if not meta:
         return None
     try:
-        return json.dumps(meta, ensure_ascii=False, allow_nan=False, default=_plain)
-    except ValueError as error:
+        return json.dumps(meta, ensure_ascii=False, allow_nan=False, default=json_value)
+    except (TypeError, ValueError) as error:
         raise DataError(f"this meta cannot be stored as JSON: {error}") from None
-
-
-def _plain(value: Any) -> Any:
-    """What JSON has no type for: times as ISO 8601, numpy's numbers as numbers."""
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise ValueError(f"{type(value).__name__} has no form in it")
 
 
 def check_ids(ids: Sequence[str]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -17,16 +17,17 @@ from neardup.index.recipe import Recipe
 from neardup.index.tables import Near
 from neardup.search.interface import Mode
 
-__all__ = ["Contained", "Items", "Matcher", "Matches", "Searched"]
+__all__ = ["Contained", "Held", "Items", "Matcher", "Matches", "Searched"]
 
 Rows = NDArray[np.int64]
+Held = tuple[bytes | None, bytes | None]  # a fingerprint and a content, as they are stored
 MOST_ALIKE = 1000  # keepers with one and the same key that a document is compared with, in each segment
 
 
 class Contained(Protocol):
-    """Where stored rows are read: a database, or what was fetched from one."""
+    """Where the fingerprint and the content of stored rows are read, for those that are there."""
 
-    def of_rows(self, columns: str, rows: Rows) -> list[Any]: ...
+    def contents(self, rows: Rows) -> Mapping[int, Held]: ...
 
 
 class Searched(Protocol):
@@ -141,16 +142,15 @@ class Matcher:
             return replace(made, contents=pack_features(self.recipe, features))
         return made
 
-    def of_rows(self, rows: Rows, store: Contained) -> Items:
-        """Items from stored rows, which must be there; in their order."""
-        lines = {line[0]: line for line in store.of_rows("row, print, content", rows)}
-        found = [lines[row] for row in rows.tolist()]
-        empty = np.array([line[1] is None for line in found], np.bool_)
+    def of_contents(self, rows: Rows, held: Mapping[int, Held]) -> Items:
+        """Items from stored rows, all of which must be among those held; in their order."""
+        found = [held[row] for row in rows.tolist()]
+        empty = np.array([print is None for print, _ in found], np.bool_)
         blank = bytes(self.recipe.width)
-        column = self.recipe.column(b"".join(line[1] or blank for line in found))
+        column = self.recipe.column(b"".join(print or blank for print, _ in found))
         contents: Any = None
         if self.recipe.contents != "none":
-            contents = [line[2] for line in found]
+            contents = [content for _, content in found]
             if self.recipe.contents == "text":
                 contents = [unpack_text(content) for content in contents]
         return Items(column, self.recipe.keys(column, self.threads), empty, contents)
@@ -239,11 +239,12 @@ class Matcher:
             return Matches(near.query, near.row, near.distance, unknown)
         rows, place = np.unique(near.row, return_inverse=True)
         # A row may have been removed by an earlier part of the same transaction, or its keeper's: it is no hit.
-        there = np.isin(rows, np.array([line[0] for line in store.of_rows("row", rows)], np.int64))
+        held = store.contents(rows)
+        there = np.isin(rows, np.array(list(held), np.int64))
         kept = there[place]
         near = Near(near.query[kept], near.row[kept], near.distance[kept])
         rows, place = rows[there], np.searchsorted(rows[there], near.row)
-        other = self.of_rows(rows, store)
+        other = self.of_contents(rows, held)
         if not self.recipe.verifies:
             return self._estimated(items.column[near.query], other.column[place], near.query, near.row)
         asked, at = np.unique(near.query, return_inverse=True)

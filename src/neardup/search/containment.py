@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import numpy as np
@@ -21,7 +23,7 @@ from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.features import Features
 from neardup.search.pair_runs import PairRuns, pack_pairs
-from neardup.storage.spilled import Spilled
+from neardup.storage.spill import PARTITIONS, Columns, Shelf, Spill
 from neardup.values.threads import check_threads
 
 __all__ = ["HeldPairs", "Inverted"]
@@ -115,19 +117,27 @@ class Inverted:
         found = HeldPairs(runs if runs is not None else PairRuns())
         best = np.arange(len(rows)) if rank is None else np.argsort(np.argsort(rank[rows], kind="stable"))
         most = memory if folder is not None else 1 << 62
-        with Spilled(folder) as wanted, Spilled(folder) as shelf:
-            sizes = self._wanted(features(), wanted, most)
+        with ExitStack() as stack:
+            place: Path | None = None
+            if folder is not None:
+                place = Path(stack.enter_context(TemporaryDirectory(prefix="join-", dir=folder)))
+            wanted = Spill(
+                (np.uint64, np.int64), _by_key, place and place / "keys", most * 16 // _PROBE_BYTES
+            )
+            shelf = Shelf(place and place / "held")
+            sizes = self._wanted(features(), wanted)
             told(0.3)
             few = np.minimum(sizes, 2 * self.probes)
             kind = np.zeros(int(few.sum()), np.uint8)
-            groups = wanted.groups(most // _PROBE_BYTES)
-            for number, (keys, entries) in enumerate(groups):
+            groups = wanted.parts(most // _PROBE_BYTES)
+            for number, files in enumerate(groups):
+                keys, entries = wanted.read(files)
                 for part in self._held(features, keys, entries, best, most, threads):
                     kind[part.entries] = _kinds(part.counts, self.cap)[part.numbers]
                     shelf.put(part.columns())
-                told(0.3 + 0.4 * (number + 1) / wanted.expected)
+                told(0.3 + 0.4 * (number + 1) / len(groups))
             asked, first = self._asked(kind, few), np.concatenate([[0], np.cumsum(few)])
-            for columns in shelf.all():
+            for columns in shelf:
                 part = Holding(*columns)
                 found.capped += int((part.counts > self.cap).sum())
                 chosen = np.flatnonzero(asked[part.entries])
@@ -138,7 +148,7 @@ class Inverted:
         told(1.0)
         return found
 
-    def _wanted(self, batches: Iterator[Features], wanted: Spilled, memory: int) -> Rows:
+    def _wanted(self, batches: Iterator[Features], wanted: Spill) -> Rows:
         """The sizes of all documents. Of each the smallest features, twice as many as are asked for, go to `wanted`,
         numbered through."""
         assert self.probes is not None
@@ -148,7 +158,7 @@ class Inverted:
             few = np.minimum(batch.sizes, 2 * self.probes)
             row = np.repeat(np.arange(len(batch)), few)
             place = np.arange(len(row)) - np.repeat(np.cumsum(few) - few, few)
-            wanted.add(batch.hashes[batch.offsets[row] + place], before + np.arange(len(row)), memory)
+            wanted.add(batch.hashes[batch.offsets[row] + place], before + np.arange(len(row)))
             sizes.append(batch.sizes)
             before += len(row)
         return np.concatenate(sizes)
@@ -234,6 +244,11 @@ class Inverted:
             else:
                 fit = asker < holder if of == "left" else asker > holder
             runs.add(pack_pairs(rows[asker[fit]], rows[holder[fit]]))
+
+
+def _by_key(columns: Columns) -> NDArray[np.uint64]:
+    partitions: NDArray[np.uint64] = columns[0] % np.uint64(PARTITIONS)
+    return partitions
 
 
 def _kinds(counts: Rows, cap: int) -> NDArray[np.uint8]:

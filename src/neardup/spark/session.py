@@ -36,7 +36,8 @@ def start(
         return builder.getOrCreate()
     except PySparkException as error:
         raise DataError(
-            f"Spark does not start; it needs Java 17 or newer, found by JAVA_HOME or PATH. It says: {error}"
+            "Spark does not start; it needs Java 17 or newer, found by JAVA_HOME or PATH (Debian and Ubuntu: apt "
+            f"install openjdk-17-jre-headless). It says: {error}"
         ) from error
 
 

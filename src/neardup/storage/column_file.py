@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, FormatError
+from neardup.values.posix import require
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -64,11 +66,11 @@ def pieces(length: int, block: int) -> int:
     return -(-length // block)
 
 
-class Closing:
-    """What holds files: with `with` they are given back at the end of the block."""
+class Closing(ABC):
+    """What holds files: with `with` they are closed at the end of the block."""
 
-    def close(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def close(self) -> None: ...
 
     def __enter__(self) -> Self:
         return self
@@ -119,6 +121,7 @@ class ColumnFile:
     """
 
     def __init__(self, path: str | os.PathLike[str], magic: bytes, known_flags: int = 0) -> None:
+        require(os, "preadv", "the reading of segment files")
         self.path = Path(path)
         self._fd = os.open(self.path, os.O_RDONLY)
         self._close = weakref.finalize(self, os.close, self._fd)

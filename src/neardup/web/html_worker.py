@@ -8,6 +8,7 @@ when its input ends, and, should the parent be gone while a page hangs, by its o
 from __future__ import annotations
 
 import codecs
+import contextlib
 import os
 import signal
 import sys
@@ -152,7 +153,9 @@ def _limit_memory(memory: int) -> None:
         used = 2**30  # an interpreter and a parser, with room
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     limit = used + memory if hard == resource.RLIM_INFINITY else min(used + memory, hard)
-    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+    # macOS has the call and refuses it.
+    with contextlib.suppress(ValueError, OSError):
+        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _answer(page: bytes, unknown: bool, hint: str, read: Reader) -> tuple[int, bytes, bytes]:

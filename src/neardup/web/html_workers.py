@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import selectors
+import signal
 import subprocess
 import sys
 import time
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from neardup.errors import ConfigError
+from neardup.values.posix import require
 from neardup.web.html_worker import MEMORY, OK, REQUEST, RESPONSE
 
 __all__ = ["Answer", "Request", "Workers"]
@@ -43,6 +45,7 @@ class Worker:
     """One process with its two pipes. It never blocks the parent."""
 
     def __init__(self, arguments: Sequence[str]) -> None:
+        require(signal, "setitimer", "the reading of HTML pages in workers with a time limit")
         # The same modules as here, whatever has been done to the path; -P keeps this folder's own names off it.
         paths = os.pathsep.join(path for path in sys.path if path)
         self.process = subprocess.Popen(

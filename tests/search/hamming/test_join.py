@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import join as naive
+from support.budgets import budget
 
 import neardup as nd
 from neardup import _core
@@ -180,7 +181,7 @@ def test_empty_rows_take_no_part():
     assert rows_of(Join(3).between(nothing, to_codes(words))) == []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=budget(80), deadline=None)
 @given(
     st.sampled_from([32, 64, 128]).flatmap(
         lambda bits: st.tuples(

@@ -12,9 +12,10 @@ from concurrent.futures import Future, ThreadPoolExecutor
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import ConfigError, FormatError, NeardupError
+from neardup.errors import FormatError, NeardupError
 from neardup.index.answers import Answers
 from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.interface import read_only
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.conflicts import Case, Settling
 from neardup.index.redis.connection import Command
@@ -23,7 +24,7 @@ from neardup.index.redis.journal import Journal
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, Record
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
 
-__all__ = ["SharedTurnover"]
+__all__ = ["RedisWriter"]
 
 AT_ONCE = 1024  # documents in a batch
 REMOVED_AT_ONCE, ORPHANS_AT_ONCE = 10_000, 1024
@@ -31,8 +32,8 @@ Rows = NDArray[np.int64]
 Times = tuple[int, int | None]  # added, expires
 
 
-class SharedTurnover:
-    """What a shared index takes in and gives up. One thread of this process at a time; others work at the same time."""
+class RedisWriter:
+    """Inserts and deletes documents. One thread of this process at a time; others work at the same time."""
 
     def __init__(
         self,
@@ -227,7 +228,7 @@ class SharedTurnover:
             return count
 
     def expire(self) -> int:
-        """Take out what has had its time."""
+        """Take out the expired documents."""
         self.check_writable()
         with self._lock:
             return self._sweep(int(time.time() * 1000))
@@ -238,8 +239,7 @@ class SharedTurnover:
 
     def check_writable(self) -> None:
         if not self._writes:
-            where = self._connection.address.shown
-            raise ConfigError(f'{where} was opened for reading; open it with mode="write"')
+            raise read_only(self._connection.address.shown)
 
     def _expiring(self, rows: Rows, records: Sequence[Record]) -> list[Command]:
         seconds: dict[int, list[int]] = {}
@@ -328,10 +328,10 @@ class SharedTurnover:
 
     def items_of(self, records: dict[int, Record]) -> tuple[Rows, Items]:
         """Stored rows as items again; those that have lost their contents are left out."""
-        fetched = Fetched(self._documents, records)
-        whole = fetched.of_rows("row", np.array(list(records), np.int64))
-        rows = np.array([line[0] for line in whole], np.int64)
-        return rows, self._matcher.of_rows(rows, fetched)
+        rows = np.array(list(records), np.int64)
+        whole = Fetched(self._documents, records).contents(rows)
+        rows = rows[np.isin(rows, np.array(list(whole), np.int64))]
+        return rows, self._matcher.of_contents(rows, whole)
 
     def _orphans(self, keepers: Rows, items: Items) -> dict[int, Record]:
         """The documents that follow one of these rows: all of them are near it, so the tables know them."""

@@ -1,0 +1,131 @@
+"""From options to a Config: one table says which field each option sets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import click
+
+import neardup as nd
+
+__all__ = ["FIELDS", "config_of", "keep_of"]
+
+Given = Mapping[str, Any]
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "width": ("compared.width",),
+    "fold_digits": ("features.normalize.digits", "compare.normalize.digits"),
+    "recall": ("recall",),
+    "short": ("short",),
+    "html": ("html",),
+    "templates": ("templates.share",),
+    "keep_lines": ("templates.lines",),
+    "components": ("clusters",),
+    "min_words": ("filters.words",),
+    "min_bytes": ("filters.bytes",),
+    "languages": ("filters.languages",),
+    "links": ("filters.links",),
+    "same_language": ("filters.same_language",),
+    "length": ("filters.length",),
+    "prune": ("filters.prune",),
+    "prefer": ("keep.prefer",),
+    "many": ("keep.many",),
+    "among": ("keep.among",),
+    "source": ("keep.source",),
+}
+"""The fields that each option sets. Options of the method, the measure and the keep policy have rules of their own."""
+
+_MEANS = {"fold_digits": "fold", "keep_lines": False, "components": "components"}  # what a flag stands for
+
+
+def config_of(given: Given) -> nd.Config:
+    """The config of a file, a preset or a method, with every option that was given in the place of its setting."""
+    config = _searched(_base(given), given)
+    config = replace(config, verify=_verify(config, given), keep=keep_of(given, config.keep))
+    for option, fields in FIELDS.items():
+        if _said(given, option):
+            for field in fields:
+                config = _with(config, field, _MEANS.get(option, given[option]))
+    return config
+
+
+def keep_of(given: Given, old: nd.Keep) -> nd.Keep:
+    """The keep policy with what was said of it."""
+    changes: dict[str, Any] = {}
+    if given.get("keep"):
+        by, _, field = given["keep"].partition(":")
+        if by not in ("longest", "first", "last", "score") or (by == "score") != bool(field):
+            raise click.BadParameter("use longest, first, last or score:FIELD", param_hint="--keep")
+        changes |= {"by": by, "score": field or None}
+    changes |= {name: given[name] for name in ("prefer", "many", "among", "source") if _said(given, name)}
+    return replace(old, **changes)
+
+
+def _said(given: Given, option: str) -> bool:
+    """Whether an option was given: flags that are off, and options that may be repeated and were not, are not."""
+    value = given.get(option)
+    return value is not None and value is not False and value != ()
+
+
+def _with(value: Any, path: str, new: Any) -> Any:
+    """A copy of a dataclass with the field at a dotted path changed. What a config leaves out stays left out."""
+    name, _, rest = path.partition(".")
+    if name == "compared":  # what is measured: its own features, or those that are fingerprinted
+        name = "features" if value.compare is None else "compare"
+    old = getattr(value, name)
+    if rest and old is None:
+        if path != "templates.share":
+            return value
+        old = nd.Templates()
+    return replace(value, **{name: _with(old, rest, new) if rest else new})
+
+
+def _base(given: Given) -> nd.Config:
+    if given.get("preset"):
+        if given.get("config") or given.get("method"):
+            raise click.UsageError("--preset is a whole config: leave --config and --method out")
+        return nd.preset(given["preset"])
+    method = given.get("method")
+    if given.get("config") and method is None:
+        return nd.Config.load(given["config"])
+    # A search of codes makes simhashes where no method is named, and they have a radius.
+    radius = None if given.get("search") and method is None else given.get("radius")
+    return nd.Config.of(method or "minhash", radius=radius)
+
+
+def _searched(config: nd.Config, given: Given) -> nd.Config:
+    """The config with --search and --radius."""
+    radius, search, method = given.get("radius"), given.get("search"), given.get("method")
+    if search and method not in (None, "simhash", "bits"):
+        raise click.UsageError(f"--search is for codes, of simhash or bits; {method} has none")
+    if radius is not None and config.search is None and isinstance(config.prints, nd.Simhash | nd.BitMinHash):
+        config = replace(config, search=config.hamming)
+    if radius is not None and hasattr(config.search, "radius"):
+        config = _with(config, "search.radius", radius)
+    if search:
+        chosen: Any = nd.Config.from_plain(
+            {"fingerprint": {"kind": "simhash"}, "search": {"kind": search}}, "--search"
+        ).search
+        wide = getattr(config.search, "radius", 3 if radius is None else radius)
+        prints = config.fingerprint
+        if isinstance(prints, nd.Simhash):
+            prints = replace(prints, margins="ranks" if search == "psm" else "none")
+        config = replace(config, fingerprint=prints, search=replace(chosen, radius=wide))
+    if radius is not None and not hasattr(config.search, "radius"):
+        raise click.UsageError("--radius is for codes, of simhash or bits; this config has none")
+    return config
+
+
+def _verify(config: nd.Config, given: Given) -> Any:
+    kinds = {"jaccard": nd.Jaccard, "containment": nd.Containment, "cosine": nd.Cosine}
+    old = config.verify
+    kind = kinds[given["measure"]] if given.get("measure") else type(old)
+    threshold = given["threshold"] if given.get("threshold") is not None else old.threshold
+    floor = given.get("floor")
+    if floor is None and old.floor is not None and given.get("threshold") is None:
+        floor = old.floor
+    if floor is None:
+        floor = max(round(threshold - 0.1, 6), min(0.05, threshold))
+    return replace(old, threshold=threshold, floor=floor) if kind is type(old) else kind(threshold, floor)

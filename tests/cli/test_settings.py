@@ -1,0 +1,79 @@
+"""Each option of a config sets a field of it, by one table."""
+
+from __future__ import annotations
+
+from dataclasses import fields, is_dataclass
+
+import click
+import pytest
+
+import neardup as nd
+from neardup.cli.options import config_options
+from neardup.cli.settings import FIELDS, config_of
+
+# Options with rules of their own: they choose a strategy, or set two fields that belong together.
+RULES = {"config", "preset", "method", "search", "radius", "measure", "threshold", "floor", "keep"}
+VALUES = {
+    "width": 3,
+    "fold_digits": True,
+    "recall": 0.9,
+    "short": 7,
+    "html": "whole",
+    "templates": 0.25,
+    "keep_lines": True,
+    "components": True,
+    "min_words": 4,
+    "min_bytes": 9,
+    "languages": ("en",),
+    "links": True,
+    "same_language": True,
+    "length": 0.5,
+    "prune": True,
+    "prefer": ("a",),
+    "many": 2,
+    "among": "within",
+    "source": "site",
+}
+
+
+def options() -> set[str]:
+    @config_options
+    @click.command()
+    def command() -> None: ...
+
+    return {parameter.name for parameter in command.params}
+
+
+def test_every_option_has_a_field_or_a_rule():
+    assert options() - RULES <= set(FIELDS) and set(FIELDS) <= options() | {"source"}
+
+
+def at(value: object, path: str) -> object:
+    for name in path.split("."):
+        value = getattr(value, name)
+    return value
+
+
+@pytest.mark.parametrize("option", FIELDS)
+def test_an_option_changes_its_field_and_no_other(option):
+    usual = config_of({"templates": 0.5} if option == "keep_lines" else {})
+    given = {option: VALUES[option]} | ({"templates": 0.5} if option == "keep_lines" else {})
+    made = config_of(given)
+    assert made != usual
+    changed = {
+        entry.name for entry in fields(usual) if getattr(made, entry.name) != getattr(usual, entry.name)
+    }
+    assert len(changed) == 1
+    path = FIELDS[option][0].replace("compared", "features")
+    assert at(made, path) == {"fold_digits": "fold", "keep_lines": False, "components": "components"}.get(
+        option, VALUES[option]
+    )
+    assert is_dataclass(made)
+
+
+def test_what_is_compared_apart_is_changed_too():
+    made = config_of({"method": "simhash", "width": 4, "fold_digits": True})
+    assert made.compare.width == 4 and made.features.width == 1
+    assert made.compare.normalize.digits == made.features.normalize.digits == "fold"
+    assert config_of({"keep_lines": True}).templates is None
+    assert made == nd.Config.from_plain(made.to_plain())
