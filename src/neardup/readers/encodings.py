@@ -71,8 +71,8 @@ class Recoded:
 
 
 def as_utf8(stream: Stream, encoding: str | None, guess: bool) -> tuple[Stream | Recoded, bytes]:
-    """The stream itself if it is UTF-8, or else recoded; and the beginning of it, recoded too. With `guess`, an encoding
-    that is neither given nor marked is guessed."""
+    """The stream itself if it is UTF-8, or else recoded; and the beginning of it, recoded too. With `guess`, an
+    encoding that is neither given nor marked is guessed."""
     head = stream.peek(_SAMPLE, _PIECE)
     found = _marked(head) or encoding
     if found is None and guess and not head.isascii():

@@ -32,7 +32,7 @@ class Found:
 
 
 def walk(root: Path, options: ReadOptions, depth: int | None = None) -> Iterator[Found]:
-    """Every file below a folder. Links to files are followed, links to folders are not: they may go round in circles."""
+    """Every file below a folder. Links to files are followed, links to folders are not: those may go in circles."""
     rest: list[tuple[str, str, str | None, int]] = [(os.fspath(root), "", None, 1)]
     while rest:
         folder, below, why, level = rest.pop()

@@ -98,8 +98,8 @@ def find_layout(
     schema: Any = None,
     first: Sequence[Mapping[str, Any]] = (),
 ) -> Layout:
-    """The layout of these columns. Raises UnclearColumns, listing them, when it is not plain which is the text; a column
-    of numbers in the `schema` or the `first` rows is not, unless it is named."""
+    """The layout of these columns. Raises UnclearColumns, listing them, when it is not plain which is the text; a
+    column of numbers in the `schema` or the `first` rows is not, unless it is named."""
     if len(set(columns)) != len(columns):
         raise ConfigError(f"{where}: two columns have the same name: {_listed(columns)}")
     layout = _guess(columns, text, id, schema, first)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from neardup.errors import ConfigError
 
-__all__ = ["ReadOptions"]
+__all__ = ["ReadOptions", "given_options"]
 
 
 @dataclass(frozen=True, slots=True)
 class ReadOptions:
     """Which files of folders and globs are read, and the encoding and delimiter where they are known.
 
-    `include` and `exclude` are patterns such as "*.py" or "docs/**"; `ext` are endings such as "py". `hidden` reads names
-    that begin with a dot too, `no_ignore` the folders of version control, virtual environments and tools.
+    `include` and `exclude` are patterns such as "*.py" or "docs/**"; `ext` are endings such as "py". `hidden` reads
+    names that begin with a dot too, `no_ignore` the folders of version control, virtual environments and tools.
     """
 
     include: tuple[str, ...] = ()
@@ -35,6 +36,31 @@ class ReadOptions:
             object.__setattr__(self, "encoding", _encoding(self.encoding))
         if self.delimiter is not None:
             object.__setattr__(self, "delimiter", _delimiter(self.delimiter))
+
+
+def given_options(
+    include: str | Iterable[str],
+    exclude: str | Iterable[str],
+    ext: str | Iterable[str],
+    hidden: bool,
+    no_ignore: bool,
+    encoding: str | None,
+    delimiter: str | None,
+) -> dict[str, Any]:
+    """The options that say something, as plain values: what is left out is as it is by default."""
+    made = ReadOptions(
+        _several(include, "include"),
+        _several(exclude, "exclude"),
+        _several(ext, "ext"),
+        hidden,
+        no_ignore,
+        encoding,
+        delimiter,
+    )
+    values = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in asdict(made).items()
+    }
+    return {name: value for name, value in values.items() if value}
 
 
 def _several(given: str | Iterable[str], name: str) -> tuple[str, ...]:

@@ -7,27 +7,28 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from io import RawIOBase
 from os import PathLike
-from typing import Any, BinaryIO, TypeVar, cast
+from typing import Any, cast
 
 from neardup.errors import ConfigError
-from neardup.readers.account import Account, CountedRejects
+from neardup.readers.account import CountedRejects
+from neardup.readers.counted_file import counted_file
 from neardup.readers.csv import open_delimited
 from neardup.readers.document import Document
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.jsonl import open_jsonl
 from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
-from neardup.readers.layout import Layout, Shaping, Text, UnclearColumns
+from neardup.readers.layout import Layout, Shaping, Text
 from neardup.readers.limits import Limits
 from neardup.readers.mbox import open_mbox
-from neardup.readers.options import ReadOptions
+from neardup.readers.options import ReadOptions, given_options
 from neardup.readers.parquet import open_arrow, open_parquet
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
 from neardup.readers.tables import NAME, open_object
 from neardup.readers.text_files import open_page
 from neardup.readers.text_lines import open_lines
+from neardup.readers.unclear import Unclear
 from neardup.readers.warc import open_warc
 from neardup.values.wording import counted
 
@@ -46,7 +47,6 @@ OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "mbox": open_mbox,
 }
 _BATCH_CHARACTERS = 32 << 20
-_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +76,9 @@ class Reader:
     """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
 
     `account` is that of the last or current pass: files found, read and skipped, rows read and rejected; before the
-    first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the SHA-256 of each file
-    read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it
-    has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
+    first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the SHA-256 of each
+    file read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it has taken in, compressed as
+    they are; of Parquet and Arrow files, only whole ones count.
     """
 
     def __init__(
@@ -135,9 +135,9 @@ class Reader:
             return
         self.bytes_read = before = 0
         layout = [self._before] if self._before is not None else []
-        unclear = _Unclear(len(self.files))
+        unclear = Unclear(len(self.files))
         for file in self.files:
-            counted = replace(file, open=partial(_counted, file, self))
+            counted = replace(file, open=partial(counted_file, file, self))
             yield from unclear.passed(jsonl_blocks(counted, terms, layout), file, terms)
             before += file.size or 0
             self.bytes_read = before
@@ -175,7 +175,7 @@ class Reader:
             return
         self.bytes_read = before = 0
         layout = self._before
-        unclear = _Unclear(len(self.files))
+        unclear = Unclear(len(self.files))
         for file in self.files:
             for shaping, row, document in unclear.passed(self._of_file(file, terms, layout), file, terms):
                 layout = shaping.layout
@@ -188,7 +188,7 @@ class Reader:
         self, file: Source, terms: Terms, before: Layout | None
     ) -> Iterator[tuple[Shaping, int, Document]]:
         if file.format not in ("parquet", "arrow"):  # those need a real file
-            file = replace(file, open=partial(_counted, file, self))
+            file = replace(file, open=partial(counted_file, file, self))
         elif self.digesting:
             with file.open() as whole:
                 self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
@@ -196,78 +196,6 @@ class Reader:
         shaping.fallback = before
         for row, document in shaping:
             yield shaping, row, document
-
-
-class _Unclear:
-    """Files of a folder that cannot be read: each is rejected, and the others are read. Columns that do not tell the
-    text are an error all the same if it is so in every file."""
-
-    def __init__(self, files: int) -> None:
-        self._several, self._first = files > 1, cast(UnclearColumns | None, None)
-
-    def passed(self, items: Iterator[_Item], file: Source, terms: Terms) -> Iterator[_Item]:
-        if not (self._several and file.listed):
-            yield from items
-            return
-        while True:
-            try:
-                item = next(items, None)
-            except UnclearColumns as error:
-                self._first = self._first or error
-                terms.rejects.add(file.name, None, "unclear columns", str(error))
-                return
-            except OSError as error:
-                terms.rejects.add(file.name, None, "unreadable", str(error))
-                return
-            if item is None:
-                return
-            yield item
-
-    def settle(self, account: Account) -> None:
-        if self._first is not None and account.rejected["unclear columns"] == account.rows:
-            raise self._first
-
-
-class _Counted(RawIOBase):
-    """A file that tells its reader how much was read, and the digest of it all if that is asked for."""
-
-    def __init__(self, source: Source, reader: Reader) -> None:
-        self._file, self._name, self._reader = source.open(), source.name, reader
-        self._digest = hashlib.sha256() if reader.digesting else None
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self._reader.bytes_read += len(data)
-        if self._digest is not None:
-            self._digest.update(data)
-        return data
-
-    def readinto(self, room: Any) -> int:
-        view = memoryview(room)
-        if hasattr(self._file, "readinto"):
-            got = self._file.readinto(view)
-        else:
-            data = self._file.read(len(view))
-            got = len(data)
-            view[:got] = data
-        self._reader.bytes_read += got
-        if self._digest is not None:
-            self._digest.update(view[:got])
-        return int(got)
-
-    def close(self) -> None:
-        if self._digest is not None:
-            # What a damaged file holds behind the damage was not read, but is a part of it.
-            while data := self._file.read(1 << 20):
-                self._digest.update(data)
-            self._reader.digests[self._name] = self._digest.hexdigest()
-            self._digest = None
-        self._file.close()
-        super().close()
-
-
-def _counted(source: Source, reader: Reader) -> BinaryIO:
-    return cast(BinaryIO, _Counted(source, reader))
 
 
 def _shaping(opened: Opened, name: str, terms: Terms, missing_is_null: bool = False) -> Shaping:
@@ -307,14 +235,14 @@ def read(
 
     `source` is a path, glob, folder or URL, or several of them, or "-" for standard input; or a pandas, polars, pyarrow
     or Hugging Face table, or an iterable of mappings or Documents. Files may be JSONL, JSON, CSV, TSV, Parquet, Arrow,
-    text, HTML, WARC or mbox (by their names, or `format`, or else by what they hold), compressed with gzip, bzip2, xz or
-    zstd (by their bytes); they are read in the order of their names. `text` and `id` name columns that are not
-    obvious; several text columns are joined by a blank line. The others end up in `meta`, or only those in `columns`. Ids
-    that are missing are made of file and row.
+    text, HTML, WARC or mbox (by their names, or `format`, or else by what they hold), compressed with gzip, bzip2, xz
+    or zstd (by their bytes); they are read in the order of their names. `text` and `id` name columns that are not
+    obvious; several text columns are joined by a blank line. The others end up in `meta`, or only those in `columns`.
+    Ids that are missing are made of file and row.
 
     Of folders and globs, hidden files are left out unless `hidden`, and the folders of version control, virtual
-    environments and tools unless `no_ignore`; `include`, `exclude` (patterns) and `ext` (endings) choose among the rest.
-    `encoding` and `delimiter` are found out unless they are given. `Reader.account` counts everything.
+    environments and tools unless `no_ignore`; `include`, `exclude` (patterns) and `ext` (endings) choose among the
+    rest. `encoding` and `delimiter` are found out unless they are given. `Reader.account` counts everything.
 
     What cannot be used goes to `rejects`, a path or a Rejects, and is counted there; reading goes on. A batch holds at
     most `batch` documents, fewer when they are long.
@@ -325,15 +253,7 @@ def read(
         raise ConfigError(f"columns must be a list of names; write columns=[{columns!r}]")
     sink = rejects if isinstance(rejects, Rejects) else Rejects()
     chosen = frozenset(columns) if columns is not None else None
-    options = ReadOptions(
-        include=tuple(include) if not isinstance(include, str) else (include,),
-        exclude=tuple(exclude) if not isinstance(exclude, str) else (exclude,),
-        ext=tuple(ext) if not isinstance(ext, str) else (ext,),
-        hidden=hidden,
-        no_ignore=no_ignore,
-        encoding=encoding,
-        delimiter=delimiter,
-    )
+    options = ReadOptions(**given_options(include, exclude, ext, hidden, no_ignore, encoding, delimiter))
     terms = Terms(limits or Limits(), sink, _text_columns(text), id, chosen, batch, options)
     files: list[Source] | None = None
     if _names_files(source):

@@ -35,6 +35,7 @@ FORMATS = {
     ".txt": "text",
     ".text": "text",
     ".md": "text",
+    ".lines": "lines",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -44,7 +45,7 @@ FORMATS = {
 }
 # "lines" is text of one document a line. "source" is what a folder of source files is read as: every file is a text,
 # but for those that can only be tables.
-KNOWN = (*dict.fromkeys(FORMATS.values()), "lines", "source")
+KNOWN = (*dict.fromkeys(FORMATS.values()), "source")
 _TABLES = (".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".arrows")
 
 

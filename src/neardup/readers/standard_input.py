@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, cast
 from neardup.errors import ConfigError, DataError
 from neardup.readers.compression import Stream
 from neardup.readers.limits import Limits
-from neardup.storage.atomic_file import WholeFile
+from neardup.storage.atomic_file import AtomicFile
 
 __all__ = ["STANDARD_INPUT", "StandardInput", "check_streamable"]
 
@@ -43,7 +43,7 @@ class StandardInput:
 
     def save(self, path: str | PathLike[str]) -> None:
         """All of it to a file, which appears when it is whole."""
-        with WholeFile(path) as file, self.open() as incoming:
+        with AtomicFile(path) as file, self.open() as incoming:
             while data := incoming.read(_PIECE):
                 file.write(data)
             file.commit()
