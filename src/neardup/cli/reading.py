@@ -30,6 +30,8 @@ def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
 def standard_input_saved(inputs: Sequence[str], findings: str, format: str | None) -> Iterator[list[str]]:
     """The inputs, with a copy in the findings folder in the place of `-`: what is scanned is read again by `apply` and
     `explain`. If the scan fails, the copy goes."""
+    from neardup.errors import DataError
+    from neardup.findings.lock import LOCK, make_folder
     from neardup.readers.standard_input import STANDARD_INPUT, StandardInput
 
     if STANDARD_INPUT not in inputs:
@@ -38,8 +40,11 @@ def standard_input_saved(inputs: Sequence[str], findings: str, format: str | Non
     standard = StandardInput()
     kind = standard.format() if format in (None, "source") else format
     folder = Path(findings) / "stdin"
-    new = not folder.parent.exists()
-    folder.mkdir(parents=True, exist_ok=True)
+    if not folder.parent.parent.is_dir():
+        raise DataError(f"{findings}: the folder {folder.parent.parent} does not exist; make it first")
+    new = make_folder(folder.parent)
+    (folder.parent / LOCK).touch()
+    folder.mkdir(exist_ok=True)
     path = folder / f"stdin.{_ENDINGS.get(kind or '', kind)}"
     try:
         standard.save(path)

@@ -34,8 +34,8 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
     """Find duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what was found to a folder.
 
     An input - is standard input: JSON, or one text a line, or what --format says. Nothing else is changed. `neardup
-    clusters`, `explain` and `apply` go on from there, at any threshold from the floor up, without another scan. Stopped, the same command goes on where it was. What cannot be read goes to
-    documents.rejects.jsonl in the folder.
+    clusters`, `explain` and `apply` go on from there, at any threshold from the floor up, without another scan.
+    Stopped, the same command goes on where it was. What cannot be read goes to documents.rejects.jsonl in the folder.
     """
     from neardup.findings import summarize
     from neardup.findings.scan import scan as run
