@@ -84,6 +84,8 @@ def _fit(sample: str, dialect: Dialect, whole: bool, wide: bool) -> float:
     try:
         for row in reader:
             stray = not usual and any(len(cell) > 1 and cell[0] == cell[-1] == '"' for cell in row)
+            if row and row[-1].endswith("\n") and reader.line_num > last + 1 and whole:
+                stray = stray or reader.line_num >= sample.count("\n")  # a quote that was never closed
             rows.append((reader.line_num - last, -1 if stray else len(row)))
             last = reader.line_num
             if len(rows) > _ROWS:
