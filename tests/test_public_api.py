@@ -64,6 +64,7 @@ PUBLIC = {
         "NeardupError",
         "SchemeError",
         "SharedIndexError",
+        "UnreadableInput",
     ],
     "neardup.evaluate": [
         "Borderline",

@@ -218,6 +218,8 @@ def _skipped(many: Column) -> Column:
     listed = reduce(lambda total, i: total + F.greatest(many - 1 - i, F.lit(0)), range(_core.STARS), F.lit(0))
     rest = many - _core.STARS
     near = reduce(
-        lambda total, step: total + F.greatest(rest - step, F.lit(0)), range(1, _core.NEIGHBOURS + 1), F.lit(0)
+        lambda total, step: total + F.greatest(rest - step, F.lit(0)),
+        range(1, _core.NEIGHBOURS + 1),
+        F.lit(0),
     )
     return F.floor(many * (many - 1) / 2).cast("long") - listed - near
