@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from neardup import __version__
-from neardup.errors import NeardupError
+from neardup.errors import NeardupError, UnreadableInput
 from neardup.values.wording import printable
 
 __all__ = ["main"]
@@ -44,7 +44,10 @@ COMMANDS = (
 )
 
 
-class LazyGroup(click.Group):
+_NEXT_AFTER_REJECTS = (
+    "Name the columns with --text and --id, or the format with --format; "
+    "or go on without these rows: --allow-rejects 1"
+)class LazyGroup(click.Group):
     """Imports a subcommand when it is asked for, so that `neardup --help` is quick."""
 
     def list_commands(self, context: click.Context) -> list[str]:
@@ -66,7 +69,8 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command. Exit codes: 0 done, 1 something in the data or the files was wrong, 2 wrong usage."""
+    """Run the command. Exit codes: 0 done, 1 something in the data or the files was wrong, 2 wrong usage, or too
+    much of the input could not be read."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
@@ -87,6 +91,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         # Whoever read our output has gone; what remains in the buffer must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except UnreadableInput as error:
+        _tell(f"{error}\n{_NEXT_AFTER_REJECTS}")
+        sys.exit(2)
     except NeardupError as error:
         _tell(str(error))
         sys.exit(1)

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from neardup.cli.apply import show_alarms
-from neardup.cli.options import config_options, reading_options, running_options
+from neardup.cli.options import config_options, reading_options, reject_options, running_options
 from neardup.cli.progress import progress_shown
 from neardup.cli.reading import reading_of, standard_input_saved
 from neardup.cli.scan import show_summary
@@ -32,6 +32,7 @@ __all__ = ["dedup"]
 @click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
 @config_options
 @reading_options
+@reject_options
 @running_options
 def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **given: Any) -> None:
     """Find the duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what is worth keeping.
@@ -60,6 +61,8 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
             place,
             config_of(given),
             **reading_of(given),
+            strict=given["strict"],
+            allow_rejects=given["allow_rejects"],
             against=given["against"],
             memory=given["memory"],
             threads=given["threads"],

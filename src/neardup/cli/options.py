@@ -7,7 +7,14 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["column_options", "config_options", "cut_options", "reading_options", "running_options"]
+__all__ = [
+    "column_options",
+    "config_options",
+    "cut_options",
+    "reading_options",
+    "reject_options",
+    "running_options",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = "jsonl, csv, tsv, parquet, arrow, text, lines, html, warc, mbox or source"
@@ -126,6 +133,16 @@ _READING = (
     click.option("--delimiter", help="Of CSV files, such as ';' or tab.  [default: found out]"),
     _SOURCE,
 )
+_REJECTS = (
+    click.option("--strict", is_flag=True, help="Stop if a single row cannot be read."),
+    click.option(
+        "--allow-rejects",
+        type=click.FloatRange(0, 1),
+        default=0.1,
+        show_default=True,
+        help="Stop if a larger share of the rows cannot be read.",
+    ),
+)
 _RUNNING = (
     click.option(
         "--memory", default="2GB", show_default=True, help="About how much to use; the rest goes to files."
@@ -149,4 +166,5 @@ config_options = _all_of((*_CONFIG, *_KEEP))
 cut_options = _all_of(_KEEP)
 column_options = _all_of(_COLUMNS)
 reading_options = _all_of(_READING)
+reject_options = _all_of(_REJECTS)
 running_options = _all_of(_RUNNING)

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_options, reading_options, running_options
+from neardup.cli.options import config_options, reading_options, reject_options, running_options
 from neardup.cli.progress import progress_shown
 from neardup.cli.reading import reading_of, standard_input_saved
 from neardup.cli.settings import config_of
@@ -29,6 +29,7 @@ __all__ = ["scan", "show_summary"]
 @click.option("--overwrite", is_flag=True, help="Drop the findings, or the unfinished scan, that are there.")
 @config_options
 @reading_options
+@reject_options
 @running_options
 def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **given: Any) -> None:
     """Find duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what was found to a folder.
@@ -47,6 +48,8 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
             place,
             config_of(given),
             **reading_of(given),
+            strict=given["strict"],
+            allow_rejects=given["allow_rejects"],
             against=against,
             memory=given["memory"],
             threads=given["threads"],

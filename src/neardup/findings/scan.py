@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neardup.config.config import Config
-from neardup.errors import ConfigError, DataError
+from neardup.errors import ConfigError, DataError, UnreadableInput
 from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
 from neardup.findings.writer import Origin, write_findings
@@ -24,6 +24,7 @@ from neardup.pipeline.run import Run
 from neardup.pipeline.sharder import SHARD_SCHEME
 from neardup.pipeline.shards import FileShard, Shard
 from neardup.progress import Progress
+from neardup.readers.account import TOLERATED, Account, Reason
 from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.limits import Limits
 from neardup.readers.options import given_options
@@ -62,6 +63,8 @@ def scan(
     reusable: bool = False,
     overwrite: bool | Literal["finished"] = False,
     shard_bytes: int | None = None,
+    allow_rejects: float = TOLERATED,
+    strict: bool = False,
     progress: Progress | None = None,
 ) -> Findings:
     """Find the duplicates in files and write what was found to the folder `out`; nothing else is changed.
@@ -71,6 +74,9 @@ def scan(
     whose documents are compared with but never dropped; `reusable` keeps texts and fingerprints for that. A scan that
     was stopped goes on where it was when it is run again with the same inputs and config; `overwrite` drops what is
     there, or only what is "finished" or of another scan.
+
+    Raises UnreadableInput if nothing can be read, or if more than the share `allow_rejects` of the rows is rejected
+    (with `strict`, any row).
     """
     run = _Run(
         [inputs] if isinstance(inputs, str | PathLike) else list(inputs),
@@ -88,6 +94,8 @@ def scan(
         check_threads(threads),
         shard_bytes,
         progress or Progress(),
+        allow_rejects,
+        strict,
     )
     if not run.folder.parent.is_dir():
         raise DataError(f"{out}: the folder {run.folder.parent} does not exist; make it first")
@@ -96,6 +104,9 @@ def scan(
         try:
             run.begin(overwrite)
             return run.go(reusable)
+        except UnreadableInput:
+            shutil.rmtree(run.folder if made else run.work, ignore_errors=True)
+            raise
         except BaseException:
             # A scan that failed before its first shard leaves nothing to go on from.
             if made and not any(run.work.glob("*.shard")):
@@ -116,7 +127,10 @@ class _Run:
         threads: int,
         shard_bytes: int | None,
         progress: Progress,
+        allow_rejects: float,
+        strict: bool,
     ) -> None:
+        self.allow_rejects, self.strict = allow_rejects, strict
         self.inputs, self.folder, self.config = inputs, folder, config
         self.columns, self.limits, self.against = columns, limits, against
         self.memory, self.threads, self.progress = memory, threads, progress
@@ -227,7 +241,8 @@ class _Run:
             )
             for shard in shards:
                 for file, row, reason in shard.failures:
-                    rejects.add(file, row, f"HTML: {reason.partition(':')[0]}", reason)
+                    rejects.add(file, row, kind := f"HTML: {reason.partition(':')[0]}", reason)
+                    reader.account.reject_document(Reason(file, row, kind, reason))
             inputs = [
                 {
                     "path": source.path,
@@ -238,25 +253,35 @@ class _Run:
                 }
                 for source in reader.files or ()
             ]
-            return len(shards), Origin(
-                config=self.config,
-                scheme="",
-                seed="",
-                inputs=inputs,
-                columns=self.columns,
-                limits=self.limits,
-                against=self.against,
-                references=[
-                    {"path": source.path, "bytes": source.size}
-                    for files in self.references
-                    for source in files
-                ],
-                rejected=rejects.counts,
-                passed_over=rejects.skipped,
-                threads=self.threads,
-                memory=self.memory,
-                shards=len(shards),
-            )
+        self._check(reader.account)
+        return len(shards), Origin(
+            config=self.config,
+            scheme="",
+            seed="",
+            inputs=inputs,
+            columns=self.columns,
+            limits=self.limits,
+            against=self.against,
+            references=[
+                {"path": source.path, "bytes": source.size} for files in self.references for source in files
+            ],
+            rejected=rejects.counts,
+            passed_over=rejects.skipped,
+            account=reader.account.to_json(),
+            threads=self.threads,
+            memory=self.memory,
+            shards=len(shards),
+        )
+
+    def _check(self, account: Account) -> None:
+        """Stop if too little could be read; the list of rejected rows is then beside the folder, which is removed."""
+        beside = self.folder.with_name(f"{self.folder.name}.rejects.jsonl")
+        try:
+            account.check(self.allow_rejects, strict=self.strict, rejects=beside)
+        except UnreadableInput:
+            if account.rejected:
+                os.replace(self.folder / REJECTS, beside)
+            raise
 
     def _read_references(self, run: Run) -> None:
         """What the corpus is compared against: shards kept by an earlier scan, or made now."""

@@ -126,6 +126,7 @@ class Origin:
     references: Sequence[Mapping[str, Any]] = ()
     rejected: Mapping[str, int] = field(default_factory=dict)
     passed_over: Mapping[str, int] = field(default_factory=dict)
+    account: Mapping[str, Any] = field(default_factory=dict)
     threads: int = 1
     memory: int = 0
     shards: int = 0
@@ -190,6 +191,7 @@ def _manifest(
             "rejected": dict(origin.rejected),
             "passed_over": dict(origin.passed_over),
         },
+        "account": dict(origin.account),
         "seconds": {name: round(value, 3) for name, value in seconds.items()},
         "file_names": names,
         "source_names": corpus.source_names,

@@ -12,7 +12,7 @@ from neardup.errors import NeardupError, UnreadableInput
 from neardup.readers.rejects import Rejects
 from neardup.values.wording import counted, printable
 
-__all__ = ["Account", "CountedRejects", "Reason"]
+__all__ = ["TOLERATED", "Account", "CountedRejects", "Reason"]
 
 EXAMPLES, REASONS, FILES = 3, 3, 20
 TOLERATED = 0.1  # the share of rows that may be rejected before a run stops
@@ -84,6 +84,13 @@ class Account:
     def shape(self, name: str, said: str) -> None:
         if said and len(self.shapes) < FILES:
             self.shapes[name] = said
+
+    def reject_document(self, why: Reason) -> None:
+        """A document that was read, and turned out to hold no text."""
+        self.documents -= 1
+        self.rejected[why.reason] += 1
+        if len(self.reasons) < REASONS:
+            self.reasons.append(why)
 
     def settle(self) -> None:
         """Mark the read as complete; raise if something is missing from the account."""
