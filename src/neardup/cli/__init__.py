@@ -47,7 +47,10 @@ COMMANDS = (
 _NEXT_AFTER_REJECTS = (
     "Name the columns with --text and --id, or the format with --format; "
     "or go on without these rows: --allow-rejects 1"
-)class LazyGroup(click.Group):
+)
+
+
+class LazyGroup(click.Group):
     """Imports a subcommand when it is asked for, so that `neardup --help` is quick."""
 
     def list_commands(self, context: click.Context) -> list[str]:
