@@ -15,7 +15,7 @@ INSTALL := sh tools/pip_install.sh
 REQUIRED = $(1)/bin/python tools/requirements.py $(2) >$(1)/requirements.txt && $(INSTALL) $(1) -r $(1)/requirements.txt
 PACKAGE = --no-deps --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON --editable .
 
-.PHONY: demo build test engines quick lint format bench bench-index bench-pipeline bench-spark papers quality sanitize \
+.PHONY: demo build test engines quick soak lint format bench bench-index bench-pipeline bench-spark papers quality sanitize \
 	test-lowest check-package clean-room clean
 .DELETE_ON_ERROR:
 
@@ -47,14 +47,19 @@ demo: $(VENV)/.installed
 	@$(BIN)/python examples/demo.py
 
 test: $(VENV)/.installed $(VENV)/.test engines
-	$(BIN)/python -m pytest --durations=25
+	$(BIN)/python -m pytest -n 2 --dist loadscope --durations=15
 
 # Java, Redis and Chromium, which some tests run for real.
 engines:
 	@sh tools/engines.sh
 
 quick: $(VENV)/.installed $(VENV)/.test engines
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest -n 2 --dist loadscope -m "not slow"
+
+# Twenty times the examples of every property, long fuzzing of the service, and 5,000 kills: some hours.
+soak: $(VENV)/.installed $(VENV)/.test engines
+	$(BIN)/python -m pytest -n 2 --dist loadscope --hypothesis-profile=soak
+	$(BIN)/python tools/crash_test.py --kills 5000
 
 lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check $(SOURCES)
@@ -168,3 +173,11 @@ check-deploy: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/python -m pytest -q tests/deploy
 	promtool check config --syntax-only deploy/prometheus/prometheus.yml
 	promtool test rules deploy/prometheus/alerts.test.yml
+
+# Every compiler of this machine builds the core and passes the kernels' tests; and arm64, emulated.
+.PHONY: compilers arm64
+compilers: $(VENV)/.installed $(VENV)/.test
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON=$(BIN)/python sh tools/compilers.sh $(KERNELS)
+
+arm64: $(VENV)/.tools
+	PATH="$(CURDIR)/$(BIN):$$PATH" PYTHON=$(BIN)/python sh tools/arm64.sh $(KERNELS)

@@ -295,7 +295,7 @@ def main() -> None:
             "made": now(),
             "commit": commit(),
             "machine": describe(),
-            "versions": versions(("granian", "litestar", "msgspec", "uvloop")),
+            "versions": versions(("granian", "msgspec", "uvloop")),
             "codes": codes_part(folder / "codes.nd", options.stored, options.requests, options.connections),
             "texts": texts_part(folder / "texts.nd", options.texts, "none"),
             "texts_stored": texts_part(folder / "stored.nd", options.texts, "text"),

@@ -3,23 +3,25 @@
 // be told their CPU level:
 //
 //     on_best_level([=]<Cpu level>() KERNEL { ... near_lanes<level>(...) ... });
-//
-// Only GCC lets an inlined body use the instructions of the function it
-// is inlined into, so other compilers take the portable form at every level.
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 #include "cpu.hpp"
 
 #if defined(__x86_64__)
-#include <emmintrin.h>
+#include <immintrin.h>
+#elif defined(__aarch64__)
+#include <arm_neon.h>
 #endif
 
 namespace neardup {
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(NEARDUP_AVX2)
 template <class Body>
 [[gnu::target(NEARDUP_AVX512)]] auto at_avx512(Body body) {
     return body.template operator()<Cpu::avx512>();
@@ -68,43 +70,77 @@ KERNEL inline std::uint32_t near_lanes_portable(const std::uint32_t* values, std
     return near;
 }
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpsabi"  // inlined everywhere, so no vector is ever passed
-template <Cpu level>
-KERNEL inline std::uint32_t near_lanes(const std::uint32_t* values, std::size_t count, std::uint32_t query,
-                                       std::uint32_t reach) {
-    if constexpr (level == Cpu::avx512) {
-        typedef int Vector __attribute__((vector_size(64)));
-        const auto wanted = static_cast<unsigned short>((1u << count) - 1);
-        const Vector v =
-            __builtin_ia32_loaddqusi512_mask(reinterpret_cast<const int*>(values), Vector{}, wanted);
-        const Vector counts = __builtin_ia32_vpopcountd_v16si(v ^ static_cast<int>(query));
-        const Vector limit = Vector{} + static_cast<int>(reach);
-        return __builtin_ia32_ucmpd512_mask(counts, limit, 2, wanted);
-    } else {
-        return near_lanes_portable<level>(values, count, query, reach);
-    }
+// A function with instructions of its level by name is not KERNEL: Clang does not let it be inlined into the lambda it is
+// called from, which has none. It is inlined once that lambda is part of a function of the level.
+#if defined(NEARDUP_AVX2)
+[[gnu::target(NEARDUP_AVX512)]] inline std::uint32_t near_lanes_avx512(const std::uint32_t* values,
+                                                                       std::size_t count, std::uint32_t query,
+                                                                       std::uint32_t reach) {
+    const auto wanted = static_cast<__mmask16>((1u << count) - 1);
+    const __m512i loaded = _mm512_maskz_loadu_epi32(wanted, values);
+    const __m512i counts =
+        _mm512_popcnt_epi32(_mm512_xor_si512(loaded, _mm512_set1_epi32(static_cast<int>(query))));
+    return _mm512_mask_cmple_epu32_mask(wanted, counts, _mm512_set1_epi32(static_cast<int>(reach)));
 }
-#pragma GCC diagnostic pop
-#else
-template <Cpu level>
-KERNEL inline std::uint32_t near_lanes(const std::uint32_t* values, std::size_t count, std::uint32_t query,
-                                       std::uint32_t reach) {
-    return near_lanes_portable<level>(values, count, query, reach);
+
+[[gnu::target(NEARDUP_AVX512)]] inline std::uint64_t pack_flags_avx512(const unsigned char* flags) {
+    const __m512i bytes = _mm512_loadu_si512(flags);
+    return _mm512_test_epi8_mask(bytes, bytes);
 }
 #endif
+
+template <Cpu level>
+KERNEL inline std::uint32_t near_lanes(const std::uint32_t* values, std::size_t count, std::uint32_t query,
+                                       std::uint32_t reach) {
+#if defined(NEARDUP_AVX2)
+    if constexpr (level == Cpu::avx512) return near_lanes_avx512(values, count, query, reach);
+#endif
+    return near_lanes_portable<level>(values, count, query, reach);
+}
+
+// The least number of bits in which one of `count` rows, a multiple of 16, differs from `query`. `columns` are the rows'
+// words, one array for each word.
+template <std::size_t count, class Word, std::size_t words>
+KERNEL inline Word least_distance(const std::array<const Word*, words>& columns,
+                                  const std::array<Word, words>& query) {
+#if defined(__aarch64__)
+    // GCC counts one word at a time here. Bytes are counted and neighbours added until sixteen rows have a byte each.
+    constexpr std::size_t vectors = sizeof(Word);  // of sixteen bytes, for sixteen rows
+    uint8x16_t least = vdupq_n_u8(0xFF);
+    for (std::size_t i = 0; i < count; i += 16) {
+        uint8x16_t sum = vdupq_n_u8(0);
+        for (std::size_t w = 0; w < words; ++w) {
+            const auto* bytes = reinterpret_cast<const std::uint8_t*>(columns[w] + i);
+            const uint8x16_t asked = sizeof(Word) == 8 ? vreinterpretq_u8_u64(vdupq_n_u64(query[w]))
+                                                       : vreinterpretq_u8_u32(vdupq_n_u32(query[w]));
+            uint8x16_t counts[vectors];
+            for (std::size_t v = 0; v < vectors; ++v)
+                counts[v] = vcntq_u8(veorq_u8(vld1q_u8(bytes + 16 * v), asked));
+            for (std::size_t left = vectors / 2; left > 0; left /= 2)
+                for (std::size_t v = 0; v < left; ++v)
+                    counts[v] = vpaddq_u8(counts[2 * v], counts[2 * v + 1]);
+            sum = vaddq_u8(sum, counts[0]);
+        }
+        least = vminq_u8(least, sum);
+    }
+    return vminvq_u8(least);
+#else
+    Word least = std::numeric_limits<Word>::max();
+    for (std::size_t i = 0; i < count; ++i) {
+        Word distance = 0;
+        for (std::size_t w = 0; w < words; ++w)
+            distance += static_cast<Word>(std::popcount(static_cast<Word>(columns[w][i] ^ query[w])));
+        least = std::min(least, distance);
+    }
+    return least;
+#endif
+}
 
 // 64 bytes of 0 or 1 to 64 bits.
 template <Cpu level>
 KERNEL inline std::uint64_t pack_flags(const unsigned char* flags) {
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-    if constexpr (level == Cpu::avx512) {
-        typedef char Vector __attribute__((vector_size(64)));
-        Vector v;
-        std::memcpy(&v, flags, sizeof v);
-        return __builtin_ia32_ptestmb512(v, v, ~std::uint64_t{0});
-    }
+#if defined(NEARDUP_AVX2)
+    if constexpr (level == Cpu::avx512) return pack_flags_avx512(flags);
 #endif
     std::uint64_t bits = 0;
     for (int i = 0; i < 8; ++i) {

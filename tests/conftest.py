@@ -6,18 +6,28 @@ import gzip
 import json
 import os
 import shutil
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.leftovers import mark_children
+from support.scheduling import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401, hooks
+from support.skips import not_run, pytest_terminal_summary  # noqa: F401, the second is a hook
 
 from neardup import _core
 
 settings.register_profile("default", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("sanitize", parent=settings.get_profile("default"), max_examples=10)
+settings.register_profile("soak", parent=settings.get_profile("default"), max_examples=2000)
 settings.load_profile("default")
+
+# Whoever runs the tests in the background ignores Ctrl-C, and so would every process that they start and interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 LEVELS = [level for level in _core.Cpu if level.value <= _core.best_cpu().value]
 
@@ -30,23 +40,39 @@ def cpu(request: pytest.FixtureRequest) -> Iterator[_core.Cpu]:
     _core.force_cpu(_core.best_cpu())
 
 
+@pytest.fixture(scope="session", autouse=True)
+def surroundings() -> Iterator[None]:
+    """What commands print depends on the terminal of whoever runs the tests: on a dumb one lines are short. And
+    what tests start does not outlive them, even if they are killed."""
+    mark_children()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TERM", "xterm")
+        for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
+            patch.delenv(name, raising=False)
+        yield
+
+
+class Corpora(type(Path())):  # type: ignore[misc]
+    """The folder of the labelled corpora. A test is skipped at the first one that it needs and that is not there."""
+
+    def __truediv__(self, name: str) -> Path:
+        found = Path(self, name)
+        if not found.exists():
+            not_run(f"no labelled corpus {name} in {self}", "set NEARDUP_DATA to the folder that has it")
+        return found
+
+
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The labelled corpora: NEARDUP_DATA, or shared data beside the checkout."""
-    folder = Path(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    if not folder.is_dir():
-        if os.environ.get("CI") == "true":
-            pytest.fail(f"no labelled corpora at {folder}; set NEARDUP_DATA")
-        pytest.skip(f"no labelled corpora at {folder}; set NEARDUP_DATA")
-    return folder
+    return Corpora(os.environ.get("NEARDUP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 
 
 def engine(program: str, package: str) -> str:
-    """The path of a program that tests run for real; without it they are skipped, and fail with CI=true."""
+    """The path of a program that tests run for real."""
     found = shutil.which(program)
     if found is None:
-        told = f"{program} is not installed; `make engines` or Debian's package {package} has it"
-        pytest.fail(told) if os.environ.get("CI") == "true" else pytest.skip(told)
+        not_run(f"{program} is not installed", f"make engines, or Debian's package {package}")
     return found
 
 
@@ -54,6 +80,17 @@ def engine(program: str, package: str) -> str:
 def java() -> str:
     """Spark's Java."""
     return engine("java", "openjdk-17-jre-headless")
+
+
+@pytest.fixture(scope="session")
+def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Spark on two threads of this process; there can be only one in it."""
+    pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+    from benchmarks.spark.same import quick_session
+
+    session = quick_session(tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="session")
@@ -93,6 +130,6 @@ def small_disk(tmp_path):
         text=True,
     )
     if made.returncode:
-        pytest.skip(f"cannot mount a small file system here: {made.stderr.strip()}")
+        pytest.skip("no small file system can be mounted here (run the tests as root)")
     yield place
     subprocess.run(["umount", "-l", str(place)], check=True)

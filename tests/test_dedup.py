@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import core as reference
 from reference import pipeline as reference_pipeline
+from support.budgets import budget
 
 import neardup as nd
 from neardup import sample
@@ -48,7 +49,7 @@ def test_threads_memory_and_shards_do_not_matter(tmp_path, monkeypatch, method):
     wanted = told(nd.dedup(documents, config))
     assert told(nd.dedup(documents, config, threads=2)) == wanted
     monkeypatch.setattr(sharding, "_MOST_DOCUMENTS", 37)
-    monkeypatch.setattr("neardup.dedup._BATCH", 20)
+    monkeypatch.setattr("neardup.pipeline.inputs._BATCH", 20)
     assert told(nd.dedup(documents, config)) == wanted
     assert told(nd.dedup(documents, config, memory="20MB", folder=tmp_path, threads=2)) == wanted
     assert told(nd.dedup(documents, config, memory=1)) == wanted
@@ -174,7 +175,7 @@ short_texts = st.lists(st.lists(words, max_size=14).map(" ".join), max_size=14)
 
 
 @pytest.mark.parametrize("name", FEATURES)
-@settings(max_examples=40)
+@settings(max_examples=budget(40))
 @given(short_texts, st.sampled_from([0.3, 0.5, 0.7, 0.8, 1.0]))
 def test_short_documents_equal_brute_force(name, texts, threshold):
     check_short(texts, FEATURES[name], threshold)

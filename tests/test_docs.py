@@ -3,7 +3,8 @@
 In README.md and docs/, one file is one story: its blocks share a namespace and an empty folder. A block tagged
 `python` is executed, and a block tagged `output` right after it is what it prints. In a `console` block the lines
 after `$ ` are run by the shell and the other lines are what they print. A line of `...`, or a `...` within a line,
-stands for anything. Whatever cannot run here is tagged `text`.
+stands for anything. Whatever cannot run here is tagged `text`. The port that pages name is replaced by a free one, and
+what a page has started is gone when its test ends.
 """
 
 from __future__ import annotations
@@ -12,9 +13,12 @@ import contextlib
 import io
 import os
 import re
+import signal
+import socket
 import subprocess
 import sys
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +31,8 @@ TAGS = {"python", "output", "console", "text", "cpp", "json"}
 GENERATED = {"docs/benchmarks.md", "docs/benchmarks-pipeline.md"}
 
 
+PORT = "8765"  # in pages that serve something
+
 # Pages that start something beside Python: the fixture that has it, or skips.
 ENGINES = {"docs/spark.md": "java", "docs/shared-index.md": "redis_server"}
 
@@ -38,9 +44,10 @@ class Block:
     text: str
 
 
-def blocks_of(page: Path) -> list[Block]:
+def blocks_of(page: Path, port: str) -> list[Block]:
     found, inside = [], None
-    for number, line in enumerate(page.read_text(encoding="utf-8").splitlines(), 1):
+    text = page.read_text(encoding="utf-8").replace(PORT, port)
+    for number, line in enumerate(text.splitlines(), 1):
         fence = re.fullmatch(r"```(\w*)", line)
         if fence and inside is None:
             inside = (fence[1], number, [])
@@ -73,7 +80,29 @@ def run_python(source: str, page: Path, line: int, names: dict[str, object]) -> 
     return printed.getvalue()
 
 
-def run_console(text: str, folder: Path) -> None:
+@pytest.fixture
+def group() -> Iterator[int]:
+    """A group of processes that ends with the test: a member of it keeps its number from being given away."""
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE, process_group=0) as member:
+        yield member.pid
+        os.killpg(member.pid, signal.SIGKILL)
+
+
+def free_port() -> str:
+    with socket.socket() as one:
+        one.bind(("127.0.0.1", 0))
+        return str(one.getsockname()[1])
+
+
+def end_processes(names: dict[str, object]) -> None:
+    """Those that the Python of a page started and, because it failed, did not end."""
+    for value in names.values():
+        if isinstance(value, subprocess.Popen):
+            value.kill()
+            value.wait()
+
+
+def run_console(text: str, folder: Path, group: int) -> None:
     """Each command of the block, and what the page shows it to print."""
     environment = os.environ | {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
@@ -84,21 +113,29 @@ def run_console(text: str, folder: Path) -> None:
     for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
         command, _, shown = part.partition("\n")
         done = subprocess.run(
-            command, shell=True, cwd=folder, env=environment, capture_output=True, text=True, timeout=60
+            command,
+            shell=True,
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            process_group=group,
         )
         assert done.returncode == 0, f"{command}\n{done.stderr}"
         assert not shown.strip() or matches(shown, done.stdout), f"{command}\nprints\n{done.stdout}"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_page_runs(page, tmp_path, monkeypatch, request):
+def test_page_runs(page, tmp_path, monkeypatch, request, group):
     needed = ENGINES.get(str(page.relative_to(ROOT)))
     if needed is not None:
         request.getfixturevalue(needed)
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "__main__"}
+    request.addfinalizer(lambda: end_processes(names))
     printed: str | None = None
-    for block in blocks_of(page):
+    for block in blocks_of(page, free_port()):
         where = f"{page.name}, line {block.line}"
         assert block.tag in TAGS, f"{where}: tag {block.tag!r}"
         if block.tag == "python":
@@ -108,7 +145,7 @@ def test_page_runs(page, tmp_path, monkeypatch, request):
             assert matches(block.text, printed), f"{where}: this is printed\n{printed}"
             printed = None
         elif block.tag == "console":
-            run_console(block.text, tmp_path)
+            run_console(block.text, tmp_path, group)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

@@ -42,7 +42,7 @@ def test_example(name, tmp_path):
         env=os.environ | {"COLUMNS": "120", "NO_COLOR": "1"},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     assert re.search(TELLING[name], done.stdout, re.MULTILINE), done.stdout

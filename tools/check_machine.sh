@@ -39,15 +39,15 @@ check_compiler() {
     # CXX may hold a launcher or options beside the name, so it is split into words.
     set -- $compiler
     if [ $# = 0 ] || ! command -v "$1" >/dev/null 2>&1; then
-        missing "no C++ compiler was found${1:+ (CXX is '$compiler')}. Install GCC 12 or newer (Debian and Ubuntu: apt install g++; Fedora: dnf install gcc-c++) or Clang 15 or newer, or name one: CXX=/path/to/g++ make."
+        missing "no C++ compiler was found${1:+ (CXX is '$compiler')}. Install GCC 12 or newer (Debian and Ubuntu: apt install g++; Fedora: dnf install gcc-c++) or Clang 14 or newer, or name one: CXX=/path/to/g++ make."
         return
     fi
     told=$(printf '%s\n' '#if defined(__clang__)' 'clang __clang_major__' '#else' 'gcc __GNUC__' '#endif' |
         "$@" -x c++ -E -P - 2>/dev/null | tr -d '\r' | tail -n 1)
     kind=${told% *}
     major=${told##* }
-    if { [ "$kind" = gcc ] && [ "$major" -lt 12 ]; } || { [ "$kind" = clang ] && [ "$major" -lt 15 ]; }; then
-        missing "'$compiler' is $kind $major, which is too old. Install GCC 12 or Clang 15 or newer and name it, for example: CXX=g++-12 make."
+    if { [ "$kind" = gcc ] && [ "$major" -lt 12 ]; } || { [ "$kind" = clang ] && [ "$major" -lt 14 ]; }; then
+        missing "'$compiler' is $kind $major, which is too old. Install GCC 12 or Clang 14 or newer and name it, for example: CXX=g++-12 make."
     elif ! printf '%s\n' '#include <bit>' '#include <concepts>' '#include <span>' '#include <vector>' 'int main() { return 0; }' |
         "$@" -std=c++20 -x c++ -fsyntax-only - 2>/dev/null; then
         missing "'$compiler' does not compile C++20 with its standard library. Install GCC 12 or newer with its library (Debian and Ubuntu: apt install g++), or name another compiler: CXX=/path/to/g++ make."

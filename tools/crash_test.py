@@ -73,8 +73,8 @@ def work(folder: Path, seed: str, tell: int) -> None:
         elif operation["do"] == "compact":
             index.compact()
         else:
-            with index._session.writer:
-                index._session.save()
+            with index._store.session.writer:
+                index._store.session.save()
         say({"done": True})
 
 

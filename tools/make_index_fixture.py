@@ -12,7 +12,7 @@ import numpy as np
 
 import neardup as nd
 from neardup.index.local import session
-from neardup.index.local.store import VERSION
+from neardup.index.local.database import VERSION
 
 FIXTURES = Path(__file__).parents[1] / "tests" / "fixtures" / "index"
 TEXT = "river stone lantern harbour willow copper meadow signal winter garden thunder ribbon"

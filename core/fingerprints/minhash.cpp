@@ -12,7 +12,7 @@ std::vector<std::uint32_t> minhash_one(std::span<const std::uint64_t> hashes,
     std::vector<std::uint32_t> out(rows * values);
     in_parallel(rows, threads, 64, [&](std::size_t begin, std::size_t end) {
         std::vector<std::uint32_t> bins(values);
-        on_best_cpu([=, &bins, &out] KERNEL {
+        on_best_cpu([=, &bins, &out]() KERNEL {
             for (std::size_t row = begin; row < end; ++row) {
                 const auto from = static_cast<std::size_t>(offsets[row]);
                 one_permutation_init(bins);
@@ -33,7 +33,7 @@ std::vector<std::uint32_t> minhash_independent(std::span<const std::uint64_t> ha
     std::vector<std::uint32_t> out(rows * values);
     in_parallel(rows, threads, 16, [&](std::size_t begin, std::size_t end) {
         std::vector<std::uint64_t> minima(values);
-        on_best_cpu([=, &minima, &permutations, &out] KERNEL {
+        on_best_cpu([=, &minima, &permutations, &out]() KERNEL {
             for (std::size_t row = begin; row < end; ++row) {
                 const auto from = static_cast<std::size_t>(offsets[row]);
                 const std::size_t count = static_cast<std::size_t>(offsets[row + 1]) - from;

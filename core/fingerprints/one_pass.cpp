@@ -32,7 +32,7 @@ SimhashColumns simhash_texts(std::span<const Text> texts, const Recipe& recipe, 
     SimhashColumns out(texts.size(), options, keep, rank_count);
     read_documents(texts, recipe, threads, reading, [&](Extractor& extractor, std::size_t row) {
         const Row features = extractor.row(texts[row], false);
-        on_best_cpu([&] KERNEL { out.set(row, features.hashes, features.weights); });
+        on_best_cpu([&]() KERNEL { out.set(row, features.hashes, features.weights); });
         return !features.hashes.empty();
     });
     return out;
@@ -50,14 +50,14 @@ std::vector<std::uint32_t> minhash_texts(std::span<const Text> texts, const Reci
         if (features.empty()) return false;
         if (independent) {
             std::vector<std::uint64_t> minima(values);
-            on_best_cpu([&] KERNEL {
+            on_best_cpu([&]() KERNEL {
                 independent_init(minima);
                 independent_update(minima, permutations, features);
                 independent_finish(minima, sketch);
             });
         } else {
             std::vector<std::uint32_t> bins(values);
-            on_best_cpu([&] KERNEL {
+            on_best_cpu([&]() KERNEL {
                 one_permutation_init(bins);
                 one_permutation_update(bins, key, features);
                 one_permutation_finish(bins, key, sketch);

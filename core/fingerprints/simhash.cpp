@@ -41,7 +41,7 @@ SimhashColumns simhash(std::span<const std::uint64_t> hashes, std::span<const fl
     const std::size_t rows = offsets.size() - 1;
     SimhashColumns out(rows, options, keep, rank_count);
     in_parallel(rows, threads, 64, [&](std::size_t begin, std::size_t end) {
-        on_best_cpu([=, &out] KERNEL {
+        on_best_cpu([=, &out]() KERNEL {
             for (std::size_t row = begin; row < end; ++row) {
                 const auto from = static_cast<std::size_t>(offsets[row]);
                 const std::size_t count = static_cast<std::size_t>(offsets[row + 1]) - from;

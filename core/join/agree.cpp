@@ -16,7 +16,7 @@ std::vector<std::int64_t> agreeing_places(std::span<const Value> values, std::si
     std::int64_t* const out = found.data();
     const Value any = none_is_zero ? 0 : 1;
     in_parallel(left.size(), threads, 4096, [=](std::size_t from, std::size_t to) {
-        on_best_cpu([=] KERNEL {
+        on_best_cpu([=]() KERNEL {
             for (std::size_t pair = from; pair < to; ++pair) {
                 const Value* const a = all + static_cast<std::size_t>(lefts[pair]) * places;
                 const Value* const b = all + static_cast<std::size_t>(rights[pair]) * places;

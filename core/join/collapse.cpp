@@ -111,7 +111,7 @@ EqualCodes collapse_halves(Codes codes, std::span<const std::uint8_t> skip, unsi
             if (part.size() <= largest_table) {
                 if (slots.size() >> more == 0) slots.resize(std::size_t{1} << more);
                 repeats.clear();
-                done = on_best_cpu([=, to = slots.data(), &repeats] KERNEL {
+                done = on_best_cpu([=, to = slots.data(), &repeats]() KERNEL {
                     return repeats_hashed<halves>(part, bits, more, to, repeats);
                 });
             }

@@ -174,7 +174,7 @@ class Partitions {
         const RowSet& set = sets_[slice.set];
         const std::uint64_t* codes = set.codes.data();
         const std::uint8_t* skip = set.skip.empty() ? nullptr : set.skip.data();
-        on_best_cpu([=] KERNEL {
+        on_best_cpu([=]() KERNEL {
             auto row = static_cast<std::uint32_t>(slice.row);
             if (skip == nullptr)
                 for (std::size_t i = slice.from; i < slice.to; ++i, ++row)
@@ -209,7 +209,7 @@ struct Buckets {
         }
         ends.assign((std::size_t{1} << bits) + 1, 0);
         on_best_cpu([&, bits, left = skip_bits, count = ends.data() + 1, fold = folds.data(),
-                     to = entries.data()] KERNEL {
+                     to = entries.data()]() KERNEL {
             const auto bucket = [&](const Entry<halves>& entry)
                                     KERNEL { return key_hash(entry, mask) << left >> 1 >> (63 - bits); };
             for (const auto& entry : part) ++count[bucket(entry)];

@@ -61,7 +61,7 @@ class Walk {
         for (;;) {
             if (!frames_.empty() && !run_frames(limit)) return true;
             if (bucket_ == buckets_count_) return false;
-            on_best_cpu([this, limit] KERNEL { small_buckets(limit); });
+            on_best_cpu([this, limit]() KERNEL { small_buckets(limit); });
             if (found.size() >= limit) return true;
             if (bucket_ == buckets_count_) return false;
             const std::uint32_t from = buckets_.ends[bucket_], to = buckets_.ends[bucket_ + 1];
@@ -176,7 +176,7 @@ class Walk {
     bool run_frames(std::size_t limit) {
         while (!frames_.empty()) {
             if (!leaf_.items.empty()) {
-                if (!on_best_cpu([this, limit] KERNEL { return run_leaf(limit); })) return false;
+                if (!on_best_cpu([this, limit]() KERNEL { return run_leaf(limit); })) return false;
                 leaf_ = {};
             }
             Frame& frame = frames_.back();

@@ -101,7 +101,7 @@ std::vector<std::int32_t> hamming_distances(std::span<const std::uint64_t> left,
     std::vector<std::int32_t> out(pairs.left.size());
     in_parallel(out.size(), threads, 65536, [&](std::size_t begin, std::size_t end) {
         std::int32_t* distances = out.data();
-        on_best_cpu([=] KERNEL {
+        on_best_cpu([=]() KERNEL {
             for (std::size_t i = begin; i < end; ++i) {
                 const std::uint64_t* a = left.data() + static_cast<std::size_t>(pairs.left[i]) * words;
                 const std::uint64_t* b = right.data() + static_cast<std::size_t>(pairs.right[i]) * words;
@@ -120,7 +120,7 @@ std::vector<std::int32_t> equal_values(std::span<const std::uint32_t> left,
     std::vector<std::int32_t> out(pairs.left.size());
     in_parallel(out.size(), threads, 1024, [&](std::size_t begin, std::size_t end) {
         std::int32_t* equal = out.data();
-        on_best_cpu([=] KERNEL {
+        on_best_cpu([=]() KERNEL {
             for (std::size_t i = begin; i < end; ++i) {
                 const std::uint32_t* a = left.data() + static_cast<std::size_t>(pairs.left[i]) * values;
                 const std::uint32_t* b = right.data() + static_cast<std::size_t>(pairs.right[i]) * values;
@@ -142,7 +142,7 @@ std::vector<std::int32_t> equal_packed(std::span<const std::uint8_t> left,
     std::vector<std::int32_t> out(pairs.left.size());
     in_parallel(out.size(), threads, 4096, [&](std::size_t begin, std::size_t end) {
         std::int32_t* equal = out.data();
-        on_best_cpu([=] KERNEL {
+        on_best_cpu([=]() KERNEL {
             for (std::size_t i = begin; i < end; ++i) {
                 const std::uint8_t* x = left.data() + static_cast<std::size_t>(pairs.left[i]) * width;
                 const std::uint8_t* y = right.data() + static_cast<std::size_t>(pairs.right[i]) * width;

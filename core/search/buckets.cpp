@@ -209,7 +209,7 @@ NearEntries bucket_matches(TableKeys keys, std::span<const std::int64_t> place,
     NearEntries out;
     const std::size_t probes = keys.firsts.size(), queries = probes == 0 ? 0 : place.size() / probes;
     const std::size_t width = keys.words + 1;
-    on_best_cpu([&] KERNEL {
+    on_best_cpu([&]() KERNEL {
         for (std::size_t query = 0; query < queries; ++query)
             for (std::size_t probe = 0; probe < probes; ++probe) {
                 const auto bucket = static_cast<std::size_t>(place[query * probes + probe]);

@@ -116,7 +116,7 @@ class BlockReader {
         if (xxh3(bytes, columns_.seed + index) != columns_.checksums[index]) return codes_;
         std::copy(bytes.begin(), bytes.end(), padded_.begin());
         codes_.resize(end - start);
-        const bool whole = on_best_cpu([this] KERNEL {
+        const bool whole = on_best_cpu([this]() KERNEL {
             return decode<Code>(padded_.data(), 8 * columns_.block, columns_.bits, steps_, codes_.size(),
                                 codes_.data());
         });

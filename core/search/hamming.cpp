@@ -2,17 +2,17 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <mutex>
 
 #include "parallel.hpp"
+#include "simd.hpp"
 
 namespace neardup {
 
 std::vector<std::uint8_t> distances(Codes left, Codes right, std::size_t words) {
     std::vector<std::uint8_t> out(left.size() / words);
-    on_best_cpu([a = left.data(), b = right.data(), words, to = out.data(), rows = out.size()] KERNEL {
+    on_best_cpu([a = left.data(), b = right.data(), words, to = out.data(), rows = out.size()]() KERNEL {
         for (std::size_t i = 0; i < rows; ++i)
             to[i] = static_cast<std::uint8_t>(distance(a + i * words, b + i * words, words));
     });
@@ -23,7 +23,7 @@ std::vector<std::uint8_t> distances_at(Codes left, Codes right, std::size_t word
                                        std::span<const std::int64_t> left_rows,
                                        std::span<const std::int64_t> right_rows) {
     std::vector<std::uint8_t> out(left_rows.size());
-    on_best_cpu([=, to = out.data()] KERNEL {
+    on_best_cpu([=, to = out.data()]() KERNEL {
         for (std::size_t i = 0; i < left_rows.size(); ++i) {
             const auto a = static_cast<std::size_t>(left_rows[i]),
                        b = static_cast<std::size_t>(right_rows[i]);
@@ -83,9 +83,9 @@ KERNEL inline void scan_block(const Block<Word, words>& block, std::size_t rows,
                               std::vector<Hit>& hits) {
     constexpr std::size_t stride = Block<Word, words>::stride;
     for (std::size_t at = 0; at < rows; at += stride) {
-        Word least = std::numeric_limits<Word>::max();
-        for (std::size_t i = at; i < at + stride; ++i) least = std::min(least, distance_at(block, i, query));
-        if (least > radius) continue;
+        std::array<const Word*, words> columns;
+        for (std::size_t w = 0; w < words; ++w) columns[w] = &block.word[w][at];
+        if (least_distance<stride>(columns, query) > radius) continue;
         for (std::size_t i = at; i < std::min(at + stride, rows); ++i) {
             const Word differing = distance_at(block, i, query);
             if (differing > radius) continue;
@@ -118,7 +118,7 @@ HitColumns scan_words(Codes stored, Codes queries, int radius, bool first, unsig
                 auto& hits = found[q * cuts + cut];
                 if (first && !hits.empty()) continue;
                 const auto query = load_query<Word, words>(&queries[q * words]);
-                on_best_cpu([&, size, start] KERNEL {
+                on_best_cpu([&, size, start]() KERNEL {
                     scan_block(*held, size, static_cast<std::int64_t>(start), query,
                                static_cast<Word>(radius), first, hits);
                 });
@@ -160,7 +160,7 @@ std::vector<std::int64_t> count_words(Codes left, Codes right, int bits, unsigne
             held->load(&right[start * words], size);
             for (std::size_t q = from; q < to; ++q) {
                 const auto query = load_query<Word, words>(&left[q * words]);
-                on_best_cpu([&, size] KERNEL {
+                on_best_cpu([&, size]() KERNEL {
                     for (std::size_t i = 0; i < size; ++i)
                         differing[i] = static_cast<std::uint8_t>(distance_at(*held, i, query));
                 });

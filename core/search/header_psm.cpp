@@ -45,7 +45,7 @@ PrefixHits search_as(CodeColumn<Code> codes, std::span<const std::uint32_t> star
     std::vector<PrefixHits> parts((queries.size() + kQueries - 1) / kQueries);
     in_parallel(queries.size(), threads, kQueries, [&](std::size_t begin, std::size_t end) {
         PrefixHits& hits = parts[begin / kQueries];
-        on_best_cpu([&] KERNEL {
+        on_best_cpu([&]() KERNEL {
             std::vector<Found> found;
             const auto header = [&](std::size_t q)
                                     KERNEL { return static_cast<std::uint32_t>(queries[q] >> shift); };

@@ -50,7 +50,7 @@ Code Layout::leading(unsigned count) const {
 // Run by run over the whole column: plain loops that every CPU level vectorises, where a bit-gather instruction would
 // exist on some machines only.
 void Layout::permute(const Columns& codes, std::size_t count, Columns& out) const {
-    on_best_cpu([&, count] KERNEL {
+    on_best_cpu([&, count]() KERNEL {
         for (unsigned w = 0; w < words(); ++w)
             for (std::size_t i = 0; i < count; ++i) out[w][i] = 0;
         for (const Run& run : runs_) {

@@ -86,7 +86,7 @@ class TemplateProber final : public VolatileProber {
   private:
     void find_flips(const Layout& layout, Batch& batch) override {
         const unsigned bits = layout.bits(), header = layout.header_bits();
-        on_best_cpu([&, bits, header] KERNEL {
+        on_best_cpu([&, bits, header]() KERNEL {
             for (std::size_t q = 0; q < batch.count; ++q) {
                 if (batch.done[q]) continue;
                 std::uint8_t ranking[256];

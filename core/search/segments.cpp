@@ -70,7 +70,7 @@ PrefixHits search_as(std::span<const std::uint64_t> codes, CodeColumn<Code> quer
     std::vector<PrefixHits> parts((queries.size() + kQueries - 1) / kQueries);
     in_parallel(queries.size(), threads, kQueries, [&](std::size_t begin, std::size_t end) {
         PrefixHits& hits = parts[begin / kQueries];
-        on_best_cpu([&] KERNEL {
+        on_best_cpu([&]() KERNEL {
             std::uint64_t probes = 0;
             for (std::size_t q = begin; q < end; ++q) {
                 const Code query = queries[q];

@@ -37,7 +37,7 @@ template <class Word>
 Hits SortedPsm::search_as(std::span<const std::uint64_t> queries, std::span<const float> costs,
                           std::size_t flips, const Request& request) const {
     const unsigned words = copy_.layout.words(), bits = copy_.layout.bits(), header = header_bits_;
-    const auto search_one = [&, order = FlipOrder()](std::size_t q, auto& matches) mutable KERNEL {
+    const auto search_one = [&](std::size_t q, auto& matches, FlipOrder& order) KERNEL {
         const Word query = to_word<Word>(code_at(queries, words, q));
         const auto ask = [&](std::uint32_t flipped) KERNEL {
             const Word probe = query ^ static_cast<Word>(flipped) << (bits - header);
@@ -61,7 +61,7 @@ Hits SortedPsm::search_as(std::span<const std::uint64_t> queries, std::span<cons
             ask(flipped);
         }
     };
-    return one_by_one(queries.size() / words, request, search_one);
+    return one_by_one<FlipOrder>(queries.size() / words, request, search_one);
 }
 
 Hits SortedPsm::search(std::span<const std::uint64_t> queries, std::span<const float> costs,

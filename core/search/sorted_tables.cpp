@@ -89,24 +89,26 @@ template <class Word>
 Hits SortedTables::search_as(std::span<const std::uint64_t> queries, const Request& request) const {
     const unsigned words = design_.words(), radius = design_.radius;
     const bool expand = request.expand;
-    return one_by_one(queries.size() / words, request,
-                      [&, words, radius, expand](std::size_t q, auto& matches) KERNEL {
-                          const Code query = code_at(queries, words, q);
-                          std::uint64_t probes = 0;
-                          for (std::size_t z = 0; z < tables_.size(); ++z) {
-                              const SortedCopy& table = tables_[z];
-                              const auto run = look_up<Word>(table, query, seek_, probes);
-                              // A pair belongs to the first table on whose key it agrees, so it is reported once.
-                              const auto is_new = [&](Word difference) KERNEL {
-                                  const Code differing = table.layout.restore(to_code(difference));
-                                  for (std::size_t earlier = 0; earlier < z; ++earlier)
-                                      if (bits_in(differing, design_.keys[earlier].mask) == 0) return false;
-                                  return true;
-                              };
-                              read_run(table, run.from, run.high, run.query, radius, expand, matches, is_new);
-                              if (request.mode == Mode::first && !matches.empty()) return;
-                          }
-                      });
+    return one_by_one<NoRoom>(queries.size() / words, request,
+                              [&, words, radius, expand](std::size_t q, auto& matches, NoRoom&) KERNEL {
+                                  const Code query = code_at(queries, words, q);
+                                  std::uint64_t probes = 0;
+                                  for (std::size_t z = 0; z < tables_.size(); ++z) {
+                                      const SortedCopy& table = tables_[z];
+                                      const auto run = look_up<Word>(table, query, seek_, probes);
+                                      // A pair belongs to the first table on whose key it agrees, so it is reported once.
+                                      const auto is_new = [&](Word difference) KERNEL {
+                                          const Code differing = table.layout.restore(to_code(difference));
+                                          for (std::size_t earlier = 0; earlier < z; ++earlier)
+                                              if (bits_in(differing, design_.keys[earlier].mask) == 0)
+                                                  return false;
+                                          return true;
+                                      };
+                                      read_run(table, run.from, run.high, run.query, radius, expand, matches,
+                                               is_new);
+                                      if (request.mode == Mode::first && !matches.empty()) return;
+                                  }
+                              });
 }
 
 template <class Word>

@@ -73,10 +73,11 @@ KERNEL inline void read_run(const SortedCopy& copy, std::size_t from, Word high,
     }
 }
 
-// Calls ask(query, matches) for one query after another and joins what was found by query, then row. In mode first the
-// matches of a query are those of the one run that settled it, and the lowest row of them counts. `ask` is copied for
-// each chunk of queries, so what it keeps from one query to the next is its thread's own.
-template <class Ask>
+// Calls ask(query, matches, room) for one query after another and joins what was found by query, then row. In mode first
+// the matches of a query are those of the one run that settled it, and the lowest row of them counts. Each chunk of
+// queries has a Room of its own, for what is kept from one query to the next.
+struct NoRoom {};
+template <class Room, class Ask>
 Hits one_by_one(std::size_t queries, const Request& request, Ask ask) {
     constexpr std::size_t chunk = 256;  // queries a thread takes at a time
     const auto add = [](Hits& hits, std::size_t query, const Match& match) {
@@ -89,11 +90,11 @@ Hits one_by_one(std::size_t queries, const Request& request, Ask ask) {
     in_parallel(queries, request.threads, chunk, [&](std::size_t begin, std::size_t end) {
         Hits& part = parts[begin / chunk];
         std::vector<Match> matches;
-        Ask own = ask;
-        on_best_cpu([&] KERNEL {
+        Room room;
+        on_best_cpu([&]() KERNEL {
             for (std::size_t q = begin; q < end; ++q) {
                 matches.clear();
-                own(q, matches);
+                ask(q, matches, room);
                 if (matches.empty()) continue;
                 std::sort(matches.begin(), matches.end(),
                           [](const Match& a, const Match& b) { return a.row < b.row; });

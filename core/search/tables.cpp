@@ -77,7 +77,7 @@ void Tables::confirm(Batch& batch, std::size_t z, const Request& request, std::i
     const Table& table = tables_[z];
     const Table& home = tables_[0];
     const std::size_t before = batch.hits.size();
-    on_best_cpu([&] KERNEL {
+    on_best_cpu([&]() KERNEL {
         const unsigned radius = design_.radius;
         neardup::confirm(
             batch, claims_, z, radius, request.mode,

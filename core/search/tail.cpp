@@ -234,7 +234,7 @@ void Tail::search(Batch& batch, const Request& request, std::int64_t base, const
             list_probes(table.shape, table.presence, batch, cuts[i], cuts[i + 1],
                         marks ? closed.data() : nullptr);
             scan(table, batch);
-            on_best_cpu([&] KERNEL {
+            on_best_cpu([&]() KERNEL {
                 confirm(
                     batch, claims_, z, design_.radius, request.mode,
                     [&](const Suspect& suspect, Code& differing) KERNEL {

@@ -269,7 +269,7 @@ Digest128 Extractor::digest(const Text& text) {
     TokenDigest digest(recipe_.seed);
     std::size_t tokens = 0;
     const char* bytes = normal_.bytes().data();
-    on_best_cpu([this, &digest, &tokens, bytes] KERNEL {
+    on_best_cpu([this, &digest, &tokens, bytes]() KERNEL {
         TokenDigest local = digest;
         std::size_t many = 0;
         for_each_token(normal_, [&local, &many, bytes](std::size_t begin, std::size_t end) KERNEL {

@@ -227,7 +227,7 @@ std::optional<TextLines> read_text_lines(std::span<const unsigned char> lines) {
     TextLineReader reader(lines, found.bytes.data());
     TextLineReader* const reading = &reader;
     TextLines* const into = &found;
-    if (!on_best_cpu([=] KERNEL { return reading->read(*into); })) return std::nullopt;
+    if (!on_best_cpu([=]() KERNEL { return reading->read(*into); })) return std::nullopt;
     found.bytes.resize(reader.written());
     return found;
 }

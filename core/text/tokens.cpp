@@ -52,7 +52,7 @@ class Waiting {
 template <Hash kind>
 void hash_all(const NormalText& text, std::uint64_t seed, Buffer<std::uint64_t>& out) {
     out.resize(text.bytes().size());  // a token has at least one byte
-    const std::size_t found = on_best_cpu([&text, seed, begin = out.data()] KERNEL {
+    const std::size_t found = on_best_cpu([&text, seed, begin = out.data()]() KERNEL {
         const char* bytes = text.bytes().data();
         std::uint64_t* next = begin;
         Waiting waiting;

@@ -13,7 +13,7 @@ from neardup.clusters.clusters import Clusters
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
 from neardup.errors import DataError
-from neardup.pipeline.run import Found
+from neardup.pipeline.pairs import Found
 from neardup.readers.document import Document
 from neardup.readers.writers import open_writer
 from neardup.values.wording import counted

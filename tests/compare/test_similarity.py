@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import prints as reference
+from support.budgets import budget
 
 from neardup import _core
 from neardup.compare import similarity
@@ -50,7 +51,7 @@ def test_overlaps_equal_sets(rows: list[set[int]]) -> None:
 
 
 @given(st.sets(st.integers(0, 5000), max_size=8), st.sets(st.integers(0, 5000), min_size=600, max_size=900))
-@settings(deadline=None, max_examples=20)
+@settings(deadline=None, max_examples=budget(20))
 def test_a_small_set_in_a_large_one(small: set[int], large: set[int]) -> None:
     features = reference.features_of([small, large])
     assert (

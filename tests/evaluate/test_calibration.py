@@ -10,7 +10,7 @@ import pytest
 import neardup as nd
 from neardup import sample
 from neardup.compare import similarity
-from neardup.compare.snippets import difference, differences
+from neardup.compare.diff import difference, differences
 from neardup.evaluate import measure_documents
 from neardup.evaluate.labels import Belief, append_label, read_labels
 from neardup.evaluate.settings import Setting, shares_band

@@ -15,7 +15,7 @@ import msgspec
 
 from neardup import _core
 from neardup.http.lines import line_parts
-from neardup.http.schemas import NO_META, Line, decode_document
+from neardup.http.schemas import DocumentRequest, decode_document
 
 
 def native(lines: bytes) -> list[tuple[str, str]] | None:
@@ -152,5 +152,5 @@ def test_parts_hold_every_line_once() -> None:
 
 def test_a_line_is_the_parsers_document() -> None:
     line = decode_document(b'{"id": "a", "text": "b"}')
-    assert line == Line("a", "b")
-    assert line.meta is NO_META
+    assert line == DocumentRequest("a", "b")
+    assert line.meta is msgspec.UNSET

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 from neardup.fingerprints.one_pass import read_texts
@@ -24,7 +25,7 @@ FEATURES = [
 
 @pytest.mark.parametrize("prints", PRINTS, ids=lambda p: type(p).__name__)
 @pytest.mark.parametrize("features", FEATURES, ids=lambda f: type(f).__name__)
-@settings(max_examples=25)
+@settings(max_examples=budget(25))
 @given(texts, st.sampled_from([1, 2, 3]))
 def test_one_pass_tells_all(prints, features, texts, threads):
     reading = read_texts(texts, features, prints, threads=threads)

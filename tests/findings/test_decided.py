@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 from support.corpora import WORDS, write_jsonl
 
 import neardup as nd
@@ -142,7 +143,7 @@ def saying(draw, found: Findings) -> Said:
 
 
 @given(data=st.data())
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 def test_nobody_goes_for_whom_somebody_spoke(found, data):
     said = data.draw(saying(found))
     kept, keepers = said.cut.kept, said.cut.clusters.keeper

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 from support.command import run
 from support.corpora import planted, read_jsonl
 from support.reviewing import documents, scanned, told
@@ -190,7 +191,7 @@ def test_told_to_stay_but_accepted_elsewhere(found):
 
 
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=budget(60))
 def test_decisions_always_hold(many, data):
     """Whatever was decided: nothing goes for a rejected pair, who was told to stay stays, and every document that goes
     is tied to one that stays by a pair that is similar enough or was agreed to."""

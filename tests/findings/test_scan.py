@@ -93,7 +93,7 @@ def test_killed_at_any_moment_it_ends_with_the_same_bytes(corpus, plain, tmp_pat
         command = [sys.executable, "-c", DRIVER, str(out), str(corpus), "0.03"]
         process = subprocess.Popen(command, stdout=subprocess.PIPE)
         if attempt < 3:  # while it reads, where there is something to take over
-            until = time.monotonic() + 10
+            until = time.monotonic() + 120
             before = len(list(out.glob("work/*.shard")))
             while len(list(out.glob("work/*.shard"))) <= before and time.monotonic() < until:
                 time.sleep(0.002)
@@ -123,14 +123,14 @@ def test_interrupted_it_says_so_and_goes_on_later(tmp_path):
     out = tmp_path / "found"
     command = [sys.executable, "-m", "neardup", "scan", path, "-o", str(out), "--memory", "64MB"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    until = time.monotonic() + 20
+    until = time.monotonic() + 120
     while not out.exists() and time.monotonic() < until:
         time.sleep(0.001)
     process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=30)
+    _, said = process.communicate(timeout=300)
     assert process.returncode == 130 and b"Traceback" not in said, said
     assert not (out / "manifest.json").exists()
-    assert subprocess.run(command, capture_output=True, timeout=60).returncode == 0
+    assert subprocess.run(command, capture_output=True, timeout=300).returncode == 0
     assert Findings(out).manifest["counts"]["documents"] == len(rows)
 
 
@@ -353,7 +353,7 @@ def test_names_that_are_not_unicode(tmp_path):
             '{"id": "a", "text": "some words"}\n'
         )
     except OSError:
-        pytest.skip("this file system has Unicode names only")
+        pytest.skip("this file system has Unicode names only (set TMPDIR to a folder on another)")
     found = Findings(scan(folder, tmp_path / "found").path)
     assert apply(found, tmp_path / "kept.jsonl").written == 1
 

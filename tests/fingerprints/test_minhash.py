@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import prints as reference
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError
@@ -30,7 +31,7 @@ def test_one_permutation_equals_its_twin(rows: list[set[int]], values: int, seed
 
 
 @given(rows=ROWS, values=st.sampled_from([1, 7, 100, 200]), seed=SEEDS)
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=budget(40))
 def test_independent_equals_its_twin(rows: list[set[int]], values: int, seed: int) -> None:
     features = reference.features_of(rows)
     made = reference.same_everywhere(

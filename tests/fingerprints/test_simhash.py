@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import prints as reference
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError
@@ -43,7 +44,7 @@ def test_equals_its_twin(rows: list[dict[int, float]], bits: int, tie: str) -> N
 
 
 @given(rows=ROWS, bits=st.sampled_from([32, 64, 128]), tie=st.sampled_from(["ge", "gt"]))
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=budget(30))
 def test_gaussian_equals_its_twin(rows: list[dict[int, float]], bits: int, tie: str) -> None:
     check(rows, bits, tie, gaussian=True)
 
@@ -108,7 +109,7 @@ def test_empty_rows_are_flagged_and_zero() -> None:
 
 
 @given(rows=ROWS, bits=st.sampled_from([32, 64, 128]), count=st.integers(1, 32))
-@settings(deadline=None, max_examples=50)
+@settings(deadline=None, max_examples=budget(50))
 def test_the_three_forms_of_margins(rows: list[dict[int, float]], bits: int, count: int) -> None:
     features = reference.features_of(rows)
     full = Simhash(bits=bits).compute(features)

@@ -2,7 +2,6 @@
 
 import pytest
 
-pytest.importorskip("litestar", reason="the extra `service` is not installed")
 pytest.importorskip("granian", reason="the extra `service` is not installed")
 
 from support.serving import served
@@ -32,5 +31,5 @@ def codes(tmp_path_factory):
 def http(texts):
     import httpx
 
-    with httpx.Client(base_url=texts.url, trust_env=False, timeout=30) as client:
+    with httpx.Client(base_url=texts.url, trust_env=False, timeout=120) as client:
         yield client

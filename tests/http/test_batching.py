@@ -14,7 +14,7 @@ def test_what_comes_together_or_meanwhile_is_one_batch():
         sizes, go = [], threading.Event()
 
         def run(items):
-            go.wait(10)
+            go.wait(120)
             return [item * 2 for item in items]
 
         with ThreadPoolExecutor(1) as executor:

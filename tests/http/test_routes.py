@@ -154,7 +154,7 @@ def test_however_a_text_is_sent_it_is_the_same(codes):
     def sent(name, **more):
         return [{"id": f"{name}/{n}", "text": text, **more} for n, text in enumerate(texts)]
 
-    with httpx.Client(base_url=codes.url, trust_env=False, timeout=30) as http:
+    with httpx.Client(base_url=codes.url, trust_env=False, timeout=120) as http:
         for name, more, ascii in (
             ("plain", {}, True),
             ("letters", {}, False),
@@ -304,7 +304,7 @@ def test_exactly_one_caller_is_told_it_is_new(texts, codes, kind):
     gate = threading.Barrier(threads)
 
     def ask(number: int) -> None:
-        with httpx.Client(base_url=server.url, trust_env=False, timeout=30) as http:
+        with httpx.Client(base_url=server.url, trust_env=False, timeout=120) as http:
             for turn in range(rounds):
                 sent = (
                     {"text": words(50_000 + turn)}

@@ -38,20 +38,19 @@ def test_sigterm_during_load_loses_nothing_acknowledged(tmp_path):
         workers = [threading.Thread(target=send, args=(number,)) for number in range(8)]
         for worker in workers:
             worker.start()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         while len(told) < 50 and time.monotonic() < deadline:
             time.sleep(0.01)
-        begin = time.monotonic()
         assert server.stop() == 0
-        assert time.monotonic() - begin < 10
         for worker in workers:
             worker.join()
     assert len(told) >= 50 and set(refused) <= {503}
     with nd.Index(tmp_path / "index.nd", mode="read") as index:
         assert all(id in index for id in told)
         assert len(index) <= len(told) + 8
-    events = [json.loads(line)["event"] for line in server.logs]
-    assert events[0] == "ready" and events[-1] == "stopped"
+    events = [json.loads(line) for line in server.logs]
+    assert events[0]["event"] == "ready" and events[-1]["event"] == "stopped"
+    assert events[-1]["unfinished"] == 0  # it did not wait until the time for that was over
 
 
 def test_requests_in_work_are_answered(tmp_path):
@@ -70,7 +69,7 @@ def test_requests_in_work_are_answered(tmp_path):
             )
         )
         post.start()
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + 300
         live = f"{server.url}/v1/live"
         while not found and not httpx.get(live, trust_env=False, timeout=60).json()["in_work"]:
             assert time.monotonic() < deadline, "the request has arrived by now"

@@ -11,7 +11,7 @@ from reference.index import near_codes, of_codes
 
 import neardup as nd
 from neardup.index import Hit, Seen
-from neardup.index.local import writes as turnover
+from neardup.index.local import writes
 
 FERRY = (
     "The ferry leaves the north pier at eight and returns at noon, except on public holidays, when it stays in the "
@@ -135,7 +135,7 @@ def test_forget_before(tmp_path, monkeypatch):
         for number in range(5):
             index.seen(FERRY, id=str(number))
             now += 10
-        monkeypatch.setattr(turnover, "REMOVED_AT_ONCE", 1)
+        monkeypatch.setattr(writes, "REMOVED_AT_ONCE", 1)
         assert index.forget(before=1_000_020.0) == 2
         assert [entry.id for entry in index.documents()] == ["2", "3", "4"]
         assert index.cluster("4").keeper == "2"
@@ -275,7 +275,7 @@ def test_backup_while_in_use(tmp_path, index, eager):
 
 
 def test_export_and_back(tmp_path, index):
-    from neardup.index.export import import_index
+    from neardup.index.rebuild import import_index
 
     index.add([nd.Document("a", FERRY, {"n": 1}), nd.Document("b", NEARLY), nd.Document("e", "")])
     index.seen(OTHER, id="c", ttl=1000)
@@ -298,7 +298,7 @@ def test_export_and_back(tmp_path, index):
 
 
 def test_reindex_refits(tmp_path, index):
-    from neardup.index.export import reindex
+    from neardup.index.rebuild import reindex
 
     index.add([nd.Document("a", FERRY, {"n": 1}), nd.Document("b", NEARLY), nd.Document("c", OTHER)])
     assert reindex(index, tmp_path / "new", nd.Config.of("simhash"), store="features") == 3
@@ -310,7 +310,7 @@ def test_reindex_refits(tmp_path, index):
 
 
 def test_reindex_keeps_the_settings_and_goes_to_a_new_folder_alone(tmp_path):
-    from neardup.index.export import reindex
+    from neardup.index.rebuild import reindex
 
     texts = [FERRY, OTHER]
     with nd.Index(tmp_path / "old", nd.Config.of("simhash", threshold=0.6), sample=texts) as old:

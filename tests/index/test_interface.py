@@ -1,47 +1,65 @@
-"""One interface, two kinds of index: what it leaves open each of them fills in."""
+"""One index over two kinds of store: both offer what the interface asks for, and neither knows the index."""
 
 from __future__ import annotations
 
 import inspect
+import subprocess
+import sys
 
 import pytest
 
 import neardup as nd
-from neardup.index.local.index import LocalIndex
-from neardup.index.redis.index import SharedIndex
+from neardup.index.interface import Opening, Store, Writer
+from neardup.index.local.store import LocalStore
+from neardup.index.local.writes import LocalWriter
+from neardup.index.redis.store import RedisStore
+from neardup.index.redis.writes import RedisWriter
 
 
-def left_open() -> dict[str, object]:
-    """What the interface names and does not do itself."""
-    found = {}
-    for name, value in vars(nd.Index).items():
-        function = value.fget if isinstance(value, property) else value
-        if inspect.isfunction(function) and "NotImplementedError" in function.__code__.co_names:
-            found[name] = value
-    return found
+def asked(interface: type) -> dict[str, object]:
+    found = vars(interface).items()
+    return {name: value for name, value in found if inspect.isfunction(value) and name[0] != "_"}
 
 
-@pytest.mark.parametrize("kind", [LocalIndex, SharedIndex])
-def test_all_that_is_left_open_is_filled_in_with_the_same_arguments(kind):
-    assert {"verify", "get_all", "_takes", "__len__", "close"} <= left_open().keys()
-    for name, value in {**left_open(), "__init__": nd.Index.__init__}.items():
+@pytest.mark.parametrize(
+    ("interface", "kind"),
+    [(Store, LocalStore), (Store, RedisStore), (Writer, LocalWriter), (Writer, RedisWriter)],
+)
+def test_a_store_has_every_method_with_the_same_arguments(interface, kind):
+    assert {"search", "lines", "verify", "close"} <= asked(Store).keys() and "put" in asked(Writer)
+    for name, value in asked(interface).items():
         own = vars(kind).get(name)
         assert own is not None, name
-        if not isinstance(value, property):
-            assert list(inspect.signature(own).parameters) == list(inspect.signature(value).parameters), name
+        assert list(inspect.signature(own).parameters) == list(inspect.signature(value).parameters), name
 
 
-@pytest.mark.parametrize("kind", [LocalIndex, SharedIndex])
-def test_nothing_that_is_done_once_for_both_is_done_again(kind):
-    shared = {
-        name for name, value in vars(nd.Index).items() if inspect.isfunction(value)
-    } - left_open().keys()
-    # A server is sent its batches by its own measure.
-    assert (vars(kind).keys() & shared) - {"__init__"} <= {"_put_all"}
-
-
-def test_a_path_opens_a_folder(tmp_path):
+def test_a_path_opens_a_folder_and_says_what_it_is(tmp_path):
     with nd.Index(tmp_path / "i") as index:
-        assert type(index) is LocalIndex and isinstance(index, nd.Index)
-    with LocalIndex(tmp_path / "i", mode="read") as index:
-        assert len(index) == 0
+        assert type(index) is nd.Index and type(index._store) is LocalStore
+        assert repr(index) == f"Index({str(tmp_path / 'i')!r}, scheme={index.scheme!r}, store='text')"
+    store = LocalStore(tmp_path / "i", Opening(mode="read"))
+    assert store.count() == 0
+    store.close()
+
+
+def test_what_needs_a_folder_says_so(tmp_path):
+    with nd.Index(tmp_path / "i") as index:
+        with pytest.raises(nd.ConfigError, match=r"backup to a server.*export"):
+            index.backup("redis://localhost/0?name=x")
+        index.add(nd.Document("a", "some text"))
+        from neardup.index.rebuild import recover_index, reindex
+
+        with pytest.raises(nd.ConfigError, match=r"reindex.*folder"):
+            reindex(index, "redis://localhost/0?name=x")
+        with pytest.raises(nd.ConfigError, match=r"recover.*compact"):
+            recover_index("redis://localhost/0?name=x", tmp_path / "new")
+
+
+@pytest.mark.parametrize("module", ["local.store", "redis.store", "export", "rebuild", "redis.replay", "api"])
+def test_each_module_is_imported_alone(module):
+    """No module needs another one to have been imported first; the stores do not import the index."""
+    code = f"import sys, neardup.index.{module}; print('neardup.index.api' in sys.modules)"
+    package = "import sys; sys.modules['neardup.index'] = type(sys)('neardup.index');"
+    package += "import neardup; sys.modules['neardup.index'].__path__ = [neardup.__path__[0] + '/index'];"
+    found = subprocess.run([sys.executable, "-c", package + code], capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == str(module in ("api", "rebuild"))

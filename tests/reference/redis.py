@@ -33,8 +33,23 @@ class Server:
     options: tuple[str, ...] = ()
     port: int = field(default_factory=free_port)
     process: subprocess.Popen[bytes] | None = None
+    known: bool = False  # others may have its port in mind
 
     def start(self) -> Server:
+        """A port that was free may have been taken since; a server that nobody knows yet gets another one then."""
+        while True:
+            self._launch()
+            try:
+                self.wait()
+            except AssertionError:
+                if self.known or "Address already in use" not in (self.folder / "log").read_text():
+                    raise
+                self.port = free_port()
+                continue
+            self.known = True
+            return self
+
+    def _launch(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
@@ -45,21 +60,22 @@ class Server:
                 stdout=log,
                 stderr=log,
             )  # fmt: skip
-        self.wait()
-        return self
 
     def wait(self) -> None:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while time.monotonic() < deadline:
             assert self.process is None or self.process.poll() is None, (self.folder / "log").read_text()
             with contextlib.suppress(redis.RedisError):
-                if self.client().ping():
+                told = self.client().info("server")["process_id"]
+                if (
+                    self.process is None or told == self.process.pid
+                ):  # and not another one's server on its port
                     return
             time.sleep(0.02)
         raise TimeoutError(f"no answer on port {self.port}")
 
     def client(self) -> redis.Redis:
-        return redis.Redis(port=self.port, socket_timeout=5)
+        return redis.Redis(port=self.port, socket_timeout=60)
 
     @property
     def url(self) -> str:
@@ -83,7 +99,7 @@ class Cluster:
     def cli(self, *words: str) -> str:
         for _ in range(20):
             done = subprocess.run(
-                ["redis-cli", "--cluster", *words], capture_output=True, text=True, timeout=60, check=False
+                ["redis-cli", "--cluster", *words], capture_output=True, text=True, timeout=300, check=False
             )
             if "Nodes don't agree" not in done.stdout:  # the news of the last change is still on its way
                 break
@@ -103,7 +119,7 @@ class Cluster:
         return found
 
     def wait(self, replicas: bool = True) -> None:
-        deadline = time.monotonic() + 40
+        deadline = time.monotonic() + 300
         while time.monotonic() < deadline:
             up = [node for node in self.nodes if node.process is not None]
             states = []
@@ -124,7 +140,7 @@ class Cluster:
 
 @contextlib.contextmanager
 def running_cluster(program: str, folder: Path) -> Iterator[Cluster]:
-    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--appendonly", "no")
+    options = ("--cluster-enabled", "yes", "--cluster-node-timeout", "2000", "--appendonly", "no")
     nodes = [Server(program, folder / f"node{i}", options) for i in range(6)]
     try:
         for node in nodes:

@@ -46,7 +46,7 @@ def run(start: str, **settings: Any) -> subprocess.CompletedProcess[str]:
         [sys.executable, HERE / "crawl.py", json.dumps([start]), json.dumps(settings)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
 
 
@@ -132,7 +132,7 @@ def test_the_spider_of_the_documentation(site, tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     kept = [json.loads(line) for line in (tmp_path / "pages.jsonl").read_text().splitlines()]

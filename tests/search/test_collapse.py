@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import join as naive
+from support.budgets import budget
 
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import to_codes
 from neardup.search.collapse import Groups, collapse
-from neardup.search.interface import to_codes
 
 
 def naive_groups(numbers: list[int | None]) -> list[list[int]]:
@@ -38,7 +39,7 @@ def check(groups: Groups, numbers: list[int | None]) -> None:
     assert np.flatnonzero(groups.repeats).tolist() == sorted(row for rows in large for row in rows[1:])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=budget(150), deadline=None)
 @given(
     st.sampled_from([7, 32, 64, 100, 128]),
     st.lists(st.one_of(st.none(), st.integers(0, 12), st.integers(0, 127)), max_size=120),

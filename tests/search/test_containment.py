@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 from neardup import _core
@@ -134,7 +135,7 @@ def test_probes_are_as_few_as_the_recall_lets_them_be():
         nd.search.Inverted(0)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=budget(25))
 @given(st.data())
 def test_dedup_by_containment_finds_what_brute_force_finds(data):
     """Documents so short that as many probes as recall asks for leave no room to miss."""
@@ -168,8 +169,8 @@ def test_inverted_is_for_containment_alone():
         nd.Config(search=nd.search.Inverted(), verify=nd.Containment(0.8), fingerprint=nd.MinHash())
     config = nd.Config(verify=nd.Containment(0.8), search=nd.search.Inverted(9))
     assert nd.Config.from_plain(config.to_plain()) == config
-    assert nd.Config(verify=nd.Containment(0.8)).inverted == nd.search.Inverted(3)
-    assert nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)).inverted is None
+    assert nd.Config(verify=nd.Containment(0.8)).method == nd.search.Inverted(3)
+    assert nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)).method == nd.LSH(20, 6)
 
 
 def excerpts(data, name, words, every):

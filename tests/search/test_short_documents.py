@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference import pipeline as reference_pipeline
+from support.budgets import budget
 
 import neardup as nd
 from neardup.errors import ConfigError
@@ -57,7 +58,7 @@ def test_no_pair_is_missed(sets, least, most, memory, batch):
         assert sets[a] & sets[b] and small <= most and small >= least * large - 1e-6
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=budget(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(collections, leasts, st.randoms(use_true_random=False))
 def test_rows_and_ranks(sets, least, random):
     rows = np.array(sorted(random.sample(range(1000), len(sets))), np.int64)

@@ -52,7 +52,7 @@ def test_an_old_compiler(machine, name):
     assert (
         f"'{name}' is " in sentence
         and " 9, which is too old" in sentence
-        and "GCC 12 or Clang 15" in sentence
+        and "GCC 12 or Clang 14" in sentence
     )
 
 

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.spark_runs import assert_same, write_jsonl
+from support.budgets import budget
+from support.spark_runs import assert_decided, write_jsonl
 
 import neardup as nd
 
@@ -69,7 +70,7 @@ def pairs_met(batches):
     return sorted({pair for left, right in sides for pair in zip(left.tolist(), right.tolist(), strict=True)})
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=60),
     st.integers(1, 6), st.sampled_from([1, 3, 1000]), st.booleans(),
@@ -95,7 +96,7 @@ def test_rows_meet_on_keys(keys, parts, cap, tight):
     }
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(
     st.sets(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=80), st.integers(1, 5),
     st.integers(0, 20),
@@ -150,8 +151,8 @@ def test_codes_crowded_under_few_keys_are_split_between_tasks(spark, tmp_path, m
     )
     here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows], config)
     assert len(here.pairs) > 1000
-    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
-    assert_same(stages, here)
+    stages = ns.file_stages(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
+    assert_decided(stages, here)
     assert stages.folder.read_json("met.json")["split"] > 0
 
 
@@ -164,9 +165,10 @@ def test_partitions_go_by_the_text_that_was_read(spark, tmp_path, monkeypatch):
     ]
     here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows])
     path = write_jsonl(tmp_path / "a.jsonl.gz", rows)[0]
-    free = ns.scan(path, str(tmp_path / "free"), spark=spark)
+    free = ns.file_stages(path, str(tmp_path / "free"), spark=spark)
+    assert_decided(free, here)
     assert free.documents.partitions == -(-free.documents.facts["bytes"] // 4000) > 3
     assert free.session.conf.get("spark.sql.shuffle.partitions") == str(free.documents.partitions)
-    assert_same(free, here)
-    chosen = ns.scan(path, str(tmp_path / "chosen"), spark=spark, partitions=1)
+    chosen = ns.file_stages(path, str(tmp_path / "chosen"), spark=spark, partitions=1)
+    assert_decided(chosen, here)
     assert chosen.documents.partitions == 1

@@ -42,7 +42,7 @@ class Server:
 
     def stop(self, number: int = signal.SIGTERM) -> int:
         self.process.send_signal(number)
-        return self.process.wait(timeout=60)
+        return self.process.wait(timeout=300)
 
 
 @contextmanager
@@ -62,12 +62,12 @@ def serving(
         yield server
         if process.poll() is None:
             assert server.stop() == 0
-        reader.join(5)
+        reader.join(60)
         assert not any("Traceback" in line for line in logs), "".join(logs)
     finally:
         if process.poll() is None:
             process.kill()
         process.wait()
-        reader.join(5)
+        reader.join(60)
         process.stdout.close()
         process.stderr.close()

@@ -49,7 +49,7 @@ def run_workers(address: str, workers: int, pages: int, size: int) -> list[tuple
     ]
     for process in processes:
         process.start()
-    found = [results.get(timeout=120) for _ in processes]
+    found = [results.get(timeout=600) for _ in processes]
     for process in processes:
         process.join(30)
     assert [error for _, _, error in found if error is not None] == []

@@ -34,7 +34,7 @@ def spark_environment(**more: str) -> dict[str, str]:
     return {**os.environ, **ours, **more}
 
 
-def wait_for(what: Callable[[], T | None], told: str, seconds: float = 60.0) -> T:
+def wait_for(what: Callable[[], T | None], told: str, seconds: float = 300.0) -> T:
     """The first answer that is not None or False, asked for again and again; fails after so many seconds."""
     end = time.monotonic() + seconds
     while True:
@@ -105,7 +105,7 @@ class Driver(Daemon):
     def told(self) -> str:
         return self.log.read_text() + self.out.read_text()
 
-    def finished(self, seconds: float = 180) -> str:
+    def finished(self, seconds: float = 900) -> str:
         """What it printed, when it has ended well."""
         code = self.process.wait(timeout=seconds)
         assert code == 0, self.told()
@@ -154,7 +154,7 @@ class Cluster:
 
     def status(self) -> dict[str, Any]:
         """What the master says of itself, its workers and applications."""
-        with urllib.request.urlopen(f"{self.page}/json/", timeout=10) as answer:
+        with urllib.request.urlopen(f"{self.page}/json/", timeout=60) as answer:
             return json.load(answer)
 
     def executors(self) -> list[int]:

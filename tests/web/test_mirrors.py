@@ -7,6 +7,7 @@ import random
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 from neardup import sample
@@ -176,7 +177,7 @@ def naive_shares(contents, left, right):
     return len(one), len(two), sum(two.get(rest) == content for rest, content in one.items())
 
 
-@settings(max_examples=150)
+@settings(max_examples=budget(150))
 @example({("h1.com", path): 0 for path in ("a/a", "a/a/a", "a/a/a/a", "a/a/b", "a/a/b/a")}, 0.5)
 @given(
     st.dictionaries(
@@ -198,7 +199,7 @@ def test_every_mirror_is_one_by_the_definition(pages, threshold):
             assert given_urls[one.replace("https", "http")] == given_urls[other.replace("https", "http")]
 
 
-@settings(max_examples=150)
+@settings(max_examples=budget(150))
 @given(
     st.sets(PATH, min_size=2, max_size=12),
     st.sampled_from(["", "/x", "/x/y"]),

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 from neardup.web import suffixes
@@ -330,7 +331,7 @@ def check(url, rules):
     assert {step.rule for step in said.steps} <= {*STANDARD, *nd.urls.UrlRules.known(), "site"}
 
 
-@settings(max_examples=400)
+@settings(max_examples=budget(400))
 @example("http://a.com/index.html/index.html/")
 @example("http://a.com/x/..;jsessionid=1/y")
 @example("http://a.com/%%32%65%%32%65/x")
@@ -340,7 +341,7 @@ def test_canonical_of_canonical_is_itself(url):
     check(url, nd.urls.UrlRules())
 
 
-@settings(max_examples=400)
+@settings(max_examples=budget(400))
 @given(CONSTRUCTED, RULE_SETS)
 def test_so_it_is_under_any_rules(url, rules):
     check(url, rules)

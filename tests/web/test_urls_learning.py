@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 from neardup import sample
@@ -125,7 +126,7 @@ URL = st.builds(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=budget(150))
 @given(st.dictionaries(URL, st.sampled_from("uvw"), max_size=25), st.integers(1, 3))
 def test_accepted_rules_never_merge_known_different_pages(contents, support):
     """Whatever is learnt: no two URLs of different content become one that were not one before."""

@@ -135,7 +135,7 @@ def calibrate(
 
 def _ask(measured: Calibrator, given: list[Label], path: str, questions: int) -> list[Label]:
     """Ask until the questions are used up, nothing is in doubt, or the user has had enough."""
-    from neardup.compare.snippets import differences
+    from neardup.compare.diff import differences
     from neardup.evaluate.labels import append_label
 
     place = {id: row for row, id in reversed(list(enumerate(measured.ids)))}

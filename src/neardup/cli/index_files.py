@@ -111,7 +111,7 @@ def export(path: str, file: str, as_json: bool) -> None:
 @as_json
 def import_(path: str, file: str, key: str | None, as_json: bool) -> None:
     """Make a new index of what `export` wrote."""
-    from neardup.index.export import import_index
+    from neardup.index.rebuild import import_index
 
     count = import_index(path, file, key)
     say(as_json, {"documents": count}, f"{counted(count, 'document')} in {shown(path)}")
@@ -171,8 +171,8 @@ def reindex(
 
     Without --method, --threshold, --radius and --config the settings stay; document frequencies are counted anew.
     """
-    from neardup.index.export import reindex as again
     from neardup.index.local.session import DATABASE
+    from neardup.index.rebuild import reindex as again
 
     chosen = config_of(config, method, threshold, radius, store)
     if sources:
@@ -205,7 +205,7 @@ def reindex(
 @as_json
 def recover(path: str, target: str, key: str | None, as_json: bool) -> None:
     """Save what can still be read of a damaged index into a new one, TARGET."""
-    from neardup.index.export import recover_index
+    from neardup.index.rebuild import recover_index
 
     count, lost = recover_index(path, target, key)
     say(

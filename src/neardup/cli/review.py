@@ -19,7 +19,7 @@ from neardup.values.wording import counted
 
 __all__ = ["review"]
 
-NEEDED = ("litestar", "granian", "msgspec", "prometheus_client", "rapidfuzz")
+NEEDED = ("granian", "msgspec", "prometheus_client", "rapidfuzz")
 
 
 @click.command()
@@ -70,7 +70,7 @@ def review(findings: str, port: int, no_open: bool, export: str | None, as_json:
 
 def _export(findings: Any, path: str, as_json: bool) -> None:
     from neardup.findings import read_decisions
-    from neardup.storage.atomic_file import WholeFile
+    from neardup.storage.atomic_file import AtomicFile
 
     decisions = read_decisions(findings)
     lines = decisions.to_jsonl()
@@ -78,7 +78,7 @@ def _export(findings: Any, path: str, as_json: bool) -> None:
         click.echo(lines, nl=False)
         return
     findings.check_target(path)
-    with WholeFile(path) as file:
+    with AtomicFile(path) as file:
         file.write(lines.encode("utf-8", "surrogatepass"))
         file.commit()
     told = {"out": path, "decisions": len(decisions)}

@@ -16,7 +16,7 @@ from neardup.errors import ConfigError, MissingExtra
 
 __all__ = ["serve"]
 
-NEEDED = ("litestar", "granian", "msgspec", "prometheus_client")
+NEEDED = ("granian", "msgspec", "prometheus_client")
 TOKEN = "NEARDUP_TOKEN"
 
 

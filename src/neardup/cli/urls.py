@@ -281,9 +281,9 @@ class _Lines:
     """Lines into a file that appears when whole; used as a function."""
 
     def __init__(self, path: str) -> None:
-        from neardup.storage.atomic_file import WholeFile
+        from neardup.storage.atomic_file import AtomicFile
 
-        self._file = WholeFile(path)
+        self._file = AtomicFile(path)
 
     def __call__(self, line: str) -> None:
         self._file.write(line.encode("utf-8", "replace") + b"\n")

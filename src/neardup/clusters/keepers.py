@@ -49,6 +49,11 @@ class Keep:
             raise ConfigError(f"keep many=1 or more documents of a cluster, not {self.many!r}")
 
     @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of documents that it asks for; none where text and file are enough."""
+        return tuple(dict.fromkeys(name for name in (self.field, self.score) if name))
+
+    @property
     def field(self) -> str | None:
         """The field that sources are told by."""
         return self.source.removeprefix("host:") if self.source is not None else None
@@ -65,9 +70,10 @@ class Keep:
         sources: NDArray[np.int32] | None = None,
         names: Sequence[str] = (),
         scores: NDArray[np.float64] | None = None,
+        reference: int = 0,
     ) -> NDArray[np.int64]:
-        """The rank of each row, 0 the best. Rows stand in sorted (path, row) order; `names[sources[i]]` is the source
-        of row i; a score that is missing (NaN) is below all others."""
+        """The rank of each row, 0 the best. Rows are in sorted (path, row) order; `names[sources[i]]` is the source
+        of row i; a score that is missing (NaN) is below all others. Rows below `reference` come before all others."""
         rows = np.arange(len(lengths), dtype=np.int64)
         if self.by == "longest":
             by = -lengths.astype(np.int64)
@@ -89,6 +95,7 @@ class Keep:
             order = order[np.argsort(preference[sources[order]], kind="stable")]
         rank = np.empty(len(rows), dtype=np.int64)
         rank[order] = rows
+        rank[reference:] += len(rank) if reference else 0
         return rank
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters, by_rank, cluster
-from neardup.clusters.keepers import Among
+from neardup.clusters.keepers import Among, Keep
 from neardup.compare.verify import Pairs
 
-__all__ = ["Cut", "cut"]
+__all__ = ["Cut", "cut", "select"]
 
 Rows = NDArray[np.int64]
 
@@ -94,6 +94,31 @@ def cut(
         inside = np.arange(rows) - np.repeat(starts, np.diff(np.concatenate([starts, [rows]])))
         kept[order[inside < many]] = True
     return Cut(clusters, kept)
+
+
+def select(
+    pairs: Pairs,
+    first: Rows,
+    rank: Rows,
+    keep: Keep,
+    *,
+    threshold: float,
+    sources: NDArray[np.int32],
+    method: Literal["keepers", "components"],
+    reference: int = 0,
+) -> Cut:
+    """The cut by a keep policy: what every run decides by, wherever its pairs were found."""
+    return cut(
+        pairs,
+        first,
+        rank,
+        threshold=threshold,
+        many=keep.many,
+        among=keep.among,
+        sources=sources,
+        method=method,
+        reference=reference,
+    )
 
 
 def _first_of_all(rank: Rows, reference: int) -> Rows:

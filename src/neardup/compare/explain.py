@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import neardup.compare.similarity as measure
+from neardup.compare.diff import align_short
 from neardup.compare.passages import Span, matched_spans
 from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize, tokens
@@ -15,8 +16,6 @@ from neardup.fingerprints.simhash import Simhash
 from neardup.readers.document import Document
 
 __all__ = ["Explanation", "explain"]
-
-LONGEST_DIFF = 20_000  # tokens of both texts together; beyond, the time to align them is no longer a person's
 
 
 @dataclass(frozen=True)
@@ -140,28 +139,19 @@ def _shingle_texts(words: list[str], width: int) -> dict[str, int]:
 
 
 def _diff(left: list[str], right: list[str]) -> tuple[tuple[tuple[str, str], ...] | None, float | None]:
-    """Word by word, with the share of words that an insert/delete alignment keeps."""
-    try:
-        from rapidfuzz.distance import Indel
-    except ImportError:
-        return None, None
-    if len(left) + len(right) > LONGEST_DIFF:
+    """Word by word, with the share of words that the alignment keeps."""
+    blocks = align_short(left, right)
+    if blocks is None:
         return None, None
     parts: list[tuple[str, str]] = []
-    old: list[str] = []
-    new: list[str] = []
-
-    def close() -> None:
-        parts.extend((side, " ".join(words)) for side, words in (("left", old), ("right", new)) if words)
-        old.clear()
-        new.clear()
-
-    for block in Indel.opcodes(left, right):
-        if block.tag == "equal":
-            close()
-            parts.append(("same", " ".join(left[block.src_start : block.src_end])))
+    same = 0
+    for block in blocks:
+        one, other = left[block.left.start : block.left.stop], right[block.right.start : block.right.stop]
+        if block.equal:
+            same += len(one)
+            parts.append(("same", " ".join(one)))
         else:
-            old += left[block.src_start : block.src_end]
-            new += right[block.dest_start : block.dest_end]
-    close()
-    return tuple(parts), float(Indel.normalized_similarity(left, right))
+            parts.extend(
+                (side, " ".join(words)) for side, words in (("left", one), ("right", other)) if words
+            )
+    return tuple(parts), 2 * same / (len(left) + len(right))

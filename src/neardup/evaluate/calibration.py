@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.compare.snippets import difference
+from neardup.compare.diff import difference
 from neardup.errors import ConfigError
 from neardup.evaluate.labels import Belief, Label, histogram, read_labels
 from neardup.evaluate.measurements import Corpus, Measured, measure_corpus

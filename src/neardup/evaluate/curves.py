@@ -24,6 +24,7 @@ from neardup.features.texts import Texts, raw_texts
 from neardup.fingerprints import MinHash, Simhash
 from neardup.fingerprints.one_pass import fingerprint
 from neardup.search.lsh import LSH
+from neardup.values.plain import finite
 
 __all__ = ["Curve", "Line", "curve_bands", "curve_edits", "curve_radius", "curve_sketch"]
 
@@ -64,14 +65,14 @@ class Curve:
         """Columns by name; NaN becomes null."""
         lines = []
         for line in self.lines:
-            said: dict[str, Any] = {"name": line.name, "y": _listed(line.y)}
+            said: dict[str, Any] = {"name": line.name, "y": finite(line.y)}
             if line.low is not None and line.high is not None and line.cases is not None:
-                said |= {"low": _listed(line.low), "high": _listed(line.high), "cases": line.cases.tolist()}
+                said |= {"low": finite(line.low), "high": finite(line.high), "cases": line.cases.tolist()}
             lines.append(said)
         return {
             "title": self.title,
             "x_name": self.x_name,
-            "x": _listed(self.x),
+            "x": finite(self.x),
             "lines": lines,
             "notes": list(self.notes),
         }
@@ -244,7 +245,3 @@ def _similarities(at: ArrayLike) -> Floats:
     if x.ndim != 1 or not len(x) or not np.all((x >= 0) & (x <= 1)):
         raise DataError("similarities are a column of numbers from 0 to 1")
     return x
-
-
-def _listed(column: Floats) -> list[float | None]:
-    return [None if math.isnan(value) else value for value in column.tolist()]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.evaluate.metrics import Measure
-from neardup.evaluate.scores import plain
 from neardup.evaluate.settings import Setting
+from neardup.values.plain import plain
 
 __all__ = ["Borderline", "CorpusCalibration", "Outcome", "RadiusRow"]
 

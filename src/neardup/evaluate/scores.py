@@ -35,8 +35,9 @@ from neardup.evaluate.metrics import (
 )
 from neardup.evaluate.truth import ClusterTable, Names, PairTable, distinct_pairs, read_table
 from neardup.result import Result
+from neardup.values.plain import plain
 
-__all__ = ["Evaluation", "Sweep", "plain", "score"]
+__all__ = ["Evaluation", "Sweep", "score"]
 
 Rows = NDArray[np.int64]
 BANDS = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
@@ -302,16 +303,3 @@ def _tuples(rows: Iterable[tuple[Any, ...]], names: Names, what: str, widths: tu
         "similarity" if scored else "",
         itself=len(given) - len(apart),
     )
-
-
-def plain(value: Any) -> Any:
-    """A value as JSON holds it: columns as lists, NaN as null."""
-    if isinstance(value, dict):
-        return {key: plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(item) for item in value]
-    if isinstance(value, np.ndarray):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return None if math.isnan(value) else round(value, 6)
-    return value

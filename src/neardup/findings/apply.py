@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -26,6 +25,7 @@ from neardup.readers.layout import Layout
 from neardup.readers.limits import Limits
 from neardup.readers.reader import read_again
 from neardup.readers.writers import Writer, format_for, open_writer
+from neardup.storage.atomic_file import hidden_name
 
 __all__ = ["Applied", "Write", "apply", "check_output"]
 
@@ -152,7 +152,7 @@ class _Output:
 
     def _to_folder(self) -> int:
         out = Path(os.path.realpath(self.out))
-        hidden = out.with_name(f".{out.name}.{secrets.token_hex(4)}.tmp")
+        hidden = hidden_name(out)
         hidden.mkdir(parents=True)
         try:
             written = sum(self._file_of(entry, hidden) for entry in self.findings.manifest["inputs"])
@@ -203,6 +203,8 @@ class _Output:
             entry["format"],
             text=columns["text"],
             id=columns["id"],
+            encoding=columns.get("encoding"),
+            delimiter=columns.get("delimiter"),
             limits=Limits(**findings.manifest["limits"]),
             before=self.layout,
         )

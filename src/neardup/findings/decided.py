@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters
 from neardup.clusters.keepers import Keep
-from neardup.clusters.selection import Cut, cut
+from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
 from neardup.findings.decisions import Decisions, read_decisions
 from neardup.findings.folder import Findings
@@ -42,13 +42,12 @@ def decided_cut(
         return findings.cut(threshold, keep, rank=rank)
     keep = keep or findings.config.keep
     at = findings.check_threshold(findings.threshold if threshold is None else threshold)
-    made = cut(
+    made = select(
         decided_pairs(findings, said, at),
         findings.first,
         _rank(findings, findings.rank(keep) if rank is None else rank, said),
+        keep,
         threshold=0.0,  # the pairs that count are chosen already
-        many=keep.many,
-        among=keep.among,
         sources=findings.sources,
         method=findings.config.clusters,
         reference=findings.reference,

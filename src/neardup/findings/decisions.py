@@ -18,7 +18,8 @@ import numpy as np
 
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.findings.folder import Findings
-from neardup.storage.file_lock import lock
+from neardup.storage.atomic_file import sync_folder, write_at
+from neardup.storage.lock import FileLock
 from neardup.values.wording import printable
 
 __all__ = [
@@ -177,9 +178,8 @@ class DecisionLog:
                 raise DataError(
                     f"{printable(name)}: was left out by a filter, so there is nothing to decide about it"
                 )
-        handle = os.open(self.path, os.O_RDWR | os.O_CREAT, 0o644)
-        try:
-            lock(handle, wait=True)
+        with FileLock(self.path) as lock:
+            handle = lock.handle
             self._take(handle)
             time = datetime.now(UTC).isoformat(timespec="milliseconds")
             sequence = self.decisions.revision + 1
@@ -187,17 +187,15 @@ class DecisionLog:
             told = made.to_json() | {"documents": self._identity}
             line = json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
             os.ftruncate(handle, self._read)  # what a crash left of a line
-            _write_all(handle, line, self._read)
+            write_at(handle, line, self._read)
             os.fsync(handle)
             if self._read == 0:
-                _sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
             self._read += len(line)
             self._lines += 1
             self._last = line
             self.decisions.add(made)
             return made
-        finally:
-            os.close(handle)
 
     def _take(self, handle: int) -> None:
         """Read on from where reading ended, whole lines only; all of them or, if one is damaged, none."""
@@ -296,17 +294,3 @@ def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
         return decision, str(told.get("documents"))
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         raise FormatError(path, f"a decision on line {number}", "something else") from None
-
-
-def _write_all(handle: int, data: bytes, at: int) -> None:
-    while data:
-        written = os.pwrite(handle, data, at)
-        data, at = data[written:], at + written
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

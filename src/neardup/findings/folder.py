@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
-from neardup.clusters.selection import Cut, cut
+from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError
@@ -219,9 +219,7 @@ class Findings:
             raise ConfigError(
                 f"the scan read no scores {keep.score!r}; scan again with --keep score:{keep.score}"
             )
-        rank = keep.rank(self.sizes, self.sources, self.source_names, self.scores)
-        rank[self.reference :] += len(rank)
-        return rank
+        return keep.rank(self.sizes, self.sources, self.source_names, self.scores, self.reference)
 
     def cut(
         self,
@@ -234,13 +232,12 @@ class Findings:
         """Clusters and what stays at a threshold, from the stored pairs alone."""
         keep = keep or self.config.keep
         at = self.check_threshold(self.threshold if threshold is None else threshold)
-        made = cut(
+        made = select(
             self.pairs if without is None else without,
             self.first,
             self.rank(keep) if rank is None else rank,
+            keep,
             threshold=at,
-            many=keep.many,
-            among=keep.among,
             sources=self.sources,
             method=self.config.clusters,
             reference=self.reference,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from neardup.errors import ConfigError, DataError
-from neardup.storage.file_lock import lock
+from neardup.storage.lock import FileLock
 
 __all__ = ["alone", "make_folder"]
 
@@ -31,14 +30,9 @@ def make_folder(folder: Path) -> bool:
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
     """No two scans in one folder at a time."""
-    handle = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        try:
-            lock(handle)
-        except OSError:
-            raise DataError(
-                f"{folder}: another scan is writing there; wait for it or name another --out"
-            ) from None
+
+    def refused(_: bytes) -> DataError:
+        return DataError(f"{folder}: another scan is writing there; wait for it or name another --out")
+
+    with FileLock(folder / LOCK, refused):
         yield
-    finally:
-        os.close(handle)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import Executor
-from typing import Generic, TypeVar
+from concurrent.futures import Executor, Future
+from typing import Any, Generic, TypeVar
 
 __all__ = ["Batcher"]
 
@@ -49,7 +49,7 @@ class Batcher(Generic[Item, Answer]):
     def _start(self) -> None:
         batch = self._waiting[: self._most]
         del self._waiting[: self._most]
-        # A caller that has gone away while it waited has nothing done for it.
+        # Items of callers that were cancelled while they waited are left out.
         batch = [(item, future) for item, future in batch if not future.cancelled()]
         if not batch:
             self._busy = False
@@ -65,13 +65,17 @@ class Batcher(Generic[Item, Answer]):
         work = self._executor.submit(self._run, [item for item, _ in batch])
         work.add_done_callback(lambda done: loop.call_soon_threadsafe(self._finish, batch, done))
 
-    def _finish(self, batch: list[tuple[Item, asyncio.Future[Answer]]], done: object) -> None:
+    def _finish(self, batch: list[tuple[Item, asyncio.Future[Answer]]], done: Future[Any]) -> None:
         if self._waiting:
             self._start()
         else:
             self._busy = False
-        failed = done.exception()  # type: ignore[attr-defined]
-        answers = [failed] * len(batch) if failed is not None else done.result()  # type: ignore[attr-defined]
+        if done.cancelled():  # the executor was closed first
+            for _, future in batch:
+                future.cancel()
+            return
+        failed = done.exception()
+        answers = [failed] * len(batch) if failed is not None else done.result()
         for (_, future), answer in zip(batch, answers, strict=True):
             if future.done():
                 continue

@@ -13,7 +13,7 @@ from neardup.errors import DataError, MissingExtra, NeardupError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.http.batching import Batcher
 from neardup.http.hex_fingerprints import PrintForm
-from neardup.http.ingest import Intake, check_one
+from neardup.http.ingest import Ingest, check_one
 from neardup.http.limits import Limits, Refused
 from neardup.http.schemas import (
     ClusterAnswer,
@@ -38,6 +38,7 @@ __all__ = ["Engine"]
 
 Result = TypeVar("Result")
 HTML_AT_ONCE = 32
+LOADED_AT_ONCE = 4  # stored texts: their sizes are known when they are loaded, and no earlier
 
 
 class Asked(NamedTuple):
@@ -66,20 +67,20 @@ class Engine:
         self._slow = ThreadPoolExecutor(1, "slow")
         self._pages = ThreadPoolExecutor(1, "html")
         self._html: HtmlExtractor | None = None
-        said = observe or (lambda name, size: None)
+        count = observe or (lambda name, size: None)
         self._search: Batcher[Asked, SearchAnswer] = Batcher(
-            self._look, self._reader, most=64, observe=lambda size: said("search", size)
+            self._look, self._reader, most=64, observe=lambda size: count("search", size)
         )
         self._extract: Batcher[str, str] = Batcher(
-            self._texts, self._pages, most=HTML_AT_ONCE, observe=lambda size: said("html", size)
+            self._texts, self._pages, most=HTML_AT_ONCE, observe=lambda size: count("html", size)
         )
-        self.intake = Intake(index, limits, self.form, self._extract, lambda size: said("seen", size))
+        self.ingest = Ingest(index, limits, self.form, self._extract, lambda size: count("seen", size))
 
     def close(self) -> None:
-        """After the last request; what was queued is done first."""
+        """After the last request; what waits for a thread is not begun."""
         for executor in (self._pages, self._reader, self._slow):
-            executor.shutdown(wait=True)
-        self.intake.close()
+            executor.shutdown(wait=True, cancel_futures=True)
+        self.ingest.close()
         if self._html is not None:
             self._html.close()
         self.index.close()
@@ -134,7 +135,7 @@ class Engine:
     def _hits(self, group: list[Asked], textual: bool, first: bool) -> list[list[Hit]]:
         mode = "first" if first else "all"
         if textual:
-            found: list[list[Hit]] = self.index.search([one.text or "" for one in group], mode=mode)  # type: ignore[arg-type]
+            found: list[list[Hit]] = self.index.search([one.text or "" for one in group], mode=mode)  # type: ignore[call-overload]
             return found
         return self.index.search_prints(self.form.joined([one.code or b"" for one in group]), mode=mode)  # type: ignore[arg-type]
 
@@ -148,7 +149,7 @@ class Engine:
         )
 
     async def remove(self, id: str) -> int:
-        return await self._in(self.intake.writer, self.index.remove, id)
+        return await self._in(self.ingest.writer, self.index.remove, id)
 
     async def cluster(self, id: str) -> ClusterAnswer | None:
         found = await self._in(self._reader, self.index.cluster, id)
@@ -207,21 +208,9 @@ class Engine:
 
     def _collapse(self, ranked: CollapseRequest, texts: list[str | None]) -> CollapseAnswer:
         ids = [one.id for one in ranked.results]
-        missing = [at for at, text in enumerate(texts) if text is None]
-        stored = dict(zip(missing, self.index.get_all([ids[at] for at in missing]), strict=True))
-        for at, entry in stored.items():
-            if entry is None:
-                raise DataError(f"result {at} has no text, and the index has no document of its id")
-        if stored and len(stored) == len(ids) and self.index.store == "none":
-            return self._collapse_codes(ids, [entry for entry in stored.values() if entry is not None])
-        for at, entry in stored.items():
-            if entry is None or entry.text is None:
-                raise DataError(
-                    "this index keeps no texts: send them with the results, with all or with none"
-                )
-            texts[at] = entry.text
-        if sum(len(text or "") for text in texts) > self.limits.body:
-            raise Refused(413, f"texts to be collapsed have at most {self.limits.body:,} characters together")
+        if ids and self.index.store == "none" and all(text is None for text in texts):
+            return self._collapse_codes(ids)
+        self._load(ids, texts)
         config = self.index.config
         threshold = config.verify.threshold if ranked.threshold is None else ranked.threshold
         shown = collapse([text or "" for text in texts], threshold=threshold, features=config.compared)
@@ -236,11 +225,42 @@ class Engine:
             ]
         )
 
-    def _collapse_codes(self, ids: list[str], entries: list[Stored]) -> CollapseAnswer:
+    def _load(self, ids: list[str], texts: list[str | None]) -> None:
+        """Put stored texts where there are none, a few at a time: refused before more is loaded than may be."""
+        budget = self.limits.body - sum(len(text or "") for text in texts)
+        missing = [at for at, text in enumerate(texts) if text is None]
+        for start in range(0, len(missing), LOADED_AT_ONCE):
+            group = missing[start : start + LOADED_AT_ONCE]
+            for at, entry in zip(group, self._stored(ids, group), strict=True):
+                if entry.text is None:
+                    raise DataError(
+                        "this index keeps no texts: send them with the results, with all or with none"
+                    )
+                budget -= len(entry.text)
+                self._check_budget(budget)
+                texts[at] = entry.text
+        self._check_budget(budget)
+
+    def _check_budget(self, left: int) -> None:
+        if left < 0:
+            most = self.limits.body
+            reason = f"texts to be collapsed have at most {most:,} characters together; send fewer results"
+            raise Refused(413, reason)
+
+    def _stored(self, ids: list[str], places: list[int]) -> list[Stored]:
+        """What is stored under the ids at these places."""
+        found = self.index.get_all([ids[at] for at in places])
+        for at, entry in zip(places, found, strict=True):
+            if entry is None:
+                raise DataError(f"result {at} has no text, and the index has no document of its id")
+        return [entry for entry in found if entry is not None]
+
+    def _collapse_codes(self, ids: list[str]) -> CollapseAnswer:
+        entries = self._stored(ids, list(range(len(ids))))
         prints = self.form.joined([entry.fingerprint or b"" for entry in entries])
         if not isinstance(prints, Codes):
             raise DataError("this index keeps no texts and no codes: send texts with the results")
-        radius = self.index.config.hamming.radius
+        radius = self.index.config.method.radius  # type: ignore[union-attr]  # what searches codes has one
         return CollapseAnswer(
             [
                 ResultAnswer(

@@ -1,4 +1,4 @@
-"""Documents on their way into the index: checked, read, and written a batch at a time."""
+"""Documents are checked, prepared and written into the index, a batch at a time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from neardup import _core
 from neardup.errors import DataError, FormatError, NeardupError, SharedIndexError
@@ -20,22 +21,22 @@ from neardup.http.batching import Batcher
 from neardup.http.hex_fingerprints import PrintForm
 from neardup.http.limits import Limits, Refused, check_depth
 from neardup.http.lines import FEW, LinePart
-from neardup.http.schemas import NO_META, Line, RecentHit, SeenAnswer, decode_meta
+from neardup.http.schemas import DocumentRequest, RecentHit, SeenAnswer, decode_meta
 from neardup.index import Index
 from neardup.index.answers import Answers, Seen
 from neardup.index.inputs import check_ids, meta_text
 from neardup.index.match import Items
 from neardup.readers.document import Document
 
-__all__ = ["Coming", "Intake", "check_one"]
+__all__ = ["Incoming", "Ingest", "check_one"]
 
-RECENT = 50  # hits that are remembered, for people who watch
-# Of the index, and no document's fault: no other would fare better, and each might wait long for a server that is gone.
-TROUBLE = (FormatError, SharedIndexError)
+RECENT = 50  # hits that are kept for the page that shows them
+# Errors of the index and not of a document: the next document would fail too, after a long wait for a lost server.
+INDEX_ERRORS = (FormatError, SharedIndexError)
 
 
-class Coming(NamedTuple):
-    """A checked document on its way into the index: its text, or the bytes of its fingerprint."""
+class Incoming(NamedTuple):
+    """A checked document that is to be stored: its text, or the bytes of its fingerprint."""
 
     id: str
     text: str | None
@@ -44,11 +45,11 @@ class Coming(NamedTuple):
     ttl: float | None
 
 
-class Intake:
-    """What comes in. All methods are called on one event loop; the work is done in threads.
+class Ingest:
+    """Takes documents in. All methods are called on one event loop; the work is done in threads.
 
     Documents are written by one thread, as an index has one writer anyway. Of bulk requests, what depends on the texts
-    alone, mostly their fingerprints, is worked out in other threads before.
+    alone, mostly their fingerprints, is computed before in other threads.
     """
 
     def __init__(
@@ -64,24 +65,24 @@ class Intake:
         self._recent: deque[tuple[float, Seen]] = deque(maxlen=RECENT)
         self.writer = ThreadPoolExecutor(1, "write")
         self._printer = ThreadPoolExecutor(2, "print")
-        self._seen: Batcher[Coming, SeenAnswer] = Batcher(self._put, self.writer, observe=observe)
+        self._seen: Batcher[Incoming, SeenAnswer] = Batcher(self._put, self.writer, observe=observe)
 
     def close(self) -> None:
         """What was queued is done first."""
         for executor in (self._printer, self.writer):
             executor.shutdown(wait=True)
 
-    def check(self, document: Line) -> Coming:
+    def check(self, document: DocumentRequest) -> Incoming:
         """A document without HTML, ready to be put; DataError or Refused if it cannot be."""
         check_one(document.text, document.html, document.fingerprint)
         check_ids((document.id,))
-        meta = None if document.meta is NO_META else self._meta(document.meta)
+        meta = None if isinstance(document.meta, UnsetType) else self._meta(document.meta)
         code = None
         if document.fingerprint is not None:
             if self._index.store != "none":
                 raise DataError("this index keeps texts to verify hits by: send text or html")
             code = self._form.bytes_of(document.fingerprint, document.scheme)
-        return Coming(document.id, document.text, code, meta, document.ttl)
+        return Incoming(document.id, document.text, code, meta, document.ttl)
 
     def _meta(self, sent: msgspec.Raw) -> dict[str, Any] | None:
         """Values of any number and kind: their size bounds how long it takes to make them."""
@@ -94,15 +95,15 @@ class Intake:
             meta_text(meta)
         return meta
 
-    async def seen(self, document: Line) -> SeenAnswer:
+    async def seen(self, document: DocumentRequest) -> SeenAnswer:
         """Look a document up and remember it, in one step."""
-        coming = self.check(document)
+        incoming = self.check(document)
         if document.html is not None:
-            coming = coming._replace(text=await self._extract.put(document.html))
-        return await self._seen.put(coming)
+            incoming = incoming._replace(text=await self._extract.put(document.html))
+        return await self._seen.put(incoming)
 
     async def put_lines(self, part: LinePart, before: asyncio.Future[Any] | None) -> Answers | list[Any]:
-        """`put_all` for lines, written after what came `before`; in columns where they are plain and alike."""
+        """`put_all` for lines, written after what came `before`; in columns where all have the same fields."""
         answers = None
         if self._index.store != "text" and part.holds_texts():
             read = await self._in(self._printer, self._read, part)
@@ -111,14 +112,14 @@ class Intake:
         if answers is not None:
             return answers
         documents = await part.documents()
-        alike = self._alike(documents)
-        ids = [] if alike is None else [one.id for one in documents]  # type: ignore[union-attr]
-        if isinstance(alike, list):
-            items = await self._in(self._printer, self._prepared, alike)
+        column = self._uniform(documents)
+        ids = [] if column is None else [one.id for one in documents]  # type: ignore[union-attr]
+        if isinstance(column, list):
+            items = await self._in(self._printer, self._prepared, column)
             if items is not None:
                 answers = await self._written(before, self._index.seen_prepared, ids, items)
-        elif alike is not None:
-            answers = await self._written(before, self._index.seen_prints, ids, alike)
+        elif column is not None:
+            answers = await self._written(before, self._index.seen_prints, ids, column)
         if answers is not None:
             return answers
         await _done(before)
@@ -131,7 +132,7 @@ class Intake:
         return None if found is None or items is None else (found[0], items)
 
     def _prepared(self, texts: Sequence[str] | _core.Texts) -> Items | None:
-        """None if something is wrong with one: then each is looked at by itself, and only the guilty ones are told."""
+        """None if something is wrong with one: then each is checked by itself, and only the bad ones get an error."""
         with contextlib.suppress(NeardupError, ValueError):
             return self._index.prepare(texts)
         return None
@@ -143,19 +144,19 @@ class Intake:
         await _done(before)
         try:
             answers: Answers = await self._in(self.writer, call, *given)
-        except TROUBLE:
+        except INDEX_ERRORS:
             raise
         except (NeardupError, ValueError):
             return None
-        self._watch([answers[int(at)] for at in np.flatnonzero(~answers.new)[-RECENT:]])
+        self._note_hits([answers[int(at)] for at in np.flatnonzero(~answers.new)[-RECENT:]])
         return answers
 
-    def _alike(self, documents: Sequence[Any]) -> list[str] | Fingerprints | None:
+    def _uniform(self, documents: Sequence[Any]) -> list[str] | Fingerprints | None:
         """The texts of documents, or their fingerprints, if they all have just an id and the one or the other."""
         if any(
             isinstance(one, BaseException)
             or one.html is not None
-            or one.meta is not NO_META
+            or one.meta is not UNSET
             or one.ttl is not None
             for one in documents
         ):
@@ -171,61 +172,61 @@ class Intake:
             return None
         return self._form.column(digits)
 
-    async def put_all(self, documents: Sequence[Line | BaseException]) -> list[Any]:
+    async def put_all(self, documents: Sequence[DocumentRequest | BaseException]) -> list[Any]:
         """`seen` for many: an answer, or the exception that says what is wrong, for each."""
-        coming: list[Any] = []
+        incoming: list[Any] = []
         for document in documents:
             try:
-                coming.append(document if isinstance(document, BaseException) else self.check(document))
+                incoming.append(document if isinstance(document, BaseException) else self.check(document))
             except (NeardupError, Refused, ValueError, RecursionError, msgspec.MsgspecError) as error:
-                # Where it was raised is of no interest, and a hundred thousand frames would be.
+                # Nobody needs to know where it was raised, and a hundred thousand frames would take much memory.
                 error.__context__ = error.__cause__ = None
-                coming.append(error.with_traceback(None))
-            if len(coming) % FEW == 0:
+                incoming.append(error.with_traceback(None))
+            if len(incoming) % FEW == 0:
                 await asyncio.sleep(0)
         pages = [at for at, one in enumerate(documents) if getattr(one, "html", None) is not None]
-        pages = [at for at in pages if isinstance(coming[at], Coming)]
+        pages = [at for at in pages if isinstance(incoming[at], Incoming)]
         texts = await asyncio.gather(
             *(self._extract.put(documents[at].html) for at in pages),  # type: ignore[union-attr, arg-type]
             return_exceptions=True,
         )
         for at, text in zip(pages, texts, strict=True):
-            coming[at] = text if isinstance(text, BaseException) else coming[at]._replace(text=text)
-        good = [at for at, one in enumerate(coming) if isinstance(one, Coming)]
-        answers = await self._in(self.writer, self._put, [coming[at] for at in good])
+            incoming[at] = text if isinstance(text, BaseException) else incoming[at]._replace(text=text)
+        good = [at for at, one in enumerate(incoming) if isinstance(one, Incoming)]
+        answers = await self._in(self.writer, self._put, [incoming[at] for at in good])
         for at, answer in zip(good, answers, strict=True):
-            coming[at] = answer
-        return coming
+            incoming[at] = answer
+        return incoming
 
-    def _put(self, batch: list[Coming]) -> list[SeenAnswer | BaseException]:
-        """One call for all that are alike; if it fails, each for itself, so that only the guilty one is told."""
+    def _put(self, batch: list[Incoming]) -> list[SeenAnswer | BaseException]:
+        """One call for all that have the same fields; if it fails, one call each: only the bad ones get an error."""
         nothing = Refused(500, "nothing was done")
         answers: list[SeenAnswer | BaseException] = [nothing] * len(batch)
-        for places in _alike_places(batch):
+        for places in _groups(batch):
             group = [batch[at] for at in places]
             try:
-                found: Sequence[Seen | BaseException] = self._put_alike(group)
-            except TROUBLE as error:
+                found: Sequence[Seen | BaseException] = self._put_group(group)
+            except INDEX_ERRORS as error:
                 return [error if one is nothing else one for one in answers]
             except (NeardupError, ValueError) as error:
-                found = [error] if len(group) == 1 else [self._put_alone(one) for one in group]
-            self._watch([one for one in found if isinstance(one, Seen) and not one.new])
+                found = [error] if len(group) == 1 else [self._put_one(one) for one in group]
+            self._note_hits([one for one in found if isinstance(one, Seen) and not one.new])
             for at, answer in zip(places, found, strict=True):
                 answers[at] = answer if isinstance(answer, BaseException) else SeenAnswer(*answer)
         return answers
 
-    def _watch(self, hits: list[Seen]) -> None:
+    def _note_hits(self, hits: list[Seen]) -> None:
         now = time.time()
         self._recent.extend((now, one) for one in hits)
 
     def recent(self) -> list[RecentHit]:
-        """The last documents that were no news, the last one first."""
+        """The last documents that were duplicates, the last one first."""
         return [
             RecentHit(at, one.id, one.duplicate_of or "", one.distance, one.similarity)
             for at, one in reversed(list(self._recent))
         ]
 
-    def _put_alike(self, group: list[Coming]) -> Sequence[Seen]:
+    def _put_group(self, group: list[Incoming]) -> Sequence[Seen]:
         ttl = group[0].ttl
         if group[0].code is None:
             documents = [Document(one.id, one.text or "", one.meta or {}) for one in group]
@@ -234,9 +235,9 @@ class Intake:
         metas = [one.meta for one in group] if any(one.meta for one in group) else None
         return list(self._index.seen_prints([one.id for one in group], prints, metas=metas, ttl=ttl))
 
-    def _put_alone(self, one: Coming) -> Seen | BaseException:
+    def _put_one(self, one: Incoming) -> Seen | BaseException:
         try:
-            return self._put_alike([one])[0]
+            return self._put_group([one])[0]
         except (NeardupError, ValueError) as error:
             return error
 
@@ -246,16 +247,16 @@ class Intake:
 
 
 async def _done(before: asyncio.Future[Any] | None) -> None:
-    """Wait for what comes before; what could not be done there is not tried again here."""
+    """Wait for the part before; its error is raised here as well."""
     if before is not None:
         await asyncio.wait({before})
         if (failed := before.exception()) is not None:
             raise failed
 
 
-def _alike_places(batch: Sequence[Coming]) -> Iterator[list[int]]:
-    """Places of documents that can be put in one call, groups as large as they may be: of documents under one id the
-    last is put last, as it is what stays."""
+def _groups(batch: Sequence[Incoming]) -> Iterator[list[int]]:
+    """Places of documents that can be put in one call, in groups as large as possible: of documents with the same id
+    the last is put last, as it replaces the others."""
     groups: dict[tuple[bool, float | None], list[int]] = {}
     put: dict[str, tuple[bool, float | None]] = {}
     for at, one in enumerate(batch):
@@ -268,7 +269,7 @@ def _alike_places(batch: Sequence[Coming]) -> Iterator[list[int]]:
 
 
 def check_one(*given: str | None) -> None:
-    """Exactly one is there, and it is well-formed."""
+    """Refuse all but exactly one well-formed text."""
     if sum(value is not None for value in given) != 1:
         raise DataError("give exactly one of text, html and fingerprint")
     for value in given:

@@ -16,10 +16,19 @@ Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 
 class Refused(Exception):
-    """A request that is not served, with the status and the reason its sender is told."""
+    """A request that is not served: its status, the reason for its sender, and more headers for the answer. `logged`
+    is the reason for the logs, if the sender must not learn it."""
 
-    def __init__(self, status: int, reason: str) -> None:
-        self.status, self.reason = status, reason
+    def __init__(
+        self,
+        status: int,
+        reason: str,
+        *,
+        logged: str | None = None,
+        headers: tuple[tuple[bytes, bytes], ...] = (),
+    ) -> None:
+        self.status, self.reason, self.headers = status, reason, headers
+        self.logged = logged or reason
         super().__init__(reason)
 
 
@@ -29,14 +38,15 @@ class Limits:
 
     body            of one request, also after it is unpacked
     waiting_bytes   of all requests being read or served
-    requests        being read or served at the same time; one more is told to come again (429)
+    requests        being read or served at the same time; one more is refused and may be sent again (429)
     connections     open at the same time; more wait to be accepted
     meta            bytes of a document's `meta`
     depth           of JSON in it
     values          objects and arrays in the JSON of a question
-    header_seconds  until the head of a request is here, and how long a silent connection stays open
+    header_seconds  until the head of a request is here, and how long an idle connection is kept open
     body_seconds    until its body is here
-    drain_seconds   what is left to requests in work when the service is told to stop
+    answer_seconds  until a slow request is answered, from the moment its body is here
+    drain_seconds   from the signal to stop to the end of the process
     documents       in one bulk request or one list to be collapsed
     compared        characters of each of two texts to be compared, or of all in a list to be collapsed
     tried           characters of a text to be tried
@@ -51,6 +61,7 @@ class Limits:
     values: int = 100_000
     header_seconds: float = 10.0
     body_seconds: float = 30.0
+    answer_seconds: float = 120.0
     drain_seconds: float = 20.0
     documents: int = 100_000
     collapsed: int = 1000
@@ -141,7 +152,7 @@ def unpacked(body: bytes, most: int) -> bytes:
 
 
 def check_depth(value: Any, most: int) -> None:
-    """Refuse JSON nested deeper than `most`; walks level by level, so that its own stack stays flat."""
+    """Refuse JSON nested deeper than `most`; walks level by level, so that it needs no deep stack itself."""
     level, depth = [value], 0
     while level := [
         inner

@@ -12,7 +12,7 @@ import numpy as np
 
 from neardup import _core
 from neardup.http.limits import Refused
-from neardup.http.schemas import Line, decode_document, decode_documents
+from neardup.http.schemas import DocumentRequest, decode_document, decode_documents
 
 __all__ = ["FEW", "LinePart", "line_parts"]
 
@@ -49,8 +49,8 @@ class LinePart:
     def _part(self) -> memoryview:
         return memoryview(self._body)[self._start : self._ends[-1]]
 
-    async def documents(self) -> list[Line | BaseException]:
-        """What the lines hold, whatever it is. If every line end stands between two objects, and there are as many
+    async def documents(self) -> list[DocumentRequest | BaseException]:
+        """What the lines hold, whatever it is. If every line end is between two objects, and there are as many
         objects as lines, there is one on each line: they are decoded in one go. Otherwise each line is looked at by
         itself."""
         part, body = self._part, self._body
@@ -59,7 +59,7 @@ class LinePart:
                 found: list[Any] = decode_documents(part)
                 if len(found) == len(self):
                     return found
-        one_by_one: list[Line | BaseException] = []
+        one_by_one: list[DocumentRequest | BaseException] = []
         for line in bytes(part).split(b"\n"):
             one_by_one.append(_document(line))
             if len(one_by_one) % FEW == 0:
@@ -94,7 +94,7 @@ def _line_ends(body: bytes, most: int) -> list[int]:
     return ends
 
 
-def _document(line: bytes) -> Line | BaseException:
+def _document(line: bytes) -> DocumentRequest | BaseException:
     try:
         return decode_document(line)
     except RecursionError:

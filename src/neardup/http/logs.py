@@ -19,4 +19,4 @@ def log(event: str, **facts: Any) -> None:
         sys.stderr.write(json.dumps(line, default=str) + "\n")
         sys.stderr.flush()
     except (OSError, ValueError):
-        pass  # whoever read our logs has gone; the service goes on
+        pass  # nobody reads the logs any more; the service continues

@@ -23,8 +23,6 @@ __all__ = ["CONTENT_TYPE_LATEST", "Metrics"]
 
 SECONDS = (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 1.0, 5.0, 30.0)
 SIZES = (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024)
-
-
 RECENT = 512  # requests of a route whose times are kept
 
 
@@ -53,7 +51,7 @@ class _Spread:
         self._counts[bisect_left(self._bounds, value)] += 1
         self._sum += value
 
-    def tell(self, family: HistogramMetricFamily, label: str) -> None:
+    def fill(self, family: HistogramMetricFamily, label: str) -> None:
         total, buckets = 0, []
         for bound, count in zip([*map(str, map(float, self._bounds)), "+Inf"], self._counts, strict=True):
             total += count
@@ -64,7 +62,7 @@ class _Spread:
 class Metrics(Collector):
     """What is counted, on the event loop alone. Routes are named by their pattern, never by what a client wrote.
 
-    The counts are plain numbers, told to the client library when it asks: its own counters take a lock and several
+    The counts are plain numbers, given to the client library when it asks: its own counters take a lock and several
     microseconds for each request.
     """
 
@@ -121,11 +119,11 @@ class Metrics(Collector):
         yield requests
         seconds = HistogramMetricFamily("neardup_request_seconds", "Time of a request", labels=["route"])
         for route, spread in self._seconds.items():
-            spread.tell(seconds, route)
+            spread.fill(seconds, route)
         yield seconds
         batches = HistogramMetricFamily("neardup_batch_size", "Requests in one call", labels=["kind"])
         for kind, spread in self._batches.items():
-            spread.tell(batches, kind)
+            spread.fill(batches, kind)
         yield batches
         answers = CounterMetricFamily("neardup_documents", "Documents remembered", labels=["answer"])
         answers.add_metric(["new"], self.new)
@@ -138,5 +136,5 @@ class Metrics(Collector):
                 ("neardup_index_keepers", "Keepers in the index", self._stats.keepers),
                 ("neardup_index_memory_bytes", "Tables in memory", self._stats.memory_bytes),
             ]
-        for name, said, value in gauges:
-            yield GaugeMetricFamily(name, said, value=value)
+        for name, described, value in gauges:
+            yield GaugeMetricFamily(name, described, value=value)

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 
 from neardup.http.app import make_app
+from neardup.http.deadline import Deadline
 from neardup.http.engine import Engine
 from neardup.http.limits import Limits
 from neardup.http.logs import log
@@ -39,17 +40,18 @@ def serve(
     """
     sys.setswitchinterval(SWITCH_SECONDS)
     _keep_memory()
-    _allow_files((limits or Limits()).connections + 256)
+    limits = limits or Limits()
+    _allow_files(limits.connections + 256)
     try:
-        with event_loop() as runner:
-            runner.run(_serve(open_index, address, limits or Limits(), logs_all, started))
+        with Deadline(limits.drain_seconds) as deadline, event_loop() as runner:
+            runner.run(_serve(open_index, address, limits, deadline, logs_all, started))
     finally:
         gc.unfreeze()
 
 
 def _keep_memory() -> None:
-    """Bodies of megabytes come and go: with glibc's defaults each is new memory, which the system has to blank first,
-    and that took more time than all else. What is let go of stays with the process instead, within bounds."""
+    """Bodies have megabytes: with glibc's defaults each is new memory, which the system has to clear first, and that
+    took more time than all else. Freed memory is kept by the process instead, within bounds."""
     with contextlib.suppress(OSError, AttributeError):
         import ctypes
 
@@ -77,12 +79,15 @@ async def _serve(
     open_index: Callable[[], Index] | None,
     address: Address,
     limits: Limits,
+    deadline: Deadline,
     logs_all: bool,
     started: Callable[[str], None] | None,
 ) -> None:
-    gate, opening = make_app(limits, token=address.token, logs_all=logs_all, indexed=open_index is not None)
-    listening = Listening(gate, address, limits)
-    # A plain thread: if the service is told to stop meanwhile, nobody waits for it.
+    application, service = make_app(
+        limits, token=address.token, logs_all=logs_all, indexed=open_index is not None
+    )
+    listening = Listening(application, address, limits, deadline)
+    # A plain thread: if the service has to stop meanwhile, nobody waits for it.
     opened: asyncio.Future[Index | None] = asyncio.get_running_loop().run_in_executor(
         None, open_index or _none
     )
@@ -91,20 +96,21 @@ async def _serve(
             if await listening.until(opened):
                 index = opened.result()
                 gc.collect()
-                gc.freeze()  # what is here stays: looking through it again and again takes tens of milliseconds
-                opening.ready = None if index is None else Engine(index, limits, opening.metrics.batch)
+                gc.freeze()  # what is here is kept for good: to scan it again and again takes tens of milliseconds
+                service.ready = None if index is None else Engine(index, limits, service.metrics.batch)
                 if index is not None:
                     log("ready", address=listening.url, documents=len(index))
                 if started is not None:
                     started(listening.url)
                 await listening.until()
-            if opening.ready is not None:
-                log("stopping", in_work=gate.in_work)
+            if service.ready is not None:
+                log("stopping", in_work=application.in_work)
             await listening.drain()
     finally:
-        if opening.ready is not None:
-            await asyncio.to_thread(opening.ready.close)
-            log("stopped", unfinished=gate.in_work)
+        if opened.done():
+            await asyncio.to_thread(service.close)
+        if service.ready is not None:
+            log("stopped", unfinished=application.in_work)
         elif not opened.done():
             # Opening cannot be interrupted and does not have to be: an index survives kill -9.
             failed = sys.exception()

@@ -1,15 +1,15 @@
-"""What goes over the wire: JSON in, JSON out."""
+"""Shapes of requests and answers, in JSON."""
 
 from __future__ import annotations
 
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import UNSET, Meta, Struct, UnsetType
 
 __all__ = [
-    "NO_META",
     "Bulk",
+    "BulkParameters",
     "ClusterAnswer",
     "CollapseAnswer",
     "CollapseRequest",
@@ -19,7 +19,6 @@ __all__ = [
     "DocumentRequest",
     "FoldedAnswer",
     "HitAnswer",
-    "Line",
     "LiveAnswer",
     "Problem",
     "RecentHit",
@@ -37,14 +36,17 @@ __all__ = [
     "decode_document",
     "decode_documents",
     "decode_meta",
-    "decode_search",
 ]
 
-NO_META = msgspec.Raw(b"null")
 Id = Annotated[
     str, Meta(min_length=1, max_length=8192, description="1 to 8,192 bytes of UTF-8; any characters")
 ]
 Hex = Annotated[str, Meta(description="a ready fingerprint of the index's scheme, in hexadecimal digits")]
+MetaJson = Annotated[
+    # As it was sent: it has no bounds of its own, so its size is checked before its values are made.
+    msgspec.Raw,
+    Meta(extra_json_schema={"anyOf": [{"type": "object"}, {"type": "null"}], "default": None}),
+]
 Ttl = Annotated[float, Meta(gt=0, le=1e10, description="seconds after which the document is forgotten")]
 Threshold = Annotated[float, Meta(gt=0, le=1)]
 
@@ -57,20 +59,14 @@ class DocumentRequest(Struct, forbid_unknown_fields=True):
     html: str | None = None
     fingerprint: Hex | None = None
     scheme: str | None = None
-    meta: dict[str, Any] | None = None
+    meta: MetaJson | UnsetType = UNSET
     ttl: Ttl | None = None
 
 
-class Line(Struct, forbid_unknown_fields=True):
-    """A DocumentRequest as it is decoded on the quick ways in: what has no bounds of its own is left as it was sent."""
+class BulkParameters(Struct):
+    """What may be asked of a bulk request."""
 
-    id: Id
-    text: str | None = None
-    html: str | None = None
-    fingerprint: Hex | None = None
-    scheme: str | None = None
-    meta: msgspec.Raw = NO_META
-    ttl: Ttl | None = None
+    answers: Annotated[bool, Meta(description="answer line by line, not with counts")] = False
 
 
 class SeenAnswer(Struct):
@@ -223,7 +219,7 @@ class RouteAnswer(Struct):
 
 
 class RecentHit(Struct):
-    """A document that was no news. `at` is in seconds since 1970; texts are not kept."""
+    """A document that was a duplicate. `at` is in seconds since 1970; texts are not kept."""
 
     at: float
     id: str
@@ -267,7 +263,6 @@ class Problem(Struct):
     request_id: str
 
 
-_decoder = msgspec.json.Decoder(Line)
+_decoder = msgspec.json.Decoder(DocumentRequest)
 decode_document, decode_documents = _decoder.decode, _decoder.decode_lines
-decode_search = msgspec.json.Decoder(SearchRequest).decode
 decode_meta = msgspec.json.Decoder(dict[str, Any] | None).decode

@@ -13,13 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
+from neardup.http.asgi import Application
+from neardup.http.deadline import Deadline
 from neardup.http.limits import Limits
-from neardup.http.middleware import Gate
 from neardup.values.posix import unsupported
 
 __all__ = ["Address", "Listening", "event_loop"]
 
 LEAVE_SECONDS = 2.0
+DRAIN_SHARE = (
+    0.75  # of the time there is to stop; the rest is for answering what was given up, and for closing
+)
 # Of a body at a time: each piece wakes the event loop, and each connection may hold one.
 PIECE_BYTES = 1 << 17
 
@@ -60,22 +64,30 @@ class Address:
 
 
 class Listening:
-    """A gate that is served on the running event loop, within `async with`, until SIGTERM or SIGINT.
+    """An application that is served on the running event loop, within `async with`, until SIGTERM or SIGINT.
 
-    Both signals count from the moment this is made, which raises DataError if the port is not free.
+    Both signals count from the moment this is made, which raises DataError if the port is not free. The first of them
+    starts the deadline.
     """
 
-    def __init__(self, gate: Gate, address: Address, limits: Limits) -> None:
+    def __init__(
+        self, application: Application, address: Address, limits: Limits, deadline: Deadline
+    ) -> None:
         self._stop = asyncio.Event()
+        self._deadline = deadline
         for number in (signal.SIGTERM, signal.SIGINT):
             try:
-                asyncio.get_running_loop().add_signal_handler(number, self._stop.set)
+                asyncio.get_running_loop().add_signal_handler(number, self._signal)
             except NotImplementedError:
                 raise unsupported("the service", "signal handlers in Python's event loop") from None
         self.port = _free_port(address)
         self.url = address.url(self.port)
-        self._gate, self._seconds = gate, limits.drain_seconds
-        self._server = _server(gate, address, self.port, limits)
+        self._application = application
+        self._server = _server(application, address, self.port, limits)
+
+    def _signal(self) -> None:
+        self._deadline.start()
+        self._stop.set()
 
     async def __aenter__(self) -> Listening:
         self._serving = asyncio.create_task(self._server.serve())
@@ -88,16 +100,21 @@ class Listening:
         if self._serving.done():
             failed = self._serving.exception()
             # Of the server's own error the first line alone: a stack may follow.
-            said = "it ended by itself" if failed is None else f"{failed}".partition("\n")[0]
-            raise DataError(f"the server at {self.url}: {said}") from failed
+            reason = "it ended by itself" if failed is None else f"{failed}".partition("\n")[0]
+            raise DataError(f"the server at {self.url}: {reason}") from failed
         return not self._stop.is_set()
 
     async def drain(self) -> None:
-        """Take nothing new, and wait for what is in work, as long as the limits say."""
-        self._gate.draining = True
+        """Take nothing new, and wait for what is in work, as long as the limits say; then give it up."""
+        self._application.draining = True
+        await self._idle(DRAIN_SHARE * self._deadline.seconds)
+        self._application.end()
+        await self._idle(LEAVE_SECONDS)
+
+    async def _idle(self, seconds: float) -> None:
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._seconds):
-                while self._gate.in_work:
+            async with asyncio.timeout(seconds):
+                while self._application.in_work:
                     await asyncio.sleep(0.01)
 
     async def __aexit__(self, *_: object) -> None:
@@ -117,7 +134,7 @@ def event_loop() -> asyncio.Runner:
     return asyncio.Runner(loop_factory=uvloop.new_event_loop)
 
 
-def _server(app: Gate, address: Address, port: int, limits: Limits) -> Any:
+def _server(app: Application, address: Address, port: int, limits: Limits) -> Any:
     """granian with these limits, to be served on the running event loop."""
     from granian.constants import HTTPModes, Interfaces
     from granian.http import HTTP1Settings

@@ -7,10 +7,7 @@ from itertools import islice
 from os import PathLike
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Protocol, Self, cast, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, Literal, Self, overload
 
 from neardup import _core
 from neardup.compare.explain import Explanation, explain
@@ -19,30 +16,19 @@ from neardup.errors import ConfigError, DataError
 from neardup.features.texts import Texts
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
+from neardup.index.export import write_export
 from neardup.index.inputs import is_address, meta_text
+from neardup.index.interface import Durability, Opening, Rows, Store
 from neardup.index.key import write_key
-from neardup.index.local.store import Durability
-from neardup.index.match import Items, Matcher
-from neardup.index.recipe import Contents, Recipe
+from neardup.index.match import Items
+from neardup.index.recipe import Contents
 from neardup.readers.document import Document
-from neardup.search.interface import Hits, Mode
+from neardup.search.interface import Hits, Mode, check_mode
 from neardup.values.seeds import Seed
 
-__all__ = ["Index", "Rows", "Takes"]
+__all__ = ["Index"]
 
-AT_ONCE = 1024  # documents in one transaction
-Rows = NDArray[np.int64]
-
-
-class Takes(Protocol):
-    """What an index takes in and gives up."""
-
-    def put(
-        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
-    ) -> Answers: ...
-    def remove(self, ids: Sequence[str]) -> int: ...
-    def forget(self, before: int) -> int: ...
-    def expire(self) -> int: ...
+AT_ONCE = 1024  # documents that are prepared and given to the store together
 
 
 class Index:
@@ -61,11 +47,9 @@ class Index:
     A document that comes again under its id replaces the older version and never matches it. Every document follows
     the best keeper it matches, or is a keeper itself. All methods may be called from any thread.
 
-    This class is the interface, and what follows from it alone; LocalIndex and SharedIndex do the rest.
+    An address such as redis://host:6379/0?name=pages in place of a path opens a shared index: any number of processes
+    write at once. docs/shared-index.md says what differs.
     """
-
-    path: Path | str
-    _recipe: Recipe
 
     def __init__(
         self,
@@ -80,39 +64,22 @@ class Index:
         scheme: str | None = None,
         ttl: float | None = None,
         threads: int = 1,
-    ) -> None: ...
+    ) -> None:
+        opening = Opening(config, mode, store, durability, seed, sample, scheme, ttl, threads)
+        self._store: Store = _opened(path, opening)
+        self._recipe = self._store.recipe
 
-    def __new__(cls, path: str | PathLike[str], *_: Any, **__: Any) -> Self:
-        """A path names a folder (neardup.index.local), an address such as redis://host:6379/0?name=pages names a shared
-        index (neardup.index.redis)."""
-        chosen: type[Any] = cls
-        if cls is Index and is_address(path):
-            from neardup.index.redis.index import SharedIndex
-
-            chosen = SharedIndex
-        elif cls is Index:
-            from neardup.index.local.index import LocalIndex
-
-            chosen = LocalIndex
-        return cast(Self, object.__new__(chosen))
+    def __repr__(self) -> str:
+        return f"Index({str(self.path)!r}, scheme={self.scheme!r}, store={self.store!r})"
 
     @property
-    def _matcher(self) -> Matcher:
-        """Makes items of documents and finds what they match."""
-        raise NotImplementedError
-
-    @property
-    def _takes(self) -> Takes:
-        """Where documents go in and out."""
-        raise NotImplementedError
-
-    def _search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
-        """The stored documents near each item, but the one that has its own id."""
-        raise NotImplementedError
+    def path(self) -> Path | str:
+        """The folder, or the address without its password."""
+        return self._store.path
 
     def close(self) -> None:
         """Let go of files or connections; a second call does nothing."""
-        raise NotImplementedError
+        self._store.close()
 
     def __enter__(self) -> Self:
         return self
@@ -123,12 +90,12 @@ class Index:
         self.close()
 
     def __len__(self) -> int:
-        """Documents in the index."""
-        raise NotImplementedError
+        """Documents in the index; in a shared one those that have expired count until they are deleted."""
+        return self._store.count()
 
     def __contains__(self, id: str) -> bool:
         """Whether there is a document of this id."""
-        raise NotImplementedError
+        return self._store.contains(id)
 
     @property
     def config(self) -> Config:
@@ -153,7 +120,7 @@ class Index:
     @property
     def rebuilt(self) -> tuple[str, ...]:
         """What was wrong with the cache when the index was opened; the database has taken its place."""
-        raise NotImplementedError
+        return self._store.rebuilt
 
     def fingerprint(self, texts: Sequence[str], *, threads: int = 1) -> Fingerprints:
         """Fingerprints of this index's scheme, ready for `seen_prints`, `add_prints` and `search_prints`."""
@@ -190,13 +157,13 @@ class Index:
                     raise DataError(f"expected Documents, got {type(document).__name__}")
             items = self.prepare([document.text for document in batch])
             metas = [meta_text(document.meta) for document in batch]
-            parts.append(self._takes.put([document.id for document in batch], items, metas, ttl))
+            parts.append(self._store.writer.put([document.id for document in batch], items, metas, ttl))
         return Answers.joined(parts)
 
     def prepare(self, texts: Sequence[str] | _core.Texts, *, threads: int | None = None) -> Items:
         """The part of `seen` that depends on the texts alone, for whoever does it while others are written. Native
         texts are not kept: an index that stores them needs strings."""
-        return self._matcher.of_texts(texts, threads, pack=True)
+        return self._store.matcher.of_texts(texts, threads, pack=True)
 
     def seen_prepared(
         self,
@@ -210,15 +177,7 @@ class Index:
         if len(ids) != len(items) or (metas is not None and len(metas) != len(ids)):
             raise DataError(f"{len(ids)} ids for {len(items)} documents")
         texts = [None] * len(ids) if metas is None else [meta_text(meta or {}) for meta in metas]
-        return self._put_all(ids, items, texts, ttl)
-
-    def _put_all(
-        self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
-    ) -> Answers:
-        if len(ids) <= AT_ONCE:
-            return self._takes.put(ids, items, metas, ttl)
-        cuts = [slice(start, start + AT_ONCE) for start in range(0, len(ids), AT_ONCE)]
-        return Answers.joined([self._takes.put(ids[c], items.cut(c), metas[c], ttl) for c in cuts])
+        return self._store.writer.put(ids, items, texts, ttl)
 
     def seen_prints(
         self,
@@ -233,7 +192,7 @@ class Index:
             raise DataError(
                 'this index keeps texts to verify hits by: use `seen`, or make it with store="none"'
             )
-        return self.seen_prepared(ids, self._matcher.of_prints(prints), metas=metas, ttl=ttl)
+        return self.seen_prepared(ids, self._store.matcher.of_prints(prints), metas=metas, ttl=ttl)
 
     def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:
         """Remember documents; gives how many of them were new. Each learns its keeper, as in `seen`."""
@@ -248,18 +207,24 @@ class Index:
         return int(self.seen_prints(ids, prints, ttl=ttl).new.sum())
 
     def remove(self, ids: str | Iterable[str]) -> int:
-        """Forget documents; gives how many of them there were. A cluster whose keeper goes gets a new one."""
-        return self._takes.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
+        """Delete documents; gives how many of them there were. A cluster that loses its keeper gets a new one."""
+        return self._store.writer.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
 
     def forget(self, before: float) -> int:
-        """Forget all documents added before a time, in seconds since 1970; gives how many there were."""
-        return self._takes.forget(int(before * 1000))
+        """Delete all documents added before a time, in seconds since 1970; gives how many there were."""
+        return self._store.writer.forget(int(before * 1000))
 
     def expire(self) -> int:
-        """Forget the documents whose time is over; adding does so too. Gives how many there were."""
-        return self._takes.expire()
+        """Delete the expired documents; adding does so too. Gives how many there were."""
+        return self._store.writer.expire()
 
-    def search(self, queries: str | Document | Iterable[str | Document], *, mode: Mode = "all") -> Any:
+    @overload
+    def search(self, queries: str | Document, *, mode: Mode = "all") -> list[Hit]: ...  # type: ignore[overload-overlap]
+    @overload
+    def search(self, queries: Iterable[str | Document], *, mode: Mode = "all") -> list[list[Hit]]: ...
+    def search(
+        self, queries: str | Document | Iterable[str | Document], *, mode: Mode = "all"
+    ) -> list[Hit] | list[list[Hit]]:
         """The stored documents near a text: a list of Hit, the best first; for several texts a list of such lists.
 
         A Document does not find itself: hits of its own id are left out. `first` gives one hit at most.
@@ -267,22 +232,24 @@ class Index:
         if isinstance(queries, str | Document):
             return self.search([queries], mode=mode)[0]
         asked = list(queries)
-        items = self._matcher.of_texts([q.text if isinstance(q, Document) else q for q in asked])
-        return self._search(items, [q.id if isinstance(q, Document) else None for q in asked], mode)
+        items = self._store.matcher.of_texts([q.text if isinstance(q, Document) else q for q in asked])
+        own = [q.id if isinstance(q, Document) else None for q in asked]
+        return self._store.search(items, own, check_mode(mode))
 
     def search_prints(self, prints: Fingerprints, *, mode: Mode = "all") -> list[list[Hit]]:
         """`search` for ready fingerprints."""
         if self._recipe.verifies:
             raise DataError('this index verifies hits by texts: use `search`, or make it with store="none"')
-        return self._search(self._matcher.of_prints(prints), [None] * len(prints), mode)
+        items = self._store.matcher.of_prints(prints)
+        return self._store.search(items, [None] * len(prints), check_mode(mode))
 
     def search_rows(self, prints: Fingerprints, *, mode: Mode = "all", threads: int | None = None) -> Hits:
         """The bare search: rows within reach of each fingerprint, not verified, expired ones too; `ids` names them."""
-        raise NotImplementedError
+        return self._store.search_rows(self._store.matcher.of_prints(prints), check_mode(mode), threads)
 
     def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]:
         """The ids of rows, for those that are there."""
-        raise NotImplementedError
+        return self._store.ids(rows)
 
     def get(self, id: str) -> Stored | None:
         """What is stored of a document, or None."""
@@ -290,16 +257,16 @@ class Index:
 
     def get_all(self, ids: Iterable[str]) -> list[Stored | None]:
         """What is stored of each of several documents, or None."""
-        raise NotImplementedError
+        return self._store.get_all(list(ids))
 
     def cluster(self, id: str) -> Cluster | None:
         """The cluster of a document: its keeper and all that follow it, each with its distance and similarity to the
         keeper. None if there is no such document."""
-        raise NotImplementedError
+        return self._store.cluster(id)
 
     def documents(self) -> Iterator[Stored]:
         """All documents by row; what is added or removed meanwhile may be missed or not."""
-        raise NotImplementedError
+        return self._store.documents()
 
     def explain(self, id: str, other: str) -> Explanation:
         """Why two stored documents are, or are not, duplicates; the index must keep texts."""
@@ -317,29 +284,42 @@ class Index:
 
     def stats(self) -> Stats:
         """Sizes at this moment."""
-        raise NotImplementedError
+        return self._store.stats()
 
     def refresh(self) -> bool:
-        """For an index opened for reading: see what has been written since; says whether that was anything."""
-        raise NotImplementedError
+        """For an index opened for reading: see what has been written since; says whether that was anything.
+        A shared index is always up to date."""
+        return self._store.refresh()
 
     def compact(self) -> None:
-        """Make the tables and the cache as small and fast as they can be, without what was removed."""
-        raise NotImplementedError
+        """Make the tables and the cache as small and fast as they can be, without what was removed. In a shared index:
+        finish what workers that died left undone."""
+        self._store.compact()
 
     def verify(self) -> Health:
         """Read everything and compare: database, cache files, tables and clusters. Takes a while; changes nothing."""
-        raise NotImplementedError
+        return self._store.verify()
 
     def backup(self, target: str | PathLike[str]) -> None:
         """A copy of the committed state in a new folder, made while the index is in use; open it like any other."""
-        raise NotImplementedError
+        self._store.backup(target)
 
     def export(self, path: str | PathLike[str]) -> int:
         """Write all documents to a JSONL or Parquet file, and the key, with which they can be made an index again, to
         PATH.key. Gives how many there were."""
-        raise NotImplementedError
+        return write_export(path, self._recipe, self._store.lines())
 
     def write_key(self, path: str | PathLike[str]) -> None:
         """Write the recipe and the seed to a file, for a client that is to make fingerprints for this index."""
         write_key(self._recipe, path)
+
+
+def _opened(path: str | PathLike[str], opening: Opening) -> Store:
+    """Each kind of store is imported only when it is opened: neither needs what the other does."""
+    if isinstance(path, str) and is_address(path):
+        from neardup.index.redis.store import RedisStore
+
+        return RedisStore(path, opening)
+    from neardup.index.local.store import LocalStore
+
+    return LocalStore(path, opening)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
+from neardup.values.plain import json_value
 from neardup.values.threads import check_threads
 
-__all__ = ["LONGEST_ID", "check_ids", "check_opening", "distinct_until", "is_address", "lasting", "meta_text"]
+__all__ = ["LONGEST_ID", "batches", "check_ids", "check_opening", "is_address", "lasting", "meta_text"]
 
 LONGEST_ID = 8192  # bytes
 LONGEST_TTL = 1e10  # seconds: added to the time, it must stay a number that SQLite can hold
@@ -43,18 +44,9 @@ def meta_text(meta: Mapping[str, Any]) -> str | None:
     if not meta:
         return None
     try:
-        return json.dumps(meta, ensure_ascii=False, allow_nan=False, default=_plain)
-    except ValueError as error:
+        return json.dumps(meta, ensure_ascii=False, allow_nan=False, default=json_value)
+    except (TypeError, ValueError) as error:
         raise DataError(f"this meta cannot be stored as JSON: {error}") from None
-
-
-def _plain(value: Any) -> Any:
-    """What JSON has no type for: times as ISO 8601, numpy's numbers as numbers."""
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    raise ValueError(f"{type(value).__name__} has no form in it")
 
 
 def check_ids(ids: Sequence[str]) -> None:
@@ -69,7 +61,17 @@ def check_ids(ids: Sequence[str]) -> None:
         raise DataError(f"an id is not well-formed Unicode: {error.reason}") from None
 
 
-def distinct_until(ids: Sequence[str], start: int) -> int:
+def batches(ids: Sequence[str], most: int) -> Iterator[slice]:
+    """Parts that are written together: every `most` documents, and before an id that comes again."""
+    for start in range(0, len(ids), most):
+        part, first = ids[start : start + most], 0
+        while first < len(part):
+            last = _distinct_until(part, first)
+            yield slice(start + first, start + last)
+            first = last
+
+
+def _distinct_until(ids: Sequence[str], start: int) -> int:
     """How far ids go from `start` until one comes again."""
     if len(set(ids[start:])) == len(ids) - start:
         return len(ids)

@@ -65,8 +65,7 @@ class FileReply(NamedTuple):
 class PageFiles:
     """Files of `neardup/pages/static`, by the paths they are asked for; the shell's are always among them.
 
-    The list is fixed and read when it is made, so nothing in a request ever leads to a file. A path that is not on the
-    list gets None: it is somebody else's.
+    The list is fixed and read when it is made, so nothing in a request ever leads to a file.
     """
 
     def __init__(self, files: Mapping[str, str]) -> None:
@@ -80,14 +79,9 @@ class PageFiles:
             headers = [(b"content-type", kind), (b"etag", tag), *SAFE]
             self._replies[path] = (tag, headers, body)
 
-    def reply(self, method: str, path: str, if_none_match: bytes | None = None) -> FileReply | None:
-        """The answer to a request for a path on the list, or None."""
-        found = self._replies.get(path)
-        if found is None:
-            return None
-        tag, headers, body = found
-        if method not in ("GET", "HEAD"):
-            return FileReply(405, [(b"allow", b"GET, HEAD"), (b"content-length", b"0"), *SAFE], b"")
+    def reply(self, method: str, path: str, if_none_match: bytes | None = None) -> FileReply:
+        """The answer to GET or HEAD of a path on the list."""
+        tag, headers, body = self._replies[path]
         if if_none_match is not None and tag in (one.strip() for one in if_none_match.split(b",")):
             return FileReply(304, [(b"etag", tag), *SAFE], b"")
         length = (b"content-length", str(len(body)).encode())

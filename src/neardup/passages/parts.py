@@ -18,7 +18,7 @@ from neardup.passages.removal import Marks, Shown, Wanted
 from neardup.passages.repeat_search import Finding, FirstPass
 from neardup.passages.settings import Clock, Terms, first_pass
 from neardup.readers import Reader
-from neardup.storage.partitions import Columns, Spill
+from neardup.storage.spill import Columns, Spill
 from neardup.values.seeds import Seed
 
 __all__ = ["Lines", "Paragraphs"]

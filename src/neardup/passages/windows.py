@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.passages.token_file import TokenFile
-from neardup.storage.partitions import PARTITIONS, Columns, Spill
+from neardup.storage.spill import PARTITIONS, Columns, Spill
 from neardup.values.seeds import Seed
 
 __all__ = ["Letters", "repeated_windows"]

@@ -7,7 +7,7 @@ from collections import Counter
 from os import PathLike
 from types import TracebackType
 
-from neardup.storage.atomic_file import WholeFile
+from neardup.storage.atomic_file import AtomicFile
 
 __all__ = ["Rejects"]
 
@@ -24,7 +24,7 @@ class Rejects:
     def __init__(self, path: str | PathLike[str] | None = None) -> None:
         self.counts: Counter[str] = Counter()
         self.skipped: Counter[str] = Counter()
-        self._file = WholeFile(path) if path is not None else None
+        self._file = AtomicFile(path) if path is not None else None
 
     def add(
         self, file: str, row: int | None, reason: str, detail: str = "", sample: bytes | str = ""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import io
 import json
-import math
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
@@ -20,7 +18,8 @@ from neardup.readers.csv import DELIMITERS
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout
 from neardup.readers.parquet import pyarrow
-from neardup.storage.atomic_file import WholeFile
+from neardup.storage.atomic_file import AtomicFile
+from neardup.values.plain import finite, json_value
 
 __all__ = ["Writer", "format_for", "open_writer"]
 
@@ -52,7 +51,7 @@ class Writer:
     `rows` is the number written so far.
     """
 
-    def __init__(self, file: WholeFile, form: _Form, like: Layout | None, ids_only: bool) -> None:
+    def __init__(self, file: AtomicFile, form: _Form, like: Layout | None, ids_only: bool) -> None:
         self._file, self._form, self._like, self._ids_only = file, form, like, ids_only
         self.rows, self._open = 0, True
 
@@ -131,7 +130,7 @@ def open_writer(
     `like`, a batch's layout, keeps the input's columns, their order and types. Parquet and Arrow compress inside.
     """
     format, compression = format_for(path, format, compression)
-    file = WholeFile(path)
+    file = AtomicFile(path)
     try:
         form = _form(file, format, compression, like)
     except BaseException:
@@ -164,7 +163,7 @@ def format_for(
     return format, compression
 
 
-def _form(file: WholeFile, format: str, compression: str | None, like: Layout | None) -> _Form:
+def _form(file: AtomicFile, format: str, compression: str | None, like: Layout | None) -> _Form:
     if format in ("parquet", "arrow"):
         return _Columnar(file, like.schema if like is not None else None, format)
     if format in DELIMITERS:
@@ -178,7 +177,7 @@ class _Jsonl:
     For strings both write the same bytes, for numbers they do not: so a file never depends on what is installed.
     """
 
-    def __init__(self, file: WholeFile, compression: str | None) -> None:
+    def __init__(self, file: AtomicFile, compression: str | None) -> None:
         self._file, self._whole = compressed(file.file, compression), file
         self._string = _string_encoder()
 
@@ -214,29 +213,15 @@ def _json(value: Any) -> bytes:
     except UnicodeEncodeError:
         raise
     except ValueError:
-        return _ENCODE(_without_nan(value)).encode()
+        return _ENCODE(finite(value)).encode()
 
 
 def _plain(value: Any) -> Any:
-    """What JSON has no type for: times as ISO 8601, bytes as base64, the rest as it prints."""
-    if hasattr(value, "isoformat"):
-        return value.isoformat()
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode("ascii")
-    if hasattr(value, "tolist"):
-        return value.tolist()
-    return str(value)
-
-
-def _without_nan(value: Any) -> Any:
-    """JSON has no NaN and no infinity: null stands for both."""
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    if isinstance(value, Mapping):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
-    return value
+    """What JSON has no type for; as it prints, if there is no better form."""
+    try:
+        return json_value(value)
+    except TypeError:
+        return str(value)
 
 
 _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False, default=_plain).encode
@@ -245,7 +230,9 @@ _ENCODE = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=
 class _Delimited:
     """The header is the layout's columns, or those of the first row; nested values are written as JSON."""
 
-    def __init__(self, file: WholeFile, compression: str | None, delimiter: str, like: Layout | None) -> None:
+    def __init__(
+        self, file: AtomicFile, compression: str | None, delimiter: str, like: Layout | None
+    ) -> None:
         self._whole, self._bytes = file, compressed(file.file, compression)
         self._text = io.TextIOWrapper(self._bytes, encoding="utf-8", newline="", write_through=False)
         self._csv = csv.writer(self._text, delimiter=delimiter, lineterminator="\n")
@@ -275,14 +262,14 @@ class _Delimited:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, Mapping | list | tuple):
-        return json.dumps(_without_nan(value), ensure_ascii=False, default=_plain)
+        return json.dumps(finite(value), ensure_ascii=False, default=_plain)
     return value if value is None or isinstance(value, str | int | float) else _plain(value)
 
 
 class _Columnar:
     """Parquet, or the Arrow file format."""
 
-    def __init__(self, file: WholeFile, schema: Any, format: str) -> None:
+    def __init__(self, file: AtomicFile, schema: Any, format: str) -> None:
         self._whole, self._schema, self._format = file, schema, format
         self._writer: Any = None
         self._rows: list[dict[str, Any]] = []
@@ -338,7 +325,7 @@ class _Columnar:
 
 
 class _Ids:
-    def __init__(self, file: WholeFile, compression: str | None) -> None:
+    def __init__(self, file: AtomicFile, compression: str | None) -> None:
         self._whole, self._file = file, compressed(file.file, compression)
 
     def write(self, record: dict[str, Any]) -> None:

@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import numpy as np
@@ -20,8 +22,14 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.features import Features
+from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.fingerprints.minhash import MinHash
+from neardup.fingerprints.printer import Printer
+from neardup.search.candidates import CAP, Joined, alone
+from neardup.search.interface import Measure, Method, PrintColumns, Shuffled, Task
+from neardup.search.lsh import LSH
 from neardup.search.pair_runs import PairRuns, pack_pairs
-from neardup.storage.spilled import Spilled
+from neardup.storage.spill import PARTITIONS, Columns, Shelf, Spill
 from neardup.values.threads import check_threads
 
 __all__ = ["HeldPairs", "Inverted"]
@@ -62,7 +70,7 @@ class Holding:
 
 
 @dataclass(frozen=True)
-class Inverted:
+class Inverted(Method):
     """Candidates by the `probes` smallest features of each document; left out, as many as the recall asks for.
 
     A feature held by more than `cap` documents, or by one alone, tells nothing: the next smallest stands in for it,
@@ -70,7 +78,9 @@ class Inverted:
     """
 
     probes: int | None = None
-    cap: int = 1000
+    cap: int = CAP
+
+    takes = ()
 
     def __post_init__(self) -> None:
         if (self.probes is not None and self.probes < 1) or self.cap < 2:
@@ -84,6 +94,52 @@ class Inverted:
             raise ConfigError("a threshold is above 0 and at most 1, a recall between 0 and 1")
         probes = 1 if threshold == 1 else math.ceil(math.log(1 - recall) / math.log1p(-threshold) - 1e-9)
         return Inverted(max(1, probes), self.cap)
+
+    def fingerprint(self) -> Printer:
+        return MinHash(1)  # nothing is kept of it, and the shortest one costs nothing
+
+    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+        if named or not hasattr(verify, "of"):
+            raise ConfigError("Inverted finds containment: verify by Containment, and name no fingerprint")
+
+    def settled(self, fingerprint: Printer, verify: Measure, recall: float) -> Inverted:
+        return self.for_threshold(verify.least, recall)
+
+    @property
+    def choice(self) -> str | None:
+        return f"{self.probes} probes of each document"
+
+    def kept_scheme(self, fingerprint: Printer) -> str:
+        return "features"
+
+    def kept(self, prints: Fingerprints, threads: int = 1) -> PrintColumns:
+        """Nothing: features are made again when they are searched."""
+        return {}
+
+    def joined(self, task: Task) -> Joined:
+        rows = np.flatnonzero(~task.skip)
+        found = self.join(
+            rows,
+            lambda: task.sets(rows),
+            of=task.verify.of,  # type: ignore[attr-defined]  # a containment has a direction, see check_fit
+            rank=task.rank,
+            runs=task.runs(),
+            memory=task.memory,
+            folder=task.folder,
+            threads=task.threads,
+            told=task.progress,
+        )
+        return Joined(alone(task.skip), found.runs, 1, capped=found.capped, skipped=found.skipped)
+
+    def online(self, verify: Measure, recall: float) -> Method:
+        """Bands of sketches, for this search reads a whole corpus; they miss the small in the large."""
+        return LSH.usual(verify.least, recall)
+
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
+        raise ConfigError(
+            "Inverted (containment) is searched by the local pipeline alone: on Spark use MinHash with LSH, codes with "
+            "Join, or Agree"
+        )
 
     def expected(self, containment: float) -> float:
         """The least probability to find a pair of this containment, buckets beyond the cap aside."""
@@ -115,19 +171,27 @@ class Inverted:
         found = HeldPairs(runs if runs is not None else PairRuns())
         best = np.arange(len(rows)) if rank is None else np.argsort(np.argsort(rank[rows], kind="stable"))
         most = memory if folder is not None else 1 << 62
-        with Spilled(folder) as wanted, Spilled(folder) as shelf:
-            sizes = self._wanted(features(), wanted, most)
+        with ExitStack() as stack:
+            place: Path | None = None
+            if folder is not None:
+                place = Path(stack.enter_context(TemporaryDirectory(prefix="join-", dir=folder)))
+            wanted = Spill(
+                (np.uint64, np.int64), _by_key, place and place / "keys", most * 16 // _PROBE_BYTES
+            )
+            shelf = Shelf(place and place / "held")
+            sizes = self._wanted(features(), wanted)
             told(0.3)
             few = np.minimum(sizes, 2 * self.probes)
             kind = np.zeros(int(few.sum()), np.uint8)
-            groups = wanted.groups(most // _PROBE_BYTES)
-            for number, (keys, entries) in enumerate(groups):
+            groups = wanted.parts(most // _PROBE_BYTES)
+            for number, files in enumerate(groups):
+                keys, entries = wanted.read(files)
                 for part in self._held(features, keys, entries, best, most, threads):
                     kind[part.entries] = _kinds(part.counts, self.cap)[part.numbers]
                     shelf.put(part.columns())
-                told(0.3 + 0.4 * (number + 1) / wanted.expected)
+                told(0.3 + 0.4 * (number + 1) / len(groups))
             asked, first = self._asked(kind, few), np.concatenate([[0], np.cumsum(few)])
-            for columns in shelf.all():
+            for columns in shelf:
                 part = Holding(*columns)
                 found.capped += int((part.counts > self.cap).sum())
                 chosen = np.flatnonzero(asked[part.entries])
@@ -138,7 +202,7 @@ class Inverted:
         told(1.0)
         return found
 
-    def _wanted(self, batches: Iterator[Features], wanted: Spilled, memory: int) -> Rows:
+    def _wanted(self, batches: Iterator[Features], wanted: Spill) -> Rows:
         """The sizes of all documents. Of each the smallest features, twice as many as are asked for, go to `wanted`,
         numbered through."""
         assert self.probes is not None
@@ -148,7 +212,7 @@ class Inverted:
             few = np.minimum(batch.sizes, 2 * self.probes)
             row = np.repeat(np.arange(len(batch)), few)
             place = np.arange(len(row)) - np.repeat(np.cumsum(few) - few, few)
-            wanted.add(batch.hashes[batch.offsets[row] + place], before + np.arange(len(row)), memory)
+            wanted.add(batch.hashes[batch.offsets[row] + place], before + np.arange(len(row)))
             sizes.append(batch.sizes)
             before += len(row)
         return np.concatenate(sizes)
@@ -234,6 +298,11 @@ class Inverted:
             else:
                 fit = asker < holder if of == "left" else asker > holder
             runs.add(pack_pairs(rows[asker[fit]], rows[holder[fit]]))
+
+
+def _by_key(columns: Columns) -> NDArray[np.uint64]:
+    partitions: NDArray[np.uint64] = columns[0] % np.uint64(PARTITIONS)
+    return partitions
 
 
 def _kinds(counts: Rows, cap: int) -> NDArray[np.uint8]:

@@ -21,7 +21,7 @@ from typing import Any, Protocol
 from py4j.protocol import Py4JError, Py4JJavaError
 
 from neardup.errors import DataError
-from neardup.storage.file_lock import lock
+from neardup.storage.lock import FileLock
 
 __all__ = ["BEAT", "LEASE", "PATIENCE", "SETTLE", "Lease"]
 
@@ -125,38 +125,24 @@ class _Locked:
     def __init__(self, place: Place, folder: Path) -> None:
         self._place, self._path = place, folder / LEASE
         try:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
         except OSError as error:
             # Not to be taken for a filesystem without locks: its owner may be at work, and gives no other sign of life.
             raise DataError(
                 f"{self._path}: {error.strerror}; a run's folder is one user's, so name another for yours, or remove "
                 "that file if no driver is at work there"
             ) from None
-        try:
-            lock(self._file)
-        except BlockingIOError:
-            record = os.read(self._file, 4096)
-            os.close(self._file)
-            raise _refused(place.path, record) from None
-        except OSError:
-            os.close(self._file)
-            raise
-        os.truncate(self._file, 0)
-        os.write(self._file, _record())
+        self._lock = FileLock(self._path, lambda record: _refused(place.path, record), _record())
 
     def check(self) -> None:
         """The system does not give it to anyone else; but the folder may have been removed, and made anew by others."""
-        try:
-            there = os.path.samestat(os.fstat(self._file), os.stat(self._path))
-        except FileNotFoundError:
-            there = False
-        if not there:
+        if not self._lock.holds():
             raise DataError(
                 f"{self._place.path}: was removed while this driver wrote to it; what it has made is lost, run it again"
             )
 
     def release(self) -> None:
-        os.close(self._file)
+        self._lock.release()
 
 
 class _Beating:

@@ -9,6 +9,7 @@ import mmap
 import os
 import struct
 import weakref
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,11 +66,11 @@ def pieces(length: int, block: int) -> int:
     return -(-length // block)
 
 
-class Closing:
-    """What holds files: with `with` they are given back at the end of the block."""
+class Closing(ABC):
+    """What holds files: with `with` they are closed at the end of the block."""
 
-    def close(self) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def close(self) -> None: ...
 
     def __enter__(self) -> Self:
         return self

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError
+from neardup.storage.atomic_file import AtomicFile, write_at
 from neardup.storage.column_file import MOST_SCHEME, PAGE, Column, Header, aligned, pieces
 from neardup.values.threads import check_threads
 
@@ -47,7 +47,7 @@ class ColumnFileWriter:
         if len(scheme.encode()) > MOST_SCHEME:
             raise DataError(f"a scheme may have {MOST_SCHEME} bytes, this one has {len(scheme.encode())}")
         self._magic, self._flags, self._bits = magic, flags, bits
-        self._scheme, self._parameter, self._durable = scheme, parameter, durable
+        self._scheme, self._parameter = scheme, parameter
         self._blocks = {name: block for name, block, _ in columns}
         self._promised = {name: length for name, _, length in columns}
         self._written = dict.fromkeys(self._blocks, 0)
@@ -55,9 +55,10 @@ class ColumnFileWriter:
         self._sums: dict[str, list[NDArray[np.uint64]]] = {name: [] for name in self._blocks}
         self._starts: dict[str, int] = {}
         self._spools: dict[str, IO[bytes]] = {}
-        self._temporary = self.path.with_name(f".{self.path.name}.{secrets.token_hex(4)}.tmp")
+        self._whole = AtomicFile(self.path, durable=durable)
+        self._file = self._whole.file
         self._open = contextlib.ExitStack()
-        self._file = self._open.enter_context(open(self._temporary, "xb", 0))  # noqa: SIM115
+        self._open.callback(self._whole.discard)
         at: int | None = PAGE
         for name, _, length in columns:
             if at is None:
@@ -74,8 +75,6 @@ class ColumnFileWriter:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._open.close()
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self._temporary)
 
     def append(self, name: str, values: NDArray[np.generic], threads: int = 1) -> None:
         """Add numbers to the end of a column."""
@@ -122,16 +121,7 @@ class ColumnFileWriter:
         self._file.truncate(at + table.nbytes)
         self._write(at, table.view(np.uint8))
         self._write(0, np.frombuffer(header.pack(at + table.nbytes, at, table), np.uint8))
-        if self._durable:
-            os.fsync(self._file.fileno())
-        os.replace(self._temporary, self.path)
-        if not self._durable:
-            return
-        folder = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        self._whole.commit()
 
     def _sum(self, name: str, data: NDArray[np.uint8], threads: int) -> None:
         if not len(data):
@@ -143,7 +133,4 @@ class ColumnFileWriter:
         self._sums[name].append(_core.block_checksums(data, block, seed, which, check_threads(threads)))
 
     def _write(self, at: int, data: NDArray[np.uint8]) -> None:
-        view = data.data
-        while len(view):
-            done = os.pwrite(self._file.fileno(), view[: 1 << 30], at)
-            view, at = view[done:], at + done
+        write_at(self._file.fileno(), data.data, at)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import FormatError
+from neardup.storage.atomic_file import AtomicFile
 
 __all__ = ["read_frozen", "write_frozen"]
 
@@ -31,30 +31,22 @@ def write_frozen(
     path: str | Path, kind: str, facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write one-dimensional columns and the facts about them (anything JSON holds)."""
-    path = Path(path)
     arrays = {name: np.ascontiguousarray(column) for name, column in columns.items()}
     described = [[name, array.dtype.str, len(array)] for name, array in arrays.items()]
     header = json.dumps({"kind": kind, "facts": dict(facts), "columns": described}, sort_keys=True).encode()
     checksum = hashlib.blake2b(digest_size=CHECKSUM)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            parts: list[Any] = [
-                MAGIC,
-                VERSION.to_bytes(4, "little"),
-                len(header).to_bytes(4, "little"),
-                header,
-            ]
-            parts += [array.data.cast("B") for array in arrays.values() if len(array)]
-            for part in parts:
-                checksum.update(part)
-                file.write(part)
-            file.write(checksum.digest())
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with AtomicFile(path) as file:
+        parts: list[Any] = [
+            MAGIC,
+            VERSION.to_bytes(4, "little"),
+            len(header).to_bytes(4, "little"),
+            header,
+        ]
+        parts += [array.data.cast("B") for array in arrays.values() if len(array)]
+        for part in parts:
+            checksum.update(part)
+            file.write(part)
+        file.write(checksum.digest())
 
 
 def read_frozen(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:

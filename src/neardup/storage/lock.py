@@ -1,43 +1,72 @@
-"""Who may write: one process, told apart by a lock file; and inside it, one writer beside many readers."""
+"""Locks: one process at a time by a lock on a file; and inside a process, one writer beside many readers."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Self
 
-from neardup.errors import DataError
-from neardup.storage.file_lock import lock
+from neardup.errors import NeardupError
+from neardup.values.posix import unsupported
 
-__all__ = ["Gate", "WriterLock"]
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: everything that needs no lock still works
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["FileLock", "Gate"]
+
+LONGEST_NOTE = 4096
 
 
-class WriterLock:
-    """Held while an index is open for writing; the system lets go of it when the process ends, however it ends."""
+class FileLock:
+    """The system's lock on a file, which is made if there is none and is never removed; the system frees the lock when
+    the process ends, however it ends.
 
-    def __init__(self, path: Path) -> None:
-        self._file = open(path, "a+b", buffering=0)  # noqa: SIM115
+    If another process has it, this waits; or raises what `refused` makes of the note that the other one left.
+    OSError on a filesystem without locks.
+    """
+
+    def __init__(
+        self, path: Path, refused: Callable[[bytes], NeardupError] | None = None, note: bytes | None = None
+    ) -> None:
+        if fcntl is None:
+            raise unsupported("one writer at a time", "POSIX file locks (Python's module fcntl)")
+        self._path = path
+        self.handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
-            lock(self._file)
+            fcntl.flock(self.handle, fcntl.LOCK_EX if refused is None else fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            self._file.seek(0)
-            owner = self._file.read(32).decode("ascii", "replace").strip() or "unknown"
-            self._file.close()
-            raise DataError(
-                f"{path.parent}: process {owner} has this index open for writing, and there can be one writer only; "
-                'close it there, or open it here for reading, with mode="read"'
-            ) from None
-        # Who it is, is said to others only: on a full disk the lock holds without it.
-        with contextlib.suppress(OSError):
-            self._file.truncate(0)
-            self._file.write(str(os.getpid()).encode())
+            assert refused is not None
+            left = os.read(self.handle, LONGEST_NOTE)
+            os.close(self.handle)
+            raise refused(left) from None
+        except BaseException:
+            os.close(self.handle)
+            raise
+        if note is not None:
+            with suppress(OSError):  # the note is for others; on a full disk the lock holds without it
+                os.truncate(self.handle, 0)
+                os.pwrite(self.handle, note, 0)
+
+    def holds(self) -> bool:
+        """Whether the file of that name is still the one that was locked, and not removed or replaced."""
+        try:
+            return os.path.samestat(os.fstat(self.handle), os.stat(self._path))
+        except FileNotFoundError:
+            return False
 
     def release(self) -> None:
-        """Let the next writer in."""
-        self._file.close()
+        os.close(self.handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.release()
 
 
 class Gate:

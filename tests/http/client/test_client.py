@@ -97,7 +97,7 @@ class Flaky:
             connection, _ = self._listening.accept()
             self.times.append(time.monotonic())
             with connection:
-                connection.settimeout(5)
+                connection.settimeout(60)
                 connection.recv(65536)
                 connection.sendall(answer)
 
@@ -106,7 +106,7 @@ class Flaky:
 
     def __exit__(self, *_):
         self._listening.close()
-        self._thread.join(5)
+        self._thread.join(60)
 
 
 def answer(status: int, body: bytes, more: str = "") -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import sqlite3
@@ -10,12 +9,13 @@ import sqlite3
 import numpy as np
 import pytest
 from reference.index import answers, near_codes, of_codes
+from support.budgets import budget
 
 import neardup as nd
-from neardup.index.export import recover_index
+from neardup.index.rebuild import recover_index
 
 CODES = near_codes(1, 1500)
-PLACES = 1000 if os.environ.get("CI") == "true" else 60
+PLACES = budget(60, 1000)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +28,7 @@ def whole(tmp_path_factory):
         index.compact()
         index.add_prints(ids[1000:1200], CODES.take(slice(1000, 1200)))
         index.remove(ids[100:160])
-        index._session.save()
+        index._store.session.save()
         index.add_prints(ids[1200:], CODES.take(slice(1200, 1500)))
         index.remove(ids[200:230])
         expected = answers(index, CODES)
@@ -174,7 +174,7 @@ def test_any_page_may_be_lost(large, tmp_path, folded):
     data = (whole / "index.sqlite").read_bytes()
     pages = len(data) // 8192
     assert recover_index(whole, tmp_path / "sound") == (len(stored), 0)
-    for page in {*range(8), *random.Random(1).sample(range(pages), 6 if PLACES < 1000 else min(pages, 150))}:
+    for page in {*range(8), *random.Random(1).sample(range(pages), min(pages, budget(6, 150)))}:
         copy = shutil.copytree(whole, tmp_path / f"copy-{page}")
         hurt = bytearray(data)
         hurt[page * 8192 : (page + 1) * 8192] = bytes(8192)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import neardup as nd
-from neardup.index.local.store import VERSION
+from neardup.index.local.database import VERSION
 
 FIXTURES = Path(__file__).parents[2] / "fixtures" / "index"
 SAVED = sorted(path for path in FIXTURES.glob("v*/*") if path.is_dir())

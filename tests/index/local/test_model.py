@@ -19,6 +19,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 from reference.index import IndexModel
+from support.budgets import budget
 
 import neardup as nd
 from neardup.index.local import session as session_module
@@ -215,7 +216,7 @@ class SketchMachine(TextMachine):
 
 # Shrinking a history opens the index thousands of times; a failure is reported as it was found.
 QUICK = settings(
-    max_examples=8,
+    max_examples=budget(8),
     stateful_step_count=12,
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
     deadline=None,

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 from reference.index import near_codes, of_codes
+from support.budgets import budget
 
 import neardup as nd
 
-SECONDS = 60 if os.environ.get("CI") == "true" else 3
+SECONDS = budget(3, 60)
 
 READER = """
 import json, sys, time
@@ -27,7 +28,8 @@ rounds = states = 0
 with nd.Index(path, mode="read") as index:
     print("open", flush=True)
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
+    while time.monotonic() < end or not states:
+        assert time.monotonic() < end + 300, "nothing changed"
         # Every change keeps these true: pages come and go in pairs, equal and under one keeper.
         entries = {entry.id: entry for entry in index.documents()}
         for id, entry in entries.items():
@@ -58,14 +60,14 @@ def text(page: int, version: int) -> str:
 @pytest.mark.process
 @pytest.mark.slow
 def test_readers_see_whole_states(tmp_path):
-    readers_many = 8 if os.environ.get("CI") == "true" else 3
+    readers_many = budget(3, 8)
     with nd.Index(tmp_path / "i") as index:
         index.seen([nd.Document("0a", text(0, 0)), nd.Document("0b", text(0, 0))])
         readers = [run_python(READER, str(tmp_path / "i"), str(SECONDS)) for _ in range(readers_many)]
         for reader in readers:
             assert reader.stdout.readline() == "open\n", reader.stderr.read()
         end, version = time.monotonic() + SECONDS, 0
-        while time.monotonic() < end:
+        while time.monotonic() < end or any(reader.poll() is None for reader in readers):
             version += 1
             page = version % 17
             pair = [
@@ -78,7 +80,7 @@ def test_readers_see_whole_states(tmp_path):
             if version % 40 == 0:
                 index.compact()
         for reader in readers:
-            out, err = reader.communicate(timeout=60)
+            out, err = reader.communicate(timeout=300)
             assert reader.returncode == 0, err
             told = json.loads(out)
             assert told["rounds"] > 0 and told["states"] > 0
@@ -90,7 +92,7 @@ def test_a_second_writer_is_refused_by_name(tmp_path):
         with pytest.raises(nd.DataError, match=f"process {os.getpid()} has this index open"):
             nd.Index(tmp_path / "i")
         other = run_python("import sys, neardup as nd; nd.Index(sys.argv[1])", str(tmp_path / "i"))
-        _, err = other.communicate(timeout=60)
+        _, err = other.communicate(timeout=300)
         assert other.returncode == 1 and f"process {os.getpid()}" in err
     with nd.Index(tmp_path / "i"):
         pass
@@ -160,9 +162,12 @@ def test_searches_beside_a_writer_in_one_process(tmp_path):
 @pytest.mark.process
 def test_nothing_acknowledged_is_lost_to_kill(tmp_path):
     script = Path(__file__).parents[3] / "tools" / "crash_test.py"
-    kills = 100 if os.environ.get("CI") == "true" else 20
+    kills = budget(20, 1000)
     done = subprocess.run(
-        [sys.executable, str(script), "--kills", str(kills)], capture_output=True, text=True, timeout=600
+        [sys.executable, str(script), "--kills", str(kills)],
+        capture_output=True,
+        text=True,
+        timeout=budget(600, 3600),
     )
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
@@ -192,9 +197,9 @@ def test_a_page_that_is_fetched_again_and_again_is_always_there(tmp_path):
         for reader in readers:
             reader.start()
         end = time.monotonic() + 1.5
-        while time.monotonic() < end and not failures:
+        while (time.monotonic() < end or len(looked) <= 20) and not failures:
             index.seen([page])
         stop.set()
         for reader in readers:
             reader.join()
-    assert not failures and len(looked) > 20
+    assert not failures

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 from neardup import _core
 from neardup.index.contents import pack_text, unpack_text
@@ -34,7 +35,7 @@ def near(words, wanted, query, radius):
     count=st.sampled_from([0, 1, 5, 300, 20_000]),
     more=st.sampled_from([0, 40]),
 )
-@settings(max_examples=25)
+@settings(max_examples=budget(25))
 def test_loaded_hidden_and_removed(seed, count, more):
     rng = np.random.default_rng(seed)
     words = rng.integers(0, 2**64, (count + more, 1), dtype=np.uint64)

@@ -81,7 +81,7 @@ class Load:
                 self.done[worker] = batch + 1
 
     def wait_for(self, batches: int) -> None:
-        goal, deadline = min(self.done) + batches, time.monotonic() + 60
+        goal, deadline = min(self.done) + batches, time.monotonic() + 300
         while min(self.done) < goal:
             assert time.monotonic() < deadline, f"stuck at {self.done}: {self.errors[-3:]}"
             time.sleep(0.02)
@@ -89,7 +89,7 @@ class Load:
     def finish(self) -> int:
         self.stop.set()
         for thread in self._threads:
-            thread.join(60)
+            thread.join(300)
             assert not thread.is_alive()
         assert all(isinstance(error, SharedIndexError) for error in self.errors), self.errors
         assert self.done[0] == self.done[1]
@@ -123,9 +123,8 @@ def test_a_master_dies_under_load(cluster: Cluster) -> None:
     load.wait_for(3)
     victim = list(cluster.masters().values())[1]
     victim.kill()
-    time.sleep(0.5)
     # It comes back as a replica of the one that took its place, which can then be waited for.
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 300
     while len(cluster.masters()) < 3:
         assert time.monotonic() < deadline
         time.sleep(0.1)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 import neardup as nd
 
@@ -20,7 +21,7 @@ IDS = [f"page {i}" for i in range(14)]
 TEXT = "the old mill by river turns slowly while rain falls on quiet roofs and nobody comes to look at it now"
 WORDS = TEXT.split()
 _numbers = itertools.count()
-ONCE = settings(max_examples=4, deadline=None, phases=[Phase.explicit, Phase.generate])
+ONCE = settings(max_examples=budget(4), deadline=None, phases=[Phase.explicit, Phase.generate])
 
 
 def codes(words: list[int | None]) -> nd.fingerprints.Codes:
@@ -154,6 +155,7 @@ def test_many_batches_under_way(
     """One batch is written while the one before it is settled; nothing shows of that, updates and copies included."""
     monkeypatch.setattr("neardup.index.redis.writes.AT_ONCE", 7)
     monkeypatch.setattr("neardup.index.api.AT_ONCE", 7)
+    monkeypatch.setattr("neardup.index.local.writes.AT_ONCE", 7)
     rng = np.random.default_rng(3)
     kind = KINDS["codes"]
     with nd.Index(folder / "i", seed=7, **kind) as local, nd.Index(address(), seed=7, **kind) as shared:

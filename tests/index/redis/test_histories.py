@@ -12,8 +12,7 @@ import pytest
 from support.redis_workers import CONFIG
 
 import neardup as nd
-from neardup.index.redis import SharedIndexError
-from neardup.index.redis import writes as turnover
+from neardup.index.redis import SharedIndexError, writes
 from neardup.index.redis.connection import Connection
 
 WORKERS, STEPS, IDS = 3, 14, 7
@@ -37,7 +36,7 @@ def codes(rng: random.Random, count: int) -> nd.fingerprints.Codes:
 
 def troubled(index: nd.Index, rng: random.Random, lost: float, death: float) -> None:
     """Of the pipelines of a worker some lose their replies, though they were done, and some are its last."""
-    connection: Connection = index._connection  # type: ignore[attr-defined]
+    connection: Connection = index._store._connection
     sent = connection._asked
 
     def asked(client: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
@@ -115,7 +114,7 @@ def check(index: nd.Index) -> None:
 @pytest.fixture(autouse=True)
 def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """So that one is written while the one before is settled."""
-    monkeypatch.setattr(turnover, "AT_ONCE", 2)
+    monkeypatch.setattr(writes, "AT_ONCE", 2)
 
 
 @pytest.mark.parametrize("seed", range(6))

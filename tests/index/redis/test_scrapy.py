@@ -36,7 +36,7 @@ def started(start: str, **settings: Any) -> subprocess.Popen[str]:
 
 
 def ended(process: subprocess.Popen[str]) -> tuple[dict[str, Any], str]:
-    out, log = process.communicate(timeout=120)
+    out, log = process.communicate(timeout=600)
     assert process.returncode == 0, log
     return json.loads(out), log
 
@@ -72,7 +72,7 @@ def test_two_crawls_at_once(address: Callable[..., str]) -> None:
 def test_a_server_that_is_not_there(server: Server) -> None:
     """Said at the start, without the password; the crawl does not go on as if nothing had been seen."""
     crawl = started("http://127.0.0.1:1/", NEARDUP_INDEX="redis://crawler:hunter2@127.0.0.1:1/0?timeout=0.2")
-    out, log = crawl.communicate(timeout=120)
+    out, log = crawl.communicate(timeout=600)
     assert "no answer" in log
     assert "hunter2" not in out + log
     assert "hunter2" not in repr(Options(index="redis://crawler:hunter2@127.0.0.1:1/0"))

@@ -10,17 +10,17 @@ from typing import Any
 import pytest
 from reference.redis import Server
 
-pytest.importorskip("litestar", reason="the extra `service` is not installed")
+pytest.importorskip("granian", reason="the extra `service` is not installed")
 
 import neardup as nd
 from neardup.errors import SharedIndexError
-from neardup.http.bulk import BulkRoute
+from neardup.http.bulk import BulkAdd
 from neardup.http.engine import Engine
-from neardup.http.lifecycle import Opening
+from neardup.http.lifecycle import Service
 from neardup.http.limits import Limits, Refused
 from neardup.http.metrics import Metrics
-from neardup.http.responses import NDJSON, Call
-from neardup.http.schemas import Line
+from neardup.http.routes import Request
+from neardup.http.schemas import BulkParameters, DocumentRequest
 
 
 def lines(count: int, **more: Any) -> bytes:
@@ -35,20 +35,20 @@ def test_a_server_that_is_gone_is_asked_once_and_not_for_every_document(
     """Each question may take as long as the address allows, and the next request waits for them all."""
     server = Server(redis_server, tmp_path).start()
     index = nd.Index(f"{server.url}?name=pages&timeout=0.2", store=store)
-    opening = Opening(Metrics())
-    engine = opening.ready = Engine(index, Limits())
+    service = Service(Metrics())
+    engine = service.ready = Engine(index, Limits())
     asked: list[int] = []
-    put = index._takes.put
+    put = index._store.writer.put
 
     def counted(ids: Any, *given: Any) -> Any:
         asked.append(len(ids))
         return put(ids, *given)
 
-    monkeypatch.setattr(index._takes, "put", counted)
-    route = BulkRoute(opening)
+    monkeypatch.setattr(index._store.writer, "put", counted)
+    bulk = BulkAdd(service)
 
     async def sent(body: bytes) -> Any:
-        return await route(Call(body, NDJSON, b"", b"r"))
+        return await bulk.add_lines(Request(body, "", BulkParameters(), "r"))
 
     async def all_sent() -> None:
         assert (await sent(lines(20))).status == 200
@@ -59,7 +59,7 @@ def test_a_server_that_is_gone_is_asked_once_and_not_for_every_document(
                 await sent(body)
             assert refused.value.status == 503 and len(asked) == 1
         asked.clear()
-        pages = [engine.intake.seen(Line(f"{n}", "one page")) for n in range(50)]
+        pages = [engine.ingest.seen(DocumentRequest(f"{n}", "one page")) for n in range(50)]
         told = await asyncio.gather(*pages, return_exceptions=True)
         assert all(isinstance(one, SharedIndexError) for one in told)
         assert len(asked) < 10 and sum(asked) == 50

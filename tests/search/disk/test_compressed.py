@@ -18,18 +18,19 @@ from reference.disk import (
     to_ints,
     unpack_compressed,
 )
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError, FormatError, SchemeError
+from neardup.search.codes import to_codes
 from neardup.search.disk.compressed import CompressedSegment, compress_segment, write_compressed
 from neardup.search.disk.segments import Segment, write_segment
-from neardup.search.interface import to_codes
 
 SCHEME = "test/v1"
 widths = st.sampled_from([32, 64, 128])
 kinds = st.sampled_from(["uniform", "clustered", "few"])
 in_folder = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=budget(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -10,18 +10,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from reference.disk import from_ints, near, read_column_file, some_codes, sorted_pairs, to_ints
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
+from neardup.search.codes import to_codes
 from neardup.search.disk.segment_writer import SegmentWriter, memory_bytes, merge_segments
 from neardup.search.disk.segments import Segment, write_segment
-from neardup.search.interface import to_codes
 
 SCHEME = "test/v1"
 widths = st.sampled_from([32, 64, 128])
 kinds = st.sampled_from(["uniform", "clustered", "few"])
 in_folder = settings(
-    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=budget(40), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 
 

@@ -4,6 +4,7 @@ from math import comb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 from neardup.errors import ConfigError
 from neardup.search.hamming.designs import (
@@ -93,7 +94,7 @@ def test_designs_survive_every_pattern_of_16_bits(radius: int) -> None:
 tables = st.lists(st.tuples(st.integers(1, 2**10 - 1), st.integers(0, 2)), min_size=1, max_size=6)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=budget(300), deadline=None)
 @given(radius=st.integers(0, 5), keys=tables)
 def test_the_check_is_exact(radius: int, keys: list[tuple[int, int]]) -> None:
     found = gap(10, radius, tuple(keys))

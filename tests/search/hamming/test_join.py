@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import join as naive
+from support.budgets import budget
 
 import neardup as nd
 from neardup import _core
 from neardup.errors import ConfigError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import to_codes
 from neardup.search.hamming.designs import bphs, compact, covering, covering_sizes, manku
-from neardup.search.hamming.join import Join, join_design
+from neardup.search.hamming.join import Join
+from neardup.search.hamming.method import join_design
 from neardup.search.hamming.scan import Scan
-from neardup.search.interface import to_codes
 
 
 def rows_of(batches) -> list[tuple[int, int, int]]:
@@ -180,7 +182,7 @@ def test_empty_rows_take_no_part():
     assert rows_of(Join(3).between(nothing, to_codes(words))) == []
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=budget(80), deadline=None)
 @given(
     st.sampled_from([32, 64, 128]).flatmap(
         lambda bits: st.tuples(

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from numpy.typing import NDArray
 from reference.engine import brute, clustered, neighbours, uniform
+from support.budgets import budget
 
 from neardup.errors import DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
@@ -84,7 +85,7 @@ class LiveMachine(RuleBasedStateMachine):
         return np.asarray((gaps <= 12).any(axis=1))
 
 
-LiveMachine.TestCase.settings = settings(max_examples=20, stateful_step_count=12, deadline=None)
+LiveMachine.TestCase.settings = settings(max_examples=budget(20), stateful_step_count=12, deadline=None)
 TestLiveMachine = LiveMachine.TestCase
 
 

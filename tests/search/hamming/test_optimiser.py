@@ -3,6 +3,7 @@ from math import comb
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.budgets import budget
 
 from neardup.errors import ConfigError
 from neardup.search.hamming.optimiser import fewest_tables, longest_prefix, memory_factor, tables_needed
@@ -28,7 +29,7 @@ def plain_recursion(bits: float, radius: int, prefix: float, depth: int = 4) -> 
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(radius=st.integers(1, 4), prefix=st.integers(1, 34))
 def test_pruning_loses_nothing(radius: int, prefix: int) -> None:
     assert tables_needed(64, radius, prefix) == plain_recursion(64, radius, prefix - 1e-9)
@@ -43,7 +44,7 @@ def test_whole_bits_both_ways(tables: int, keys: set[int]) -> None:
     assert len(fewest_tables(64, 3, min(keys) + 1).tables) > tables
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=budget(40), deadline=None)
 @given(bits=st.sampled_from([32, 64, 128]), radius=st.integers(0, 8), tables=st.integers(9, 60))
 def test_the_two_ways_agree(bits: int, radius: int, tables: int) -> None:
     longest = longest_prefix(bits, radius, tables)

@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reference import join as naive
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import to_codes
 from neardup.search.hamming.scan import Scan, count_distances, distances
-from neardup.search.interface import Candidates, Hits, to_codes
+from neardup.search.interface import Candidates, Hits
 
 
 def as_list(hits: Hits) -> list[tuple[int, int, int]]:
@@ -52,7 +54,7 @@ def test_scan_over_several_blocks_and_cuts():
         assert as_list(found) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(
     st.sampled_from([32, 64, 128]).flatmap(
         lambda bits: st.tuples(

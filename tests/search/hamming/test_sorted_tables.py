@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reference.engine import brute, clustered, first_in_probe_order, neighbours, uniform
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError, SchemeError
@@ -140,7 +141,7 @@ def test_equal_codes() -> None:
         assert index.tables.codes == 11
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(
     st.sampled_from([32, 64, 128]),
     st.integers(0, 5),

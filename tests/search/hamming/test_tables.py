@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reference.engine import brute, clustered, first_in_probe_order, neighbours, uniform
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
@@ -153,7 +154,7 @@ def test_no_codes_and_no_queries() -> None:
     assert [len(column) for column in build(covering(64, 3, 6), some).search(none)] == [0, 0, 0]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=budget(60), deadline=None)
 @given(
     st.sampled_from([32, 64, 128]),
     st.integers(0, 8),

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from reference.engine import brute, uniform
+from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
@@ -98,7 +99,7 @@ def test_enough_flips_find_everything(bits: int, radius: int, order: str) -> Non
         np.testing.assert_array_equal(got, column)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=budget(30), deadline=None)
 @given(
     st.integers(0, 2**32 - 1), st.sampled_from(["template", "heap"]), st.integers(0, 30), st.integers(0, 5)
 )

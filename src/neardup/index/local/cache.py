@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import FormatError
 from neardup.index.local.columns import Columns, Flags, read_columns, read_flags
-from neardup.index.local.store import Store, size_of
+from neardup.index.local.database import Database, size_of
 from neardup.index.recipe import Recipe
 from neardup.storage.column_file import BLOCK, PAGE, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
@@ -74,20 +74,20 @@ class Cache:
         self.folder, self._recipe = folder, recipe
         self._scheme = f"index {identity}"
 
-    def load(self, store: Store, threads: int) -> Loaded:
+    def load(self, database: Database, threads: int) -> Loaded:
         """The rows in the files; where one is missing or damaged, the database takes its place.
 
         A reader's snapshot moves on if the files of its state are no more, as a writer has made others since.
         """
         for look in range(LOOKS):
             if look:
-                store.rollback()
-                store.begin(snapshot=True)
-            files = self._open_all(store)
+                database.rollback()
+                database.begin(snapshot=True)
+            files = self._open_all(database)
             if not files.replaced:
                 break
         problems = files.problems
-        parts, at = [read_columns(store, self._recipe, 0, 0, threads)[0]], 0
+        parts, at = [read_columns(database, self._recipe, 0, 0, threads)[0]], 0
         states = []
         for file, opened in files.listed:
             if file.is_state:
@@ -98,22 +98,22 @@ class Cache:
                 break
             part = None if opened is None else _tried(problems, _read_segment, opened, file, threads)
             if part is None:
-                part = read_columns(store, self._recipe, file.first, file.last, threads)[0]
+                part = read_columns(database, self._recipe, file.first, file.last, threads)[0]
             parts.append(part)
             at = file.last
         if at and not states:
             problems.append("the state of the rows is in no file")
         last, opened = states[-1] if states else (None, None)
         flags = None if opened is None else _tried(problems, _read_state, opened, last, at)
-        sequence = store.counters()["sequence"] if flags is None or last is None else last.sequence
-        flags = read_flags(store, at) if flags is None else flags
+        sequence = database.counters()["sequence"] if flags is None or last is None else last.sequence
+        flags = read_flags(database, at) if flags is None else flags
         return Loaded(Columns.joined(parts), flags, sequence, tuple(problems))
 
-    def save(self, store: Store, fresh: Columns, flags: Flags, sequence: int) -> int:
+    def save(self, database: Database, fresh: Columns, flags: Flags, sequence: int) -> int:
         """Write the rows past the watermark and the state of all; gives the new watermark. Small segments become one
         with their neighbours, so that there are few."""
         self.folder.mkdir(exist_ok=True)
-        listed = self._listed(store)
+        listed = self._listed(database)
         segments = [file for file in listed if not file.is_state]
         whole, taken, first, size = [fresh], [], segments[-1].last if segments else 0, len(fresh)
         while size and segments and segments[-1].last - segments[-1].first < 2 * size:
@@ -121,7 +121,7 @@ class Cache:
             try:
                 part = _read_segment(self._open(file), file, 1)
             except (FormatError, OSError, ValueError):
-                part = read_columns(store, self._recipe, file.first, file.last, 1)[0]
+                part = read_columns(database, self._recipe, file.first, file.last, 1)[0]
             whole.insert(0, part)
             taken.append(file.name)
             first, size = file.first, size + len(part)
@@ -129,45 +129,45 @@ class Cache:
         last = first + size
         made.append(self._write_state(flags, last, sequence))
         old = taken + [file.name for file in listed if file.is_state]
-        with store.transaction():
-            store.run_all("DELETE FROM cache WHERE name = ?", [(name,) for name in old])
-            store.run_all(
+        with database.transaction():
+            database.run_all("DELETE FROM cache WHERE name = ?", [(name,) for name in old])
+            database.run_all(
                 "INSERT INTO cache VALUES (?,?,?,?,?)",
                 [(f.name, f.first, f.last, f.sequence, f.checksum) for f in made],
             )
-            store.run("DELETE FROM changes WHERE sequence <= ?", (sequence - LOG_KEPT,))
-            store.run(
+            database.run("DELETE FROM changes WHERE sequence <= ?", (sequence - LOG_KEPT,))
+            database.run(
                 "UPDATE counters SET value = max(value, ?) WHERE name = 'pruned'", (sequence - LOG_KEPT,)
             )
-        self.tidy(store)
+        self.tidy(database)
         return last
 
-    def tidy(self, store: Store) -> None:
+    def tidy(self, database: Database) -> None:
         """Remove files the database does not list."""
-        names = {file.name for file in self._listed(store)}
+        names = {file.name for file in self._listed(database)}
         for path in self.folder.iterdir() if self.folder.is_dir() else ():
             if path.name not in names:
                 with contextlib.suppress(OSError):
                     path.unlink()
 
-    def forget(self, store: Store) -> None:
+    def forget(self, database: Database) -> None:
         """List no file any more: the next load reads the database."""
-        with store.transaction():
-            store.run("DELETE FROM cache")
+        with database.transaction():
+            database.run("DELETE FROM cache")
 
-    def names(self, store: Store) -> list[str]:
-        return [file.name for file in self._listed(store)]
+    def names(self, database: Database) -> list[str]:
+        return [file.name for file in self._listed(database)]
 
     def size(self) -> int:
         """Bytes of the files."""
         return sum(size_of(path) for path in self.folder.iterdir()) if self.folder.is_dir() else 0
 
-    def _listed(self, store: Store) -> list[File]:
-        return [File(*line) for line in store.all("SELECT * FROM cache ORDER BY first, sequence")]
+    def _listed(self, database: Database) -> list[File]:
+        return [File(*line) for line in database.all("SELECT * FROM cache ORDER BY first, sequence")]
 
-    def _open_all(self, store: Store) -> Files:
+    def _open_all(self, database: Database) -> Files:
         files, missing = Files(), {}
-        for file in self._listed(store):
+        for file in self._listed(database):
             opened = None
             try:
                 opened = self._open(file)
@@ -179,7 +179,7 @@ class Cache:
         if missing:
             # A writer first lists other files and then removes the old ones, whose names never come again. So what is
             # missing, and is listed after that was seen, is lost.
-            with contextlib.closing(Store(store.path, readonly=True)) as newest:
+            with contextlib.closing(Database(database.path, readonly=True)) as newest:
                 names = self.names(newest)
             files.problems += [said for name, said in missing.items() if name in names]
             files.replaced = not missing.keys() <= set(names)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import FormatError
-from neardup.index.local.store import Store
+from neardup.index.local.database import Database
 from neardup.index.recipe import Recipe
 from neardup.index.tables import hash_ids
 
@@ -53,14 +53,16 @@ class Flags:
         return now
 
 
-def read_columns(store: Store, recipe: Recipe, first: int, last: int, threads: int) -> tuple[Columns, Flags]:
+def read_columns(
+    database: Database, recipe: Recipe, first: int, last: int, threads: int
+) -> tuple[Columns, Flags]:
     """Rows first to last - 1 from the database."""
     width = recipe.width
-    count, words = last - first, recipe.tables if recipe.kind == "sketches" else width // 8
+    count, words = last - first, recipe.words
     ids, keys = np.zeros(count, np.uint64), np.zeros((count, words), np.uint64)
     empty, gone, follows = np.zeros(count, bool), np.ones(count, bool), np.zeros(count, bool)
     blank = bytes(width)
-    for lines in store.chunks("row, id, print, keeper", first, last):
+    for lines in database.chunks("row, id, print, keeper", first, last):
         if not lines:
             continue
         rows, names, prints, keepers = zip(*lines, strict=True)
@@ -68,7 +70,7 @@ def read_columns(store: Store, recipe: Recipe, first: int, last: int, threads: i
         for line, print in enumerate(prints):
             if print is not None and len(print) != width:
                 raise FormatError(
-                    store.path, f"a fingerprint of {width} bytes", f"{len(print)} in row {rows[line]}"
+                    database.path, f"a fingerprint of {width} bytes", f"{len(print)} in row {rows[line]}"
                 )
         ids[at] = hash_ids(names, recipe.seed.value)
         keys[at] = recipe.keys(recipe.column(b"".join(print or blank for print in prints)), threads)
@@ -78,10 +80,10 @@ def read_columns(store: Store, recipe: Recipe, first: int, last: int, threads: i
     return Columns(ids, keys, empty), Flags(gone, follows)
 
 
-def read_flags(store: Store, rows: int) -> Flags:
+def read_flags(database: Database, rows: int) -> Flags:
     """The flags of the first so many rows, from the database."""
     gone, follows = np.ones(rows, bool), np.zeros(rows, bool)
-    for lines in store.chunks("row, keeper", 0, rows, 500_000):
+    for lines in database.chunks("row, keeper", 0, rows, 500_000):
         if lines:
             both = np.array(lines, np.int64)
             gone[both[:, 0]] = False

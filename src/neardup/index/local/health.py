@@ -13,9 +13,9 @@ from neardup.errors import DataError, FormatError
 from neardup.index.answers import Health
 from neardup.index.local.cache import Loaded
 from neardup.index.local.columns import Columns, Flags, read_columns
-from neardup.index.local.session import CACHE, DATABASE, Session, new_folder, remove_all
+from neardup.index.local.database import Database
+from neardup.index.local.session import CACHE, DATABASE, Session, new_folder, whole_database
 from neardup.index.local.state import logged
-from neardup.index.local.store import Store
 
 __all__ = ["backup", "verify"]
 
@@ -25,7 +25,7 @@ AT_ONCE = 100_000
 Check = Callable[[int, Columns, Flags], Iterator[str]]
 
 
-def verify(session: Session, store: Store) -> Health:
+def verify(session: Session, database: Database) -> Health:
     """Compare the database with itself, with the cache files and with the tables in memory.
 
     The tables are as old as the session's snapshot, and a writer may have replaced the files of that since: files are
@@ -34,18 +34,18 @@ def verify(session: Session, store: Store) -> Health:
     problems: list[str] = []
     documents = 0
     try:
-        with contextlib.closing(Store(store.path, readonly=True)) as newest:
+        with contextlib.closing(Database(database.path, readonly=True)) as newest:
             newest.begin(snapshot=True)
             problems += newest.check()
             loaded = session.cache.load(newest, session.threads)
             problems += loaded.problems
             counts = newest.counters()
             tables, files = _tables(session), _files(loaded, newest)
-            behind = counts != store.counters()
+            behind = counts != database.counters()
             alive, found = _compare(session, newest, counts, [files] if behind else [files, tables])
             documents, problems = alive, problems + found
             if behind:
-                documents, found = _compare(session, store, store.counters(), [tables])
+                documents, found = _compare(session, database, database.counters(), [tables])
                 problems += found
     except FormatError as error:
         problems.append(str(error))
@@ -53,21 +53,21 @@ def verify(session: Session, store: Store) -> Health:
 
 
 def _compare(
-    session: Session, store: Store, counts: dict[str, int], checks: Sequence[Check]
+    session: Session, database: Database, counts: dict[str, int], checks: Sequence[Check]
 ) -> tuple[int, list[str]]:
     """Go through a state of the database; gives its documents and what is wrong with it."""
     problems: list[str] = []
     alive = followers = 0
     for first in range(0, counts["rows"], AT_ONCE):
         last = min(first + AT_ONCE, counts["rows"])
-        columns, flags = read_columns(store, session.recipe, first, last, session.threads)
+        columns, flags = read_columns(database, session.recipe, first, last, session.threads)
         for check in checks:
             problems += [f"rows {first} to {last}: {said}" for said in check(first, columns, flags)]
         here = ~flags.gone
         alive, followers = alive + int(here.sum()), followers + int(flags.follows[here].sum())
     if (alive, followers) != (counts["documents"], counts["followers"]):
         problems.append(f"{counts['documents']} documents are counted, and {alive} are there")
-    lost = store.all(
+    lost = database.all(
         "SELECT count(*) FROM documents AS d LEFT JOIN documents AS k ON k.row = d.keeper "
         "WHERE d.keeper <> d.row AND (k.row IS NULL OR k.keeper <> k.row)"
     )[0][0]
@@ -76,9 +76,12 @@ def _compare(
     return alive, problems
 
 
-def _files(loaded: Loaded, store: Store) -> Check:
+def _files(loaded: Loaded, database: Database) -> Check:
     """Are rows in the cache as they are in the database?"""
-    cached, known = loaded.columns, loaded.flags.after(*logged(store, loaded.sequence, len(loaded.columns)))
+    cached, known = (
+        loaded.columns,
+        loaded.flags.after(*logged(database, loaded.sequence, len(loaded.columns))),
+    )
 
     def check(first: int, columns: Columns, flags: Flags) -> Iterator[str]:
         part = slice(first, min(first + len(columns), len(cached)))
@@ -113,6 +116,8 @@ def _tables(session: Session) -> Check:
         if len(np.setdiff1d(rows, found)):
             yield "ids are missing from the tables"
         asked = here & ~columns.empty
+        if session.recipe.sparse:
+            asked &= columns.keys.any(axis=1)
         near = tables.search(columns.keys[asked], ~asked[asked], followers=True, most=1)
         zero = np.bincount(near.query[near.distance == 0], minlength=int(asked.sum()))
         if (zero == 0).any():
@@ -125,19 +130,16 @@ def backup(session: Session, target: Path) -> None:
     """The database by SQLite's own online backup, and the cache files that fit it."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise DataError(f"{target}: a backup goes to a new folder")
-    half = target / f"{DATABASE}.new"
-    with new_folder(target):
+    with new_folder(target), whole_database(target / DATABASE) as half:
         try:
-            session.store.backup(half)
-            with contextlib.closing(Store(half)) as copy:
+            session.database.backup(half)
+            with contextlib.closing(Database(half)) as copy:
                 names = session.cache.names(copy)
             (target / CACHE).mkdir()
             for name in names:
                 # A file that went meanwhile is made again from the copy when that is opened.
                 with contextlib.suppress(FileNotFoundError):
                     shutil.copyfile(session.cache.folder / name, target / CACHE / name)
-            half.rename(target / DATABASE)
         except BaseException:
-            remove_all(half)
             shutil.rmtree(target / CACHE, ignore_errors=True)
             raise

@@ -1,158 +1,100 @@
-"""The documents in a damaged database, read page by page: what SQLite itself cannot reach any more.
-
-A zeroed page of the tree makes everything below it unreachable for SQL, though the leaves that hold the documents are
-whole. They say themselves what they are (https://www.sqlite.org/fileformat2.html), so they are found by looking at each
-page. Sizes and places are checked before they are used: a page may hold anything.
-"""
+"""What a damaged index in a folder still has: its recipe, its number of documents, and the documents themselves."""
 
 from __future__ import annotations
 
-import struct
+import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["COLUMNS", "salvage"]
+from neardup.errors import DataError, FormatError
+from neardup.index.contents import unpack_text
+from neardup.index.export import Line
+from neardup.index.local.pages import salvage
+from neardup.index.local.session import DATABASE
+from neardup.index.recipe import Recipe
 
-PAGE = 8192  # of every index
-LEAF = 0x0D
-COLUMNS = 10  # of documents: row, id, keeper, distance, similarity, added, expires, print, meta, content
-LARGEST = 1 << 30
-WAL_HEAD, FRAME_HEAD = 32, 24
-
-
-class _Page(NamedTuple):
-    number: int
-    data: bytes
+__all__ = ["Recovered", "recovered"]
 
 
-def salvage(database: Path) -> Iterator[tuple[Any, ...]]:
-    """Every document in a leaf of the table, as (row, id, keeper, ...), in no special order; one row may come twice.
+class Recovered(NamedTuple):
+    """`documents` is None if the number cannot be read; lines come by row."""
 
-    Pages that are known to be free are left out. If the list of those is damaged, documents that were removed may be
-    among what is found.
+    recipe: Recipe
+    documents: int | None
+    lines: Iterator[Line]
+
+
+def recovered(folder: Path, recipe: Recipe | None = None) -> Recovered:
+    """All that can be read; the recipe too, if none is given.
+
+    The documents are read page by page, not through SQLite, which loses all that is under a damaged page of the tree.
     """
-    pages = _pages(database)
-    free = _free(pages)
-    for number in sorted(pages):
-        if number not in free:
-            yield from _documents(_Page(number, pages[number]), pages)
+    file = folder / DATABASE
+    if not file.is_file():
+        raise FileNotFoundError(2, "there is no index here", str(folder))
+    with open(file, "rb"):  # raises what is in the way, if it cannot be read
+        pass
+    with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
+        known = _settings(connection, file) if recipe is None else recipe
+        documents = _counted(connection)
+    return Recovered(known, documents, _lines(file, known))
 
 
-def _pages(database: Path) -> dict[int, bytes]:
-    """All pages by number, from 1, the newest version of each."""
-    data = database.read_bytes()
-    pages = {at // PAGE + 1: data[at : at + PAGE] for at in range(0, len(data) - PAGE + 1, PAGE)}
-    log = database.with_name(database.name + "-wal")
-    if log.exists():
-        pages |= _logged(log.read_bytes())
-    return pages
+def _lines(file: Path, recipe: Recipe) -> Iterator[Line]:
+    lines = {line.id: line for line in _salvaged(file, recipe)}  # of one id the last
+    for line in lines.values():
+        yield line if line.keeper in lines else line._replace(keeper=line.id)
 
 
-def _logged(data: bytes) -> dict[int, bytes]:
-    """Pages of the transactions in a log that were committed."""
-    found: dict[int, bytes] = {}
-    waiting: dict[int, bytes] = {}
-    salts = data[16:24]
-    for at in range(WAL_HEAD, len(data) - FRAME_HEAD - PAGE + 1, FRAME_HEAD + PAGE):
-        number, size = struct.unpack_from(">II", data, at)
-        if data[at + 8 : at + 16] != salts:
-            break  # of an earlier round
-        waiting[number] = data[at + FRAME_HEAD : at + FRAME_HEAD + PAGE]
-        if size:
-            found |= waiting
-            waiting = {}
-    return found
+def _settings(connection: sqlite3.Connection, file: Path) -> Recipe:
+    try:
+        return Recipe.from_settings(dict(connection.execute("SELECT name, value FROM settings")))
+    except (sqlite3.Error, KeyError, TypeError) as error:
+        raise FormatError(
+            file,
+            "readable settings",
+            f"{error}; give the key file that `neardup index export` wrote (--key)",
+        ) from None
 
 
-def _free(pages: dict[int, bytes]) -> set[int]:
-    """Pages on the list of free ones."""
-    found: set[int] = set()
-    head = pages.get(1, b"")
-    trunk = struct.unpack_from(">I", head, 32)[0] if len(head) == PAGE else 0
-    while trunk in pages and trunk not in found:
-        following, count = struct.unpack_from(">II", pages[trunk])
-        found.add(trunk)
-        if count > PAGE // 4 - 2:
-            break
-        found |= set(struct.unpack_from(f">{count}I", pages[trunk], 8))
-        trunk = following
-    return found
+def _counted(connection: sqlite3.Connection) -> int | None:
+    try:
+        found = connection.execute("SELECT value FROM counters WHERE name = 'documents'").fetchone()
+        return int(found[0])
+    except (sqlite3.Error, TypeError, ValueError):
+        return None
 
 
-def _documents(page: _Page, pages: dict[int, bytes]) -> Iterator[tuple[Any, ...]]:
-    data, start = page.data, 100 if page.number == 1 else 0
-    if data[start] != LEAF:
-        return
-    cells = struct.unpack_from(">H", data, start + 3)[0]
-    if start + 8 + 2 * cells > PAGE:
-        return
-    for place in struct.unpack_from(f">{cells}H", data, start + 8):
+def _salvaged(file: Path, recipe: Recipe) -> Iterator[Line]:
+    """Every document that can be read, by row."""
+    found: dict[int, tuple[Any, ...]] = {}
+    for line in salvage(file):
+        if _plausible(line, recipe):
+            found[line[0]] = line
+    names = {row: line[1] for row, line in found.items()}
+    for row in sorted(found):
+        line = found[row]
+        yield Line(line[1], names.get(line[2], line[1]), *line[3:])
+
+
+def _plausible(line: tuple[Any, ...], recipe: Recipe) -> bool:
+    _, id, keeper, distance, similarity, added, expires, print, meta, content = line
+    kinds = ((distance, int), (similarity, float), (expires, int), (meta, str))
+    if not (isinstance(id, str) and id and isinstance(keeper, int) and isinstance(added, int)):
+        return False
+    if any(value is not None and not isinstance(value, kind) for value, kind in kinds):
+        return False
+    if print is not None and not (isinstance(print, bytes) and len(print) == recipe.width):
+        return False
+    if recipe.contents == "none":
+        return True
+    if not isinstance(content, bytes):
+        return False
+    if recipe.contents == "text":
         try:
-            size, at = _number(data, place)
-            row, at = _number(data, at)
-            values = _values(_payload(data, at, size, pages))
-        except (IndexError, ValueError, struct.error):
-            continue
-        if len(values) == COLUMNS:
-            yield (row, *values[1:])
-
-
-def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of 1 to 9 bytes, and where it ends."""
-    value = 0
-    for length in range(8):
-        byte = data[at + length]
-        value = value << 7 | byte & 127
-        if byte < 128:
-            return value, at + length + 1
-    return value << 8 | data[at + 8], at + 9
-
-
-def _payload(data: bytes, at: int, size: int, pages: dict[int, bytes]) -> bytes:
-    """A record, of which all but the first part may be on other pages."""
-    if size > LARGEST:
-        raise ValueError("no record is as large as that")
-    most, least = PAGE - 35, (PAGE - 12) * 32 // 255 - 23
-    if size <= most:
-        if at + size > PAGE:
-            raise ValueError("a record ends outside of its page")
-        return data[at : at + size]
-    local = least + (size - least) % (PAGE - 4)
-    local = local if local <= most else least
-    parts = [data[at : at + local]]
-    left, following = size - local, struct.unpack_from(">I", data, at + local)[0]
-    while left > 0:
-        if following not in pages:
-            raise ValueError("a record goes on where there is no page")
-        more = pages[following]
-        parts.append(more[4 : 4 + min(left, PAGE - 4)])
-        left -= len(parts[-1])
-        following = struct.unpack_from(">I", more)[0]
-    return b"".join(parts)
-
-
-def _values(record: bytes) -> list[Any]:
-    end, at = _number(record, 0)
-    kinds = []
-    while at < end:
-        kind, at = _number(record, at)
-        kinds.append(kind)
-        if len(kinds) > COLUMNS:
-            return []
-    values: list[Any] = []
-    for kind in kinds:
-        size = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)[kind] if kind < 10 else (kind - 12) // 2
-        if kind in (10, 11) or at + size > len(record):
-            raise ValueError("a value ends outside of its record")
-        part = record[at : at + size]
-        at += size
-        if kind == 0:
-            values.append(None)
-        elif kind == 7:
-            values.append(struct.unpack(">d", part)[0])
-        elif kind < 10:
-            values.append(kind - 8 if kind > 7 else int.from_bytes(part, "big", signed=True))
-        else:
-            values.append(part.decode("utf-8", "strict") if kind % 2 else part)
-    return values
+            unpack_text(content)
+        except (DataError, UnicodeDecodeError):
+            return False
+    return True

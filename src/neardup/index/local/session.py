@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,18 +13,27 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import ConfigError, DataError, FormatError
+from neardup.errors import DataError, FormatError
 from neardup.index.inputs import check_ids
+from neardup.index.interface import Durability, read_only
 from neardup.index.local.cache import Cache
+from neardup.index.local.database import Database
 from neardup.index.local.state import State
-from neardup.index.local.store import Durability, Store
 from neardup.index.local.transaction import Incoming, Written, write
 from neardup.index.match import Matcher
 from neardup.index.recipe import Recipe
 from neardup.index.tables import hash_ids
-from neardup.storage.lock import Gate, WriterLock
+from neardup.storage.lock import FileLock, Gate
 
-__all__ = ["CACHE", "DATABASE", "Session", "check_new_folder", "create_database", "new_folder", "remove_all"]
+__all__ = [
+    "CACHE",
+    "DATABASE",
+    "Session",
+    "check_new_folder",
+    "create_database",
+    "new_folder",
+    "whole_database",
+]
 
 DATABASE, CACHE, LOCK = "index.sqlite", "cache", "lock"
 ROWS_BEFORE_SAVE = 1 << 18
@@ -32,24 +42,45 @@ Rows = NDArray[np.int64]
 
 
 def create_database(path: Path, recipe: Recipe) -> None:
-    """An empty index's database; it has its name only when it is whole."""
+    """An empty index's database."""
+    with (
+        whole_database(path) as half,
+        contextlib.closing(Database(half, create=True, durability="full")) as database,
+    ):
+        with database.transaction():
+            database.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
+        database.run("PRAGMA journal_mode = DELETE")  # all of it in the one file that gets the name
+
+
+@contextmanager
+def whole_database(path: Path) -> Iterator[Path]:
+    """Another name for a database that is not whole yet; it gets its own when the block ends well, else it is removed,
+    with what SQLite keeps beside it."""
     half = path.with_name(f"{path.name}.new")
-    remove_all(half)
+    _remove(half)
     try:
-        with contextlib.closing(Store(half, create=True, durability="full")) as store:
-            with store.transaction():
-                store.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
-            store.run("PRAGMA journal_mode = DELETE")  # all of it in the one file that gets the name
+        yield half
         half.rename(path)
-    except BaseException:
-        remove_all(half)
-        raise
+    finally:
+        _remove(half)
 
 
-def remove_all(database: Path) -> None:
-    """Remove a database and what SQLite keeps beside it."""
+def _remove(database: Path) -> None:
     for left in database.parent.glob(f"{database.name}*"):
         left.unlink()
+
+
+def _locked(folder: Path) -> FileLock:
+    """The lock of the one process that writes; readers need none."""
+
+    def refused(note: bytes) -> DataError:
+        owner = note[:32].decode("ascii", "replace").strip() or "unknown"
+        return DataError(
+            f"{folder}: process {owner} has this index open for writing, and there can be one writer only; "
+            'close it there, or open it here for reading, with mode="read"'
+        )
+
+    return FileLock(folder / LOCK, refused, str(os.getpid()).encode())
 
 
 def check_new_folder(folder: Path) -> None:
@@ -88,49 +119,49 @@ class Session:
         self._gate = Gate()
         self._broken: str | None = None
         self._open = contextlib.ExitStack()
-        database = folder / DATABASE
+        file = folder / DATABASE
         with contextlib.ExitStack() as stack:
             if writes:
                 if recipe is not None:
                     folder.mkdir(parents=True, exist_ok=True)
-                stack.callback(WriterLock(folder / LOCK).release)
-                if recipe is not None and not database.exists():
-                    create_database(database, recipe)
-            self.store = Store(database, readonly=not writes, durability=durability)
-            stack.callback(self.store.close)
+                stack.enter_context(_locked(folder))
+                if recipe is not None and not file.exists():
+                    create_database(file, recipe)
+            self.database = Database(file, readonly=not writes, durability=durability)
+            stack.callback(self.database.close)
             # Readers in this process have a connection of their own, which never sees half a change.
-            self.reads = Store(database, readonly=True) if writes else self.store
+            self.reads = Database(file, readonly=True) if writes else self.database
             stack.callback(self.reads.close)
             if not writes:
-                self.store.begin(snapshot=True)
-            settings = self.store.settings()
+                self.database.begin(snapshot=True)
+            settings = self.database.settings()
             try:
                 self.recipe = Recipe.from_settings(settings)
                 self.cache = Cache(folder / CACHE, self.recipe, settings["identity"])
             except (KeyError, TypeError) as error:
-                raise FormatError(database, "the settings of an index", f"none ({error})") from error
+                raise FormatError(file, "the settings of an index", f"none ({error})") from error
             self._load()
             self._open = stack.pop_all()
 
     def _load(self) -> None:
-        self.state = State.load(self.store, self.cache, self.recipe, self.threads)
+        self.state = State.load(self.database, self.cache, self.recipe, self.threads)
         self.matcher = Matcher(self.recipe, self.state.tables, self.threads)
         self.rebuilt = self.state.problems
         if not self.writes:
             self.state.pending.clear()
         elif self.rebuilt:
-            self.cache.forget(self.store)
+            self.cache.forget(self.database)
             self.save()
 
     @contextmanager
-    def reading(self) -> Iterator[Store]:
+    def reading(self) -> Iterator[Database]:
         """For whoever searches and then reads what was found: nothing changes meanwhile."""
         with self._gate.reading():
             self._check_open()
             yield self.reads
 
     def rows_of(
-        self, ids: Sequence[str], store: Store, hashes: NDArray[np.uint64] | None = None
+        self, ids: Sequence[str], database: Database, hashes: NDArray[np.uint64] | None = None
     ) -> dict[str, int]:
         """The rows of ids, for those that are there. Hashes that agree by chance are told apart by the stored id."""
         if not len(ids):
@@ -141,25 +172,25 @@ class Session:
         place, rows = self.state.tables.find(hashes)
         if not len(rows):
             return {}
-        names = store.ids(rows)
+        names = database.ids(rows)
         pairs = zip(place.tolist(), rows.tolist(), strict=True)
         return {ids[at]: row for at, row in pairs if names.get(row) == ids[at]}
 
     def change(self, incoming: Incoming | None, removed: Rows) -> Written:
         """Documents in, rows out, all or nothing; the caller holds `writer`. On return it is committed."""
         self._check_open()
-        self.store.begin()
+        self.database.begin()
         try:
-            written = write(self.store, self.matcher, incoming, removed, self.state.rows)
+            written = write(self.database, self.matcher, incoming, removed, self.state.rows)
         except BaseException:
-            self.store.rollback()
+            self.database.rollback()
             raise
         with self._gate.changing():
-            self.store.commit()
+            self.database.commit()
             try:
                 self.state.apply(written.change)
                 self.state.sequence = (
-                    self.store.counters()["sequence"] if written.removed else self.state.sequence
+                    self.database.counters()["sequence"] if written.removed else self.state.sequence
                 )
             except BaseException as error:
                 self._broken = (
@@ -176,7 +207,7 @@ class Session:
         """Write the cache."""
         state = self.state
         state.watermark = self.cache.save(
-            self.store, state.take_pending(self.recipe), state.flags, state.sequence
+            self.database, state.take_pending(self.recipe), state.flags, state.sequence
         )
         state.pending.clear()
 
@@ -186,10 +217,10 @@ class Session:
             return False
         with self.writer, self._gate.changing():
             self._check_open()
-            self.store.rollback()
-            self.store.begin(snapshot=True)
+            self.database.rollback()
+            self.database.begin(snapshot=True)
             before = (self.state.rows, self.state.sequence)
-            if not self.state.refresh(self.store, self.recipe, self.threads):
+            if not self.state.refresh(self.database, self.recipe, self.threads):
                 self._load()
             self.state.tables.tidy()
             return before != (self.state.rows, self.state.sequence)
@@ -198,7 +229,7 @@ class Session:
         """Tables without what is gone, a whole cache, and a database without its log."""
         self.state.tables.compact()
         self.save()
-        self.store.run("PRAGMA wal_checkpoint(PASSIVE)")
+        self.database.run("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
         with self.writer:
@@ -212,7 +243,7 @@ class Session:
 
     def check_writable(self) -> None:
         if not self.writes:
-            raise ConfigError(f'{self.folder} was opened for reading; open it with mode="write"')
+            raise read_only(self.folder)
 
     def _check_open(self) -> None:
         if self._broken is not None:

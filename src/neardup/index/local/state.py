@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from neardup.index.local.cache import Cache
 from neardup.index.local.columns import Columns, Flags, read_columns
-from neardup.index.local.store import Store
+from neardup.index.local.database import Database
 from neardup.index.recipe import Recipe
 from neardup.index.tables import Tables
 
@@ -43,14 +43,14 @@ class State:
     pending: list[Columns] = field(default_factory=list)
 
     @classmethod
-    def load(cls, store: Store, cache: Cache, recipe: Recipe, threads: int) -> State:
+    def load(cls, database: Database, cache: Cache, recipe: Recipe, threads: int) -> State:
         """From the cache as far as it goes, then from the database."""
-        loaded = cache.load(store, threads)
+        loaded = cache.load(database, threads)
         columns, watermark = loaded.columns, len(loaded.columns)
         # The files may be older than the last removals: those are in the log.
-        flags = loaded.flags.after(*logged(store, loaded.sequence, watermark))
-        counts = store.counters()
-        fresh, newer = read_columns(store, recipe, watermark, counts["rows"], threads)
+        flags = loaded.flags.after(*logged(database, loaded.sequence, watermark))
+        counts = database.counters()
+        fresh, newer = read_columns(database, recipe, watermark, counts["rows"], threads)
         columns = Columns.joined([columns, fresh])
         gone = np.concatenate([flags.gone, newer.gone])
         follows = np.concatenate([flags.follows, newer.follows])
@@ -65,17 +65,17 @@ class State:
             state.pending.append(fresh)
         return state
 
-    def refresh(self, store: Store, recipe: Recipe, threads: int) -> bool:
+    def refresh(self, database: Database, recipe: Recipe, threads: int) -> bool:
         """Take in what the database has had since; False if its log no longer reaches back to here."""
-        if store.counters()["pruned"] > self.sequence:
+        if database.counters()["pruned"] > self.sequence:
             return False
-        gone, follow, lead = logged(store, self.sequence, self.rows)
+        gone, follow, lead = logged(database, self.sequence, self.rows)
         self.apply(Change(None, gone, follow, lead))
         self.pending.clear()
-        counts = store.counters()
+        counts = database.counters()
         self.sequence, last = counts["sequence"], counts["rows"]
         for first in range(self.rows, last, 200_000):
-            columns, flags = read_columns(store, recipe, first, min(first + 200_000, last), threads)
+            columns, flags = read_columns(database, recipe, first, min(first + 200_000, last), threads)
             self.apply(
                 Change(
                     columns,
@@ -113,8 +113,7 @@ class State:
 
     def take_pending(self, recipe: Recipe) -> Columns:
         """The rows past the watermark."""
-        words = recipe.tables if recipe.kind == "sketches" else recipe.width // 8
-        none = Columns(np.empty(0, np.uint64), np.empty((0, words), np.uint64), np.empty(0, bool))
+        none = Columns(np.empty(0, np.uint64), np.empty((0, recipe.words), np.uint64), np.empty(0, bool))
         return Columns.joined([none, *self.pending])
 
     @property
@@ -128,9 +127,9 @@ class State:
             self._follows = np.concatenate([self._follows, np.zeros(room, bool)])
 
 
-def logged(store: Store, sequence: int, rows: int) -> tuple[Rows, Rows, Rows]:
+def logged(database: Database, sequence: int, rows: int) -> tuple[Rows, Rows, Rows]:
     """What the log says of the first so many rows since a change: those that are gone, follow and lead."""
-    lines = store.all(
+    lines = database.all(
         "SELECT row, keeper FROM changes WHERE sequence > ? AND row < ? ORDER BY sequence", (sequence, rows)
     )
     latest = dict(lines)

@@ -1,283 +1,175 @@
-"""The system of record: one SQLite database in WAL mode (docs/format.md, "Index")."""
+"""An index in a folder: SQLite is its record, native tables in memory answer."""
 
 from __future__ import annotations
 
-import errno
-import functools
-import itertools
-import json
-import sqlite3
-import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+import contextlib
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
-from neardup.errors import ConfigError, DataError, FormatError
+from neardup.index.answers import Cluster, Health, Hit, Stats, Stored
+from neardup.index.export import Line
+from neardup.index.hits import hits_of
+from neardup.index.interface import Opening, Rows, check_folder
+from neardup.index.local.database import Database
+from neardup.index.local.documents import cluster_of, names_alive, stored_documents
+from neardup.index.local.health import backup, verify
+from neardup.index.local.session import DATABASE, Session, check_new_folder
+from neardup.index.local.writes import LocalWriter
+from neardup.index.match import Items, Matcher
+from neardup.index.recipe import default_config
+from neardup.search.interface import Hits, Mode
 
-__all__ = ["VERSION", "Durability", "Store", "integers", "size_of"]
+__all__ = ["LocalStore"]
 
-VERSION = 1
-APPLICATION = 0x6E64_6978  # "ndix"
-Durability = Literal["full", "normal"]
-INSERTED_AT_ONCE = (64, 8, 1)  # documents in one statement; a statement is prepared once for each size
-PAGES_BEFORE_CHECKPOINT = 8192  # each checkpoint waits for the disk; this many pages are 64 MB
-
-SCHEMA = """
-CREATE TABLE settings (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE documents (
-    row INTEGER PRIMARY KEY, id TEXT NOT NULL, keeper INTEGER NOT NULL, distance INTEGER, similarity REAL,
-    added INTEGER NOT NULL, expires INTEGER, print BLOB, meta TEXT, content BLOB
-);
-CREATE INDEX followers ON documents (keeper) WHERE keeper <> row;
-CREATE INDEX expiring ON documents (expires) WHERE expires IS NOT NULL;
-CREATE TABLE changes (sequence INTEGER PRIMARY KEY, row INTEGER NOT NULL, keeper INTEGER);
-CREATE TABLE cache (name TEXT PRIMARY KEY, first INTEGER, last INTEGER, sequence INTEGER, checksum BLOB) WITHOUT ROWID;
-INSERT INTO counters VALUES ('rows', 0), ('sequence', 0), ('pruned', 0), ('documents', 0), ('followers', 0);
-"""
+AT_ONCE = 1000
 
 
-def integers(rows: Iterable[int] | NDArray[np.int64]) -> str:
-    """Row numbers as one parameter of a statement."""
-    return json.dumps(rows.tolist() if isinstance(rows, np.ndarray) else list(rows))
+class LocalStore:
+    """One process writes, any number read; the methods are those of Store."""
 
+    def __init__(self, path: str | PathLike[str], opening: Opening) -> None:
+        folder = Path(path)
+        self.path: Path | str = folder
+        made = None
+        if not (folder / DATABASE).exists():
+            if opening.writes:
+                check_new_folder(folder)
+            made = opening.new_recipe(folder, default_config)
+        self.session = Session(
+            folder,
+            recipe=made,
+            writes=opening.writes,
+            durability=opening.durability,
+            threads=opening.threads,
+        )
+        self.recipe = self.session.recipe
+        try:
+            opening.check_recipe(folder, self.recipe)
+            self.writer = LocalWriter(self.session, opening.ttl)
+        except BaseException:
+            self.session.close()
+            raise
 
-@functools.cache
-def _marks(shared: int, own: int, lines: int) -> str:
-    """The places of parameters: the first ones are the same on every line, the others come line by line."""
-    first = [f"?{n}" for n in range(1, shared + 1)]
-    return ", ".join(
-        f"({', '.join([*first, *(f'?{shared + line * own + n}' for n in range(1, own + 1))])})"
-        for line in range(lines)
-    )
+    @property
+    def matcher(self) -> Matcher:
+        return self.session.matcher
 
+    @property
+    def rebuilt(self) -> tuple[str, ...]:
+        return self.session.rebuilt
 
-class Store:
-    """A database of documents. Writers and readers are different connections; errors come as neardup's own."""
+    def set_times(self, times: Sequence[tuple[int, int | None, int]]) -> None:
+        """When documents were added and when they expire, with their rows."""
+        database = self.session.database
+        with self.session.writer, database.transaction():
+            database.run_all("UPDATE documents SET added = ?, expires = ? WHERE row = ?", times)
 
-    def __init__(
-        self, path: Path, *, create: bool = False, readonly: bool = False, durability: Durability = "normal"
-    ) -> None:
-        if durability not in ("full", "normal"):
-            raise ConfigError(f'durability is "full" or "normal", not {durability!r}')
-        self.path = path
-        self._lock = threading.RLock()
-        with self.errors():
-            mode = "ro" if readonly else "rwc" if create else "rw"
-            uri = f"{path.resolve().as_uri()}?mode={mode}"
-            self._connection = sqlite3.connect(
-                uri,
-                uri=True,
-                timeout=60,
-                isolation_level=None,
-                check_same_thread=False,
-                cached_statements=256,
+    def search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
+        with self.session.reading() as database:
+            mine = self.session.rows_of([id for id in own if id], database)
+            # A document's own row, or one that has expired, must not take the one place that `first` has.
+            wide: Mode = "all" if mine or time.time() * 1000 >= self.writer.next_expiry else mode
+            found = self.matcher.stored(items, database, followers=True, mode=wide)
+            return hits_of(found, names_alive(database, found.right, time.time()), own, mode)
+
+    def search_rows(self, items: Items, mode: Mode, threads: int | None) -> Hits:
+        with self.session.reading():
+            near = self.session.state.tables.search(
+                items.keys,
+                items.empty,
+                followers=True,
+                mode=mode,
+                threads=threads,
+                probes=self.matcher.probes(items),
             )
-            try:
-                self._prepare(create, readonly, durability)
-            except BaseException:
-                self._connection.close()
-                raise
+        return Hits(near.query, near.row, near.distance.astype(np.uint8))
 
-    def _prepare(self, create: bool, readonly: bool, durability: Durability) -> None:
-        run = self._connection.execute
-        if create:
-            run("PRAGMA page_size = 8192")
-        if not readonly:
-            run("PRAGMA journal_mode = WAL")
-            run(f"PRAGMA synchronous = {'FULL' if durability == 'full' else 'NORMAL'}")
-            run(f"PRAGMA wal_autocheckpoint = {PAGES_BEFORE_CHECKPOINT}")
-        run("PRAGMA cache_size = -65536")
-        if create:
-            self._connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-            run(f"PRAGMA application_id = {APPLICATION}")
-            run(f"PRAGMA user_version = {VERSION}")
-        application = run("PRAGMA application_id").fetchone()[0]
-        if application != APPLICATION:
-            raise FormatError(self.path, "an index of neardup", "another SQLite database")
-        version = run("PRAGMA user_version").fetchone()[0]
-        if version != VERSION:
-            later = (
-                "install a later neardup to open it"
-                if version > VERSION
-                else "export it with the neardup it is of"
+    def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]:
+        with self.session.reading() as database:
+            return database.ids(np.asarray(list(rows), np.int64))
+
+    def get_all(self, ids: Sequence[str]) -> list[Stored | None]:
+        with self.session.reading() as database:
+            rows = self.session.rows_of(ids, database)
+            found = {entry.row: entry for entry in stored_documents(database, self.recipe, rows.values())}
+        return [found.get(rows.get(id, -1)) for id in ids]
+
+    def cluster(self, id: str) -> Cluster | None:
+        with self.session.reading() as database:
+            row = self.session.rows_of([id], database).get(id)
+            return None if row is None else cluster_of(database, row)
+
+    def documents(self) -> Iterator[Stored]:
+        last = -1
+        while True:
+            with self.session.reading() as database:
+                lines = database.all(
+                    "SELECT row FROM documents WHERE row > ? ORDER BY row LIMIT ?", (last, AT_ONCE)
+                )
+                found = stored_documents(database, self.recipe, [line[0] for line in lines])
+            if not lines:
+                return
+            yield from found
+            last = lines[-1][0]
+
+    def lines(self) -> Iterator[Sequence[Line]]:
+        """All documents of one moment, by row; with a connection of its own, so that nobody has to wait."""
+        with contextlib.closing(Database(self.session.database.path, readonly=True)) as database:
+            database.begin(snapshot=True)
+            columns = "row, id, keeper, distance, similarity, added, expires, print, meta, content"
+            for part in database.chunks(columns, 0, database.counters()["rows"], AT_ONCE):
+                own = {line[0]: line[1] for line in part}
+                others = np.array([line[2] for line in part if line[2] not in own], np.int64)
+                names = own | (database.ids(others) if len(others) else {})
+                yield [Line(line[1], names[line[2]], *line[3:]) for line in part]
+
+    def contains(self, id: str) -> bool:
+        with self.session.reading() as database:
+            return bool(self.session.rows_of([id], database))
+
+    def count(self) -> int:
+        with self.session.reading() as database:
+            return database.counters()["documents"]
+
+    def stats(self) -> Stats:
+        session = self.session
+        with session.reading() as database:
+            counts = database.counters()
+            memory, segments = session.state.tables.size()
+            return Stats(
+                documents=counts["documents"],
+                keepers=counts["documents"] - counts["followers"],
+                rows=session.state.rows,
+                watermark=session.state.watermark,
+                database_bytes=database.size(),
+                cache_bytes=session.cache.size(),
+                memory_bytes=memory,
+                segments=segments,
+                store=self.recipe.contents,
+                scheme=self.recipe.scheme_checked,
             )
-            raise FormatError(self.path, f"an index of version {VERSION}", f"version {version}; {later}")
+
+    def refresh(self) -> bool:
+        changed = self.session.refresh()
+        self.writer.look()
+        return changed
+
+    def compact(self) -> None:
+        self.session.check_writable()
+        with self.session.writer:
+            self.session.compact()
+
+    def verify(self) -> Health:
+        with self.session.writer, self.session.reading() as database:
+            return verify(self.session, database)
+
+    def backup(self, target: str | PathLike[str]) -> None:
+        check_folder(target, "a backup to a server", "export the index, and import that to the server")
+        backup(self.session, Path(target))
 
     def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-
-    @contextmanager
-    def errors(self) -> Iterator[None]:
-        """SQLite's errors as ours: what is wrong with which file, and what to do."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code == sqlite3.SQLITE_FULL:
-                why = "the disk is full; what was acknowledged is safe, what was under way was not added"
-                raise OSError(errno.ENOSPC, why, str(self.path)) from error
-            if code in (
-                sqlite3.SQLITE_IOERR,
-                sqlite3.SQLITE_CANTOPEN,
-                sqlite3.SQLITE_READONLY,
-                sqlite3.SQLITE_PERM,
-            ):
-                kind = errno.EIO if code == sqlite3.SQLITE_IOERR else errno.EACCES
-                raise OSError(kind, f"{error}; nothing of this call was kept", str(self.path)) from error
-            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-                raise FormatError(
-                    self.path,
-                    "a sound database",
-                    f"a damaged one ({error}). Way out: put a backup in its place (neardup index backup makes one), or "
-                    "save what can be read into a new index with: neardup index recover OLD NEW",
-                ) from error
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise DataError(
-                    f"{self.path}: another process keeps the database locked; try again"
-                ) from error
-            raise DataError(f"{self.path}: {error}") from error
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All of it is kept, or nothing."""
-        with self._lock, self.errors():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self.rollback()
-                raise
-            self.commit()
-
-    def begin(self, snapshot: bool = False) -> None:
-        """Start a transaction; one for reading sees the same state until it ends."""
-        with self._lock, self.errors():
-            self._connection.execute("BEGIN" if snapshot else "BEGIN IMMEDIATE")
-            if snapshot:
-                self._connection.execute(
-                    "SELECT value FROM counters"
-                ).fetchall()  # the snapshot starts at a read
-
-    def commit(self) -> None:
-        with self._lock, self.errors():
-            try:
-                self._connection.execute("COMMIT")
-            except BaseException:
-                self.rollback()
-                raise
-
-    def rollback(self) -> None:
-        with self._lock:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-
-    def all(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """All lines a query gives."""
-        with self._lock, self.errors():
-            return self._connection.execute(statement, parameters).fetchall()
-
-    def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
-        """Run a change; gives how many lines it touched."""
-        with self._lock, self.errors():
-            return self._connection.execute(statement, parameters).rowcount
-
-    def run_all(self, statement: str, lines: Iterable[Sequence[Any]]) -> None:
-        """Run a change once for each line of parameters."""
-        with self._lock, self.errors():
-            self._connection.executemany(statement, lines)
-
-    def settings(self) -> dict[str, Any]:
-        return dict(self.all("SELECT name, value FROM settings"))
-
-    def set(self, settings: dict[str, Any]) -> None:
-        self.run_all("INSERT OR REPLACE INTO settings VALUES (?, ?)", settings.items())
-
-    def counters(self) -> dict[str, int]:
-        return dict(self.all("SELECT name, value FROM counters"))
-
-    def count(self, **by: int) -> None:
-        """Add to counters."""
-        given = {name: int(by[name]) for name in sorted(by) if by[name]}
-        if not given:
-            return
-        cases = " ".join(f"WHEN '{name}' THEN ?" for name in given)
-        names = ", ".join(f"'{name}'" for name in given)
-        self.run(
-            f"UPDATE counters SET value = value + CASE name {cases} END WHERE name IN ({names})",
-            tuple(given.values()),
-        )
-
-    def insert(self, columns: Mapping[str, Sequence[Any]], same: Mapping[str, int | None]) -> None:
-        """New documents, column by column, and what is the same for all. Every value that is bound costs time, so
-        columns without a value are left out: that doubles the speed of bare fingerprints. Each statement takes many
-        documents, as other threads may have to be waited for at the end of each."""
-        given = {
-            name: column for name, column in columns.items() if any(value is not None for value in column)
-        }
-        shared = {name: int(value) for name, value in same.items() if value is not None}
-        lines = list(zip(*given.values(), strict=True))
-        names, at = ", ".join([*shared, *given]), 0
-        with self._lock, self.errors():
-            for size in INSERTED_AT_ONCE:
-                if len(lines) - at < size:
-                    continue
-                values = _marks(len(shared), len(given), size)
-                statement = f"INSERT INTO documents ({names}) VALUES {values}"
-                while len(lines) - at >= size:
-                    flat = itertools.chain(shared.values(), *lines[at : at + size])
-                    self._connection.execute(statement, tuple(flat))
-                    at += size
-
-    def chunks(self, columns: str, first: int, last: int, size: int = 50_000) -> Iterator[list[Any]]:
-        """The documents of rows first to last - 1, in order, so many row numbers at a time."""
-        for start in range(first, last, size):
-            yield self.all(
-                f"SELECT {columns} FROM documents WHERE row >= ? AND row < ? ORDER BY row",
-                (start, min(start + size, last)),
-            )
-
-    def of_rows(self, columns: str, rows: Iterable[int] | NDArray[np.int64]) -> list[Any]:
-        """The documents of these rows that are there, in no special order."""
-        return self.all(
-            f"SELECT {columns} FROM documents WHERE row IN (SELECT value FROM json_each(?))",
-            (integers(rows),),
-        )
-
-    def ids(self, rows: NDArray[np.int64]) -> dict[int, str]:
-        """The ids of rows, for those that are there."""
-        return dict(self.of_rows("row, id", np.unique(rows)))
-
-    def backup(self, target: Path) -> None:
-        """A copy of the committed state, made while others read and write."""
-        with self.errors():
-            source = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
-            copy = sqlite3.connect(target)
-            try:
-                source.backup(copy)  # in one step: a snapshot, which writers do not disturb
-                copy.execute("PRAGMA journal_mode = WAL")
-            finally:
-                copy.close()
-                source.close()
-
-    def check(self) -> list[str]:
-        """What SQLite finds wrong with the file."""
-        return [line[0] for line in self.all("PRAGMA quick_check(10)") if line[0] != "ok"]
-
-    def size(self) -> int:
-        """Bytes of the database and its log."""
-        files = (self.path, self.path.with_name(self.path.name + "-wal"))
-        return sum(size_of(file) for file in files)
-
-
-def size_of(file: Path) -> int:
-    """Bytes of a file, 0 for one that is not there: a writer may remove it at any moment."""
-    try:
-        return file.stat().st_size
-    except FileNotFoundError:
-        return 0
+        self.session.close()

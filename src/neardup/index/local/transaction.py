@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from neardup.index.clusters import Keepers, settle
 from neardup.index.local.columns import Columns
+from neardup.index.local.database import Database, integers
 from neardup.index.local.state import Change
-from neardup.index.local.store import Store, integers
 from neardup.index.match import Items, Matcher
 from neardup.index.tables import hash_ids
 
@@ -57,7 +57,9 @@ class Written:
     change: Change
 
 
-def write(store: Store, matcher: Matcher, incoming: Incoming | None, removed: Rows, next_row: int) -> Written:
+def write(
+    database: Database, matcher: Matcher, incoming: Incoming | None, removed: Rows, next_row: int
+) -> Written:
     """Inside a transaction: take `removed` rows out, put documents in, settle keepers; the tables are not touched.
 
     The rows to be removed leave first, so that no document matches an older version of itself; then the documents come
@@ -68,35 +70,35 @@ def write(store: Store, matcher: Matcher, incoming: Incoming | None, removed: Ro
     if incoming is not None:
         items = incoming.items
         rows = np.arange(next_row, next_row + len(items))
-        found = matcher.stored(items, store, followers=False, without=removed)
+        found = matcher.stored(items, database, followers=False, without=removed)
         keepers = settle(rows, found, *matcher.together(items), matcher.same)
         fresh = Columns(incoming.hashes, items.keys, items.empty)
     follow, lead = [rows[keepers.row != rows]], [NONE]
-    orphans = _orphans(store, removed)
-    gone = _delete(store, removed)
+    orphans = _orphans(database, removed)
+    gone = _delete(database, removed)
     if incoming is not None:
-        _insert(store, incoming, rows, keepers)
+        _insert(database, incoming, rows, keepers)
         if len(orphans):
             leading = np.flatnonzero((keepers.row == rows) & ~incoming.items.empty)
             leaders = rows[leading], incoming.items.take(leading)
     for start in range(0, len(orphans), ORPHANS_AT_ONCE):
         part = orphans[start : start + ORPHANS_AT_ONCE]
-        settled, leaders = _resettle(store, matcher, part, leaders, removed)
+        settled, leaders = _resettle(database, matcher, part, leaders, removed)
         leads = settled.row == part
         follow.append(part[~leads])
         lead.append(part[leads])
     lost, led = np.concatenate(follow), np.concatenate(lead)
     lines: list[tuple[int, int | None]] = [(row, None) for row in gone.tolist()]
     if len(orphans):
-        lines += store.all(
+        lines += database.all(
             "SELECT row, keeper FROM documents WHERE row IN (SELECT value FROM json_each(?))",
             (integers(orphans),),
         )
-    _log(store, lines)
+    _log(database, lines)
     return Written(rows, keepers, len(gone), Change(fresh, gone, lost, led))
 
 
-def _insert(store: Store, incoming: Incoming, rows: Rows, keepers: Keepers) -> None:
+def _insert(database: Database, incoming: Incoming, rows: Rows, keepers: Keepers) -> None:
     bits: list[int | None] = keepers.distance.tolist()
     shares: list[float | None] = keepers.similarity.tolist()
     for at in np.flatnonzero(keepers.distance < 0).tolist():
@@ -113,63 +115,63 @@ def _insert(store: Store, incoming: Incoming, rows: Rows, keepers: Keepers) -> N
         "meta": incoming.metas,
         "content": incoming.items.stored(),
     }
-    store.insert(columns, {"added": incoming.added, "expires": incoming.expires})
-    store.count(rows=len(rows), documents=len(rows), followers=int((keepers.row != rows).sum()))
+    database.insert(columns, {"added": incoming.added, "expires": incoming.expires})
+    database.count(rows=len(rows), documents=len(rows), followers=int((keepers.row != rows).sum()))
 
 
-def _orphans(store: Store, removed: Rows) -> Rows:
+def _orphans(database: Database, removed: Rows) -> Rows:
     """Those that follow a row that goes, and do not go themselves; by row."""
     if not len(removed):
         return NONE
-    lines = store.all(
+    lines = database.all(
         "SELECT row FROM documents WHERE keeper IN (SELECT value FROM json_each(?)) AND keeper <> row",
         (integers(removed),),
     )
     return np.setdiff1d(np.array([line[0] for line in lines], np.int64), removed)
 
 
-def _delete(store: Store, removed: Rows) -> Rows:
+def _delete(database: Database, removed: Rows) -> Rows:
     """Take rows out; gives those that were there."""
     if not len(removed):
         return NONE
-    lines = store.of_rows("row, keeper", removed)
+    lines = database.of_rows("row, keeper", removed)
     there = np.array(sorted(line[0] for line in lines), np.int64)
-    store.run_all("DELETE FROM documents WHERE row = ?", [(row,) for row in there.tolist()])
-    store.count(documents=-len(there), followers=-sum(row != keeper for row, keeper in lines))
+    database.run_all("DELETE FROM documents WHERE row = ?", [(row,) for row in there.tolist()])
+    database.count(documents=-len(there), followers=-sum(row != keeper for row, keeper in lines))
     return there
 
 
 def _resettle(
-    store: Store, matcher: Matcher, rows: Rows, leaders: tuple[Rows, Items] | None, removed: Rows
+    database: Database, matcher: Matcher, rows: Rows, leaders: tuple[Rows, Items] | None, removed: Rows
 ) -> tuple[Keepers, tuple[Rows, Items] | None]:
     """New keepers for rows that lost theirs. `leaders` have become keepers in this change, so no table knows them."""
-    items = matcher.of_rows(rows, store)
+    items = matcher.of_contents(rows, database.contents(rows))
     fixed, everything, numbers = 0, items, rows
     if leaders is not None:
         fixed, everything = len(leaders[0]), Items.joined(leaders[1], items)
         numbers = np.concatenate([leaders[0], rows])
-    found = matcher.stored(items, store, followers=False, without=removed)
+    found = matcher.stored(items, database, followers=False, without=removed)
     shifted = type(found)(found.left + fixed, found.right, found.distance, found.similarity)
     settled = settle(numbers, shifted, *matcher.together(everything), matcher.same, fixed).part(fixed)
     distance = [value if value >= 0 else None for value in settled.distance.tolist()]
     similarity = [value if value == value else None for value in settled.similarity.tolist()]
-    store.run_all(
+    database.run_all(
         "UPDATE documents SET keeper = ?, distance = ?, similarity = ? WHERE row = ?",
         zip(settled.row.tolist(), distance, similarity, rows.tolist(), strict=True),
     )
     leads = np.flatnonzero(settled.row == rows)
-    store.count(followers=-len(leads))
+    database.count(followers=-len(leads))
     risen = items.take(leads)
     together = risen if leaders is None else Items.joined(leaders[1], risen)
     return settled, (np.concatenate([NONE if leaders is None else leaders[0], rows[leads]]), together)
 
 
-def _log(store: Store, lines: list[tuple[int, int | None]]) -> None:
+def _log(database: Database, lines: list[tuple[int, int | None]]) -> None:
     if not lines:
         return
-    sequence = store.counters()["sequence"]
-    store.run_all(
+    sequence = database.counters()["sequence"]
+    database.run_all(
         "INSERT INTO changes VALUES (?,?,?)",
         [(sequence + at, row, keeper) for at, (row, keeper) in enumerate(lines, 1)],
     )
-    store.count(sequence=len(lines))
+    database.count(sequence=len(lines))

@@ -1,4 +1,4 @@
-"""Documents come and go: batches into transactions, removals into small ones, and what has had its time goes."""
+"""Inserts and deletes: batches in transactions, removals in small ones, and expired documents are deleted."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.index.answers import Answers
-from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.inputs import batches, check_ids, lasting
 from neardup.index.local.session import Session
 from neardup.index.local.transaction import Incoming
 from neardup.index.match import Items
 
-__all__ = ["Turnover"]
+__all__ = ["LocalWriter"]
 
-REMOVED_AT_ONCE = 10_000
+AT_ONCE, REMOVED_AT_ONCE = 1024, 10_000
 NEVER = 2**62
 Rows = NDArray[np.int64]
 
 
-class Turnover:
-    """What an index takes in and gives up; each method holds the session's `writer` while it works.
+class LocalWriter:
+    """Inserts and deletes documents; each method holds the session's `writer` while it works.
 
-    `ttl` are seconds that documents live unless a call says otherwise; `next_expiry` is the time, in milliseconds since
-    1970, at which the first of them will have had its own.
+    `ttl` are the seconds that documents live unless a call says otherwise; `next_expiry` is the time, in milliseconds
+    since 1970, at which the first of them expires.
     """
 
     def __init__(self, session: Session, ttl: float | None) -> None:
@@ -35,56 +35,50 @@ class Turnover:
 
     def look(self) -> None:
         """Find out when the next document expires."""
-        lines = self._session.store.all("SELECT min(expires) FROM documents WHERE expires IS NOT NULL")
+        lines = self._session.database.all("SELECT min(expires) FROM documents WHERE expires IS NOT NULL")
         self.next_expiry = NEVER if lines[0][0] is None else int(lines[0][0])
 
     def put(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
     ) -> Answers:
-        """Documents in transactions; one ends before an id that it has already."""
+        """Documents in transactions of 1,024; one ends before an id that it has already."""
         self._session.check_writable()
         check_ids(ids)
-        life = self._ttl if ttl is None else lasting(ttl)
-        with self._session.writer:
-            now = int(time.time() * 1000)
-            self._sweep(now)
-            expires = None if life is None else now + life
-            if expires is not None:
-                self.next_expiry = min(self.next_expiry, expires)
-            parts, start = [], 0
-            while start < len(ids):
-                stop = distinct_until(ids, start)
-                part = items if stop - start == len(ids) else items.cut(slice(start, stop))
-                seed = self._session.recipe.seed.value
-                parts.append(
-                    self._together(Incoming.of(ids[start:stop], part, metas[start:stop], now, expires, seed))
-                )
-                start = stop
+        life, seed, parts = self._ttl if ttl is None else lasting(ttl), self._session.recipe.seed.value, []
+        for part in batches(ids, AT_ONCE):
+            with self._session.writer:
+                now = int(time.time() * 1000)
+                self._sweep(now)
+                expires = None if life is None else now + life
+                if expires is not None:
+                    self.next_expiry = min(self.next_expiry, expires)
+                some = items if part.stop - part.start == len(ids) else items.cut(part)
+                parts.append(self._together(Incoming.of(ids[part], some, metas[part], now, expires, seed)))
         return Answers.joined(parts)
 
     def _together(self, incoming: Incoming) -> Answers:
-        old = self._session.rows_of(incoming.ids, self._session.store, incoming.hashes)
+        old = self._session.rows_of(incoming.ids, self._session.database, incoming.hashes)
         written = self._session.change(incoming, np.array(sorted(old.values()), np.int64))
         keepers = written.keepers
         followed = keepers.row[keepers.row != written.rows]
-        names = self._session.store.ids(followed) if len(followed) else {}
+        names = self._session.database.ids(followed) if len(followed) else {}
         return Answers(incoming.ids, written.rows, keepers.row, keepers.distance, keepers.similarity, names)
 
     def remove(self, ids: Sequence[str]) -> int:
-        """Take documents out; gives how many of them there were."""
+        """Delete documents; gives how many of them there were."""
         self._session.check_writable()
         with self._session.writer:
-            rows = self._session.rows_of(ids, self._session.store)
+            rows = self._session.rows_of(ids, self._session.database)
             return self._drop(np.array(sorted(rows.values()), np.int64))
 
     def forget(self, before: int) -> int:
-        """Take out what was added before a time in milliseconds since 1970."""
+        """Delete what was added before a time in milliseconds since 1970."""
         self._session.check_writable()
         with self._session.writer:
             return self._drop_where("added < ?", before)
 
     def expire(self) -> int:
-        """Take out what has had its time."""
+        """Delete the expired documents."""
         self._session.check_writable()
         with self._session.writer:
             return self._sweep(int(time.time() * 1000))
@@ -97,10 +91,12 @@ class Turnover:
         return count
 
     def _drop_where(self, condition: str, value: int) -> int:
-        lines = self._session.store.all(f"SELECT row FROM documents WHERE {condition} ORDER BY row", (value,))
+        lines = self._session.database.all(
+            f"SELECT row FROM documents WHERE {condition} ORDER BY row", (value,)
+        )
         return self._drop(np.array([line[0] for line in lines], np.int64))
 
     def _drop(self, rows: Rows) -> int:
-        """Rows out, in transactions that stay small however many they are."""
+        """Delete rows, in transactions that stay small however many they are."""
         parts = (rows[start : start + REMOVED_AT_ONCE] for start in range(0, len(rows), REMOVED_AT_ONCE))
         return sum(self._session.change(None, part).removed for part in parts)

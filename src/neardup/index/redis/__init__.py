@@ -1,7 +1,7 @@
 """A live index that a fleet of workers shares in Redis or Valkey."""
 
 from neardup.errors import SharedIndexError
-from neardup.index.redis.index import SharedIndex
 from neardup.index.redis.stats import SharedStats
+from neardup.index.redis.store import RedisStore
 
-__all__ = ["SharedIndex", "SharedIndexError", "SharedStats"]
+__all__ = ["RedisStore", "SharedIndexError", "SharedStats"]

@@ -51,7 +51,7 @@ class Documents:
     def __init__(self, connection: Connection, layout: Layout, recipe: Recipe) -> None:
         self.connection, self.layout, self.recipe = connection, layout, recipe
         self._seed = recipe.seed.value.to_bytes(8, "little")
-        self.apart = recipe.kind == "sketches"  # fingerprints of hundreds of bytes are with the contents
+        self.apart = not recipe.method.whole_keys  # fingerprints of hundreds of bytes are with the contents
         self.texts = recipe.contents == "text"
         self._width, self._name = recipe.width, layout.name.encode()
 
@@ -332,14 +332,12 @@ class Fetched:
         """The same for some of the records."""
         return Fetched(self._documents, records, self._held)
 
-    def of_rows(self, columns: str, rows: Rows) -> list[Any]:
-        """Columns "row" or "row, print, content" of those rows that are there and whole."""
+    def contents(self, rows: Rows) -> dict[int, tuple[bytes | None, bytes | None]]:
+        """Fingerprint and content of those rows that are there and whole."""
         wanted = [row for row in rows.tolist() if row in self.records]
         if missing := {row: self.records[row] for row in wanted if row not in self._held}:
             self._held |= self._documents.contents(missing)
-        if columns == "row":
-            return [(row,) for row in wanted if row in self._held]
-        return [(row, *self._held[row]) for row in wanted if row in self._held]
+        return {row: self._held[row] for row in wanted if row in self._held}
 
 
 def _pages(rows: Sequence[int]) -> Iterator[tuple[int, range]]:

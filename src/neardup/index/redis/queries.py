@@ -12,17 +12,19 @@ import numpy as np
 from neardup.errors import FormatError
 from neardup.index.answers import Cluster, Hit, Stored
 from neardup.index.contents import unpack_text
+from neardup.index.export import Line
+from neardup.index.hits import hits_of
 from neardup.index.match import Items, Matcher
-from neardup.index.redis.documents import Documents, Fetched
+from neardup.index.redis.documents import Documents
 from neardup.index.redis.records import FOLLOWER, KEEPER, Record
 from neardup.index.redis.tables import FOLLOWERS, SharedTables
 from neardup.index.tables import Near
 from neardup.search.interface import Mode
 
-__all__ = ["Reading"]
+__all__ = ["RedisReader"]
 
 
-class Reading:
+class RedisReader:
     """Hits, documents and clusters. A document counts when it is settled and until it expires."""
 
     def __init__(self, documents: Documents, tables: SharedTables, matcher: Matcher) -> None:
@@ -30,24 +32,13 @@ class Reading:
 
     def hits(self, items: Items, own: Sequence[str | None], mode: Mode, now: int) -> list[list[Hit]]:
         """For each query its hits, the best first; those of its own id are left out."""
-        near = self._tables.search(
-            items.keys, items.empty, followers=True, most=self._matcher.most(followers=True)
-        )
+        near = self._matcher.near(items, followers=True)
         fetched = self._documents.fetched(np.unique(near.row).tolist())
         records = {row: record for row, record in fetched.records.items() if _counts(record, now)}
         kept = np.isin(near.row, np.array(list(records), np.int64))
         near = Near(near.query[kept], near.row[kept], near.distance[kept])
         found = self._matcher.compared(items, near, fetched.only(records))
-        hits: list[list[Hit]] = [[] for _ in own]
-        order = np.lexsort((found.right, found.cost, found.left))
-        columns = (found.left[order], found.right[order], found.distance[order], found.similarity[order])
-        for query, row, bits, share in zip(*(column.tolist() for column in columns), strict=True):
-            id = records[row].id
-            if id != own[query] and (mode == "all" or not hits[query]):
-                hits[query].append(
-                    Hit(id, row, bits if bits >= 0 else None, share if share == share else None)
-                )
-        return hits
+        return hits_of(found, {row: record.id for row, record in records.items()}, own, mode)
 
     def stored(self, ids: Sequence[str]) -> list[Stored | None]:
         """What is stored under ids."""
@@ -65,6 +56,12 @@ class Reading:
             now = int(time.time() * 1000)
             yield from self._entries({row: record for row, record in page.items() if _counts(record, now)})
 
+    def lines(self, last: int) -> Iterator[Sequence[Line]]:
+        """All of them below a row, as an export has them."""
+        for page in self._documents.pages(last):
+            now = int(time.time() * 1000)
+            yield self._exported({row: record for row, record in page.items() if _counts(record, now)})
+
     def cluster(self, id: str) -> Cluster | None:
         """The cluster of a document. Followers are near their keeper, so its tables find them."""
         now = int(time.time() * 1000)
@@ -75,11 +72,12 @@ class Reading:
         head = self._settled([lead], now).get(lead)
         if head is None:  # it went this moment, or its worker died while it did
             return Cluster(id, [Hit(id, row, None, None)])
-        fetched = Fetched(self._documents, {lead: head})
+        held = self._documents.contents({lead: head})
         near: list[int] = []
-        if not head.empty and fetched.of_rows("row", np.array([lead])):
-            items = self._matcher.of_rows(np.array([lead]), fetched)
-            near = self._tables.find(items.keys, items.empty, (FOLLOWERS,)).row.tolist()
+        if not head.empty and held:
+            items = self._matcher.of_contents(np.array([lead]), held)
+            probes = self._matcher.probes(items)
+            near = self._tables.find(items.keys, items.empty, (FOLLOWERS,), probes=probes).row.tolist()
         found = self._settled(sorted({*near, row} - {lead}), now)
         members = [
             Hit(r.id, at, r.distance, r.similarity)
@@ -91,9 +89,34 @@ class Reading:
     def _settled(self, rows: Iterable[int], now: int) -> dict[int, Record]:
         return {row: r for row, r in self._documents.read(rows).items() if _counts(r, now)}
 
-    def _entries(self, records: dict[int, Record]) -> list[Stored]:
+    def _heads(self, records: dict[int, Record]) -> dict[int, Record]:
+        """The records, with those of the keepers that they follow."""
         others = {r.other for r in records.values() if r.state == FOLLOWER} - records.keys()
-        heads = records | self._documents.read(sorted(others))
+        return records | self._documents.read(sorted(others))
+
+    def _exported(self, records: dict[int, Record]) -> list[Line]:
+        heads, lines = self._heads(records), []
+        for row, (print, content) in self._documents.contents(records).items():
+            record = records[row]
+            head = heads.get(record.other) if record.state == FOLLOWER else record
+            follows = head is not None and head is not record
+            lines.append(
+                Line(
+                    record.id,
+                    record.id if head is None else head.id,
+                    record.distance if follows else None,
+                    record.similarity if follows else None,
+                    record.added,
+                    record.expires,
+                    print,
+                    record.meta,
+                    content,
+                )
+            )
+        return lines
+
+    def _entries(self, records: dict[int, Record]) -> list[Stored]:
+        heads = self._heads(records)
         held = self._documents.contents(records)
         entries = []
         for row, record in sorted(records.items()):

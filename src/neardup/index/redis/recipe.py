@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import json
-from typing import Any
 
 from neardup.config.config import Config
 from neardup.errors import FormatError
+from neardup.index.key import recipe_of_json, recipe_to_json
 from neardup.index.recipe import Contents, Recipe
 from neardup.index.redis.connection import Connection
 
@@ -16,7 +15,7 @@ __all__ = ["load_recipe", "store_recipe", "usual_config"]
 KIND, VERSION = "neardup shared index", 1
 
 
-def usual_config() -> Config:
+def usual_config(_: Contents) -> Config:
     """For an index without a config: MinHash bands, which need no document frequencies and ask for one key a band. The
     wide radius that a local index has by default would read a good part of all codes over the network."""
     return Config.of("minhash", threshold=0.8)
@@ -41,8 +40,7 @@ def load_recipe(connection: Connection) -> tuple[Recipe, int] | None:
             raise FormatError(
                 where, f"version {VERSION}", f"version {whole['version']}: use the neardup that made it"
             )
-        settings = {name: _value(value) for name, value in whole["settings"].items()}
-        return Recipe.from_settings(settings), int(whole["expected"])
+        return recipe_of_json(whole["settings"]), int(whole["expected"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, FormatError):
             raise
@@ -51,19 +49,7 @@ def load_recipe(connection: Connection) -> tuple[Recipe, int] | None:
 
 def store_recipe(connection: Connection, recipe: Recipe, expected: int) -> None:
     """Store the recipe of a new index, unless another worker was quicker."""
-    settings = {name: _text(value) for name, value in recipe.to_settings().items()}
+    settings = recipe_to_json(recipe)
     whole = {"kind": KIND, "version": VERSION, "expected": expected, "settings": settings}
     key = recipe_key(connection.address.name)
     connection.one(key, "SET", key, json.dumps(whole), "NX")
-
-
-def contents_of(store: Contents | None, scheme: str | None) -> Contents:
-    return store or ("text" if scheme is None else "none")
-
-
-def _text(value: Any) -> Any:
-    return {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
-
-
-def _value(value: Any) -> Any:
-    return base64.b64decode(value["base64"]) if isinstance(value, dict) else value

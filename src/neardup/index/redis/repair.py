@@ -15,7 +15,7 @@ from neardup.index.redis.documents import Documents
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.index.redis.scripts import DROP
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
-from neardup.index.redis.writes import SharedTurnover
+from neardup.index.redis.writes import RedisWriter
 
 __all__ = ["repair"]
 
@@ -38,12 +38,12 @@ class _Found:
     strays: dict[bytes, set[int]] = field(default_factory=dict)
 
 
-def repair(documents: Documents, tables: SharedTables, turnover: SharedTurnover, changes: bool) -> Health:
+def repair(documents: Documents, tables: SharedTables, writer: RedisWriter, changes: bool) -> Health:
     """Compare everything; with `changes` put it right. What may be the work of a living worker is looked at twice,
     `patience` seconds apart."""
     found = _Found()
-    for page in documents.pages(turnover.last_row()):
-        _read_page(documents, tables, turnover, page, found, changes)
+    for page in documents.pages(writer.last_row()):
+        _read_page(documents, tables, writer, page, found, changes)
     _read_buckets(documents, tables, found)
     if found.half or found.strays or found.lost or found.older:
         time.sleep(documents.connection.address.patience)
@@ -57,7 +57,7 @@ def repair(documents: Documents, tables: SharedTables, turnover: SharedTurnover,
         (sum(map(len, found.strays.values())), "entries belong to no document"),
     ]
     if changes:
-        _put_right(documents, tables, turnover, found)
+        _put_right(documents, tables, writer, found)
     said = tuple(f"{count:,} {what}" for count, what in problems if count)
     return Health(found.documents, said)
 
@@ -65,7 +65,7 @@ def repair(documents: Documents, tables: SharedTables, turnover: SharedTurnover,
 def _read_page(
     documents: Documents,
     tables: SharedTables,
-    turnover: SharedTurnover,
+    writer: RedisWriter,
     page: dict[int, Record],
     found: _Found,
     changes: bool,
@@ -83,7 +83,7 @@ def _read_page(
         for row, record in settled.items()
         if record.state == FOLLOWER and record.other not in leads
     }
-    rows, items = turnover.items_of(settled)
+    rows, items = writer.items_of(settled)
     found.hollow += sorted(settled.keys() - set(rows.tolist()))
     for kind, state in ((KEEPERS, KEEPER), (FOLLOWERS, FOLLOWER)):
         of_kind = np.array([settled[row].state == state for row in rows.tolist()], bool)
@@ -146,31 +146,31 @@ def _look_again(documents: Documents, found: _Found) -> None:
     found.strays = {key: strays for key, strays in again.items() if strays}
 
 
-def _put_right(documents: Documents, tables: SharedTables, turnover: SharedTurnover, found: _Found) -> None:
+def _put_right(documents: Documents, tables: SharedTables, writer: RedisWriter, found: _Found) -> None:
     names = list(found.half)
     owners = documents.rows_of([found.half[row].id for row in names])
     dead = {
         row for row, owner in zip(names, owners, strict=True) if found.half[row].state == GONE or owner != row
     }
-    turnover.drop(sorted({*dead, *found.older, *found.hollow}))
+    writer.drop(sorted({*dead, *found.older, *found.hollow}))
     # What was being added is added now: nobody was told that it is new, but its id is there.
     left = {row: record for row, record in found.half.items() if row not in dead}
     # Read again, as what went has made others look again, these among them.
     now = documents.read(sorted(left))
     half = {row: record for row, record in now.items() if record.state in (PENDING, VOID)}
-    turnover.resettle(found.lost | half)
+    writer.resettle(found.lost | half)
     strays = {key: np.array(sorted(rows), "<u8").tobytes() for key, rows in found.strays.items()}
     if strays:
         words = [(rows,) for rows in strays.values()]
         commands = documents.connection.total(DROP, list(strays), words, tables.layout.width)
         documents.connection.run(commands)
-    _count(documents, turnover)
+    _count(documents, writer)
 
 
-def _count(documents: Documents, turnover: SharedTurnover) -> None:
+def _count(documents: Documents, writer: RedisWriter) -> None:
     """Counters set to what there is."""
     counts = {"documents": 0, "followers": 0}
-    for page in documents.pages(turnover.last_row()):
+    for page in documents.pages(writer.last_row()):
         states = [record.state for record in page.values()]
         counts["documents"] += states.count(KEEPER) + states.count(FOLLOWER)
         counts["followers"] += states.count(FOLLOWER)

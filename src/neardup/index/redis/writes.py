@@ -6,15 +6,16 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import ConfigError, FormatError, NeardupError
+from neardup.errors import FormatError, NeardupError
 from neardup.index.answers import Answers
-from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.inputs import batches, check_ids, lasting
+from neardup.index.interface import read_only
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.conflicts import Case, Settling
 from neardup.index.redis.connection import Command
@@ -23,7 +24,7 @@ from neardup.index.redis.journal import Journal
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, Record
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
 
-__all__ = ["SharedTurnover"]
+__all__ = ["RedisWriter"]
 
 AT_ONCE = 1024  # documents in a batch
 REMOVED_AT_ONCE, ORPHANS_AT_ONCE = 10_000, 1024
@@ -31,8 +32,8 @@ Rows = NDArray[np.int64]
 Times = tuple[int, int | None]  # added, expires
 
 
-class SharedTurnover:
-    """What a shared index takes in and gives up. One thread of this process at a time; others work at the same time."""
+class RedisWriter:
+    """Inserts and deletes documents. One thread of this process at a time; others work at the same time."""
 
     def __init__(
         self,
@@ -66,10 +67,12 @@ class SharedTurnover:
         parts: list[Answers] = []
         with self._lock, ThreadPoolExecutor(1, "settle") as other:
             under_way: Future[Answers] | None = None
-            for first, last in _batches(ids):
-                part = items if last - first == len(ids) else items.take(np.arange(first, last))
-                case, old = self._begun(ids[first:last], part, metas[first:last], times[first:last])
-                if last - first == len(ids):
+            for part in batches(ids, AT_ONCE):
+                whole = part.stop - part.start == len(ids)
+                case, old = self._begun(
+                    ids[part], items if whole else items.cut(part), metas[part], times[part]
+                )
+                if whole:
                     return self._settled(case, old)
                 # While one batch is settled the next is written, and asks the tables. It is settled after those before
                 # it, and asks again if they put anything alike into the tables meanwhile.
@@ -114,7 +117,7 @@ class SharedTurnover:
         self._settling.later[ticket] = False
         numbers = rows.tolist()
         claims = self._documents.claims(ids, rows)
-        question = self._tables.question(items.keys, items.empty, (KEEPERS,))
+        question = self._tables.question(items.keys, items.empty, (KEEPERS,), self._matcher.probes(items))
         written = self._documents.written(numbers, records)
         writing = written + self._documents.filled(numbers, items)
         writing += self._tables.added(KEEPERS, items.keys, items.empty, rows) + self._expiring(rows, records)
@@ -227,7 +230,7 @@ class SharedTurnover:
             return count
 
     def expire(self) -> int:
-        """Take out what has had its time."""
+        """Take out the expired documents."""
         self.check_writable()
         with self._lock:
             return self._sweep(int(time.time() * 1000))
@@ -238,8 +241,7 @@ class SharedTurnover:
 
     def check_writable(self) -> None:
         if not self._writes:
-            where = self._connection.address.shown
-            raise ConfigError(f'{where} was opened for reading; open it with mode="write"')
+            raise read_only(self._connection.address.shown)
 
     def _expiring(self, rows: Rows, records: Sequence[Record]) -> list[Command]:
         seconds: dict[int, list[int]] = {}
@@ -328,16 +330,16 @@ class SharedTurnover:
 
     def items_of(self, records: dict[int, Record]) -> tuple[Rows, Items]:
         """Stored rows as items again; those that have lost their contents are left out."""
-        fetched = Fetched(self._documents, records)
-        whole = fetched.of_rows("row", np.array(list(records), np.int64))
-        rows = np.array([line[0] for line in whole], np.int64)
-        return rows, self._matcher.of_rows(rows, fetched)
+        rows = np.array(list(records), np.int64)
+        whole = Fetched(self._documents, records).contents(rows)
+        rows = rows[np.isin(rows, np.array(list(whole), np.int64))]
+        return rows, self._matcher.of_contents(rows, whole)
 
     def _orphans(self, keepers: Rows, items: Items) -> dict[int, Record]:
         """The documents that follow one of these rows: all of them are near it, so the tables know them."""
         if not len(keepers):
             return {}
-        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,))
+        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,), probes=self._matcher.probes(items))
         found = self._documents.read(np.unique(near.row).tolist())
         gone = set(keepers.tolist())
         return {row: r for row, r in sorted(found.items()) if r.state == FOLLOWER and r.other in gone}
@@ -378,16 +380,6 @@ class SharedTurnover:
     def _counting(self, **by: int) -> list[Command]:
         meta = self._layout.meta
         return [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
-
-
-def _batches(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """From where to where batches go, as in a local index: every 1,024 documents, and before an id that comes again."""
-    for start in range(0, len(ids), AT_ONCE):
-        part, first = ids[start : start + AT_ONCE], 0
-        while first < len(part):
-            last = distinct_until(part, first)
-            yield start + first, start + last
-            first = last
 
 
 def _parts(rows: Sequence[int], size: int) -> list[Sequence[int]]:

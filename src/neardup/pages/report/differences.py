@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from neardup.compare.diff import Words, absorb, align_short
 from neardup.compare.passages import UNSPACED
 from neardup.pages.report.markup import Html, raw, tag, text
 
 __all__ = ["compared", "differences"]
 
 COMPARED = 60_000  # characters of either text
-TOKENS = 20_000  # of both together; beyond, the time to align them is no longer a person's
 AROUND = 9  # words shown beside a difference
 SHOWN = 1600  # characters of one comparison
 LONGEST = 300  # characters of one difference
@@ -27,55 +27,25 @@ class Part(NamedTuple):
     text: str
 
 
-class _Words:
-    """The words of a text and where they stand in it."""
-
-    def __init__(self, given: str) -> None:
-        self.given = given[:COMPARED]
-        self.places = [match.span() for match in _WORD.finditer(self.given)]
-        self.words = [self.given[start:end] for start, end in self.places]
-
-    def between(self, start: int, end: int) -> str:
-        """Some of the words as they stand in the text, and the space behind them."""
-        if start >= end:
-            return ""
-        last = self.places[end][0] if end < len(self.places) else self.places[end - 1][1]
-        return re.sub(r"\s+", " ", self.given[self.places[start][0] : last])
-
-
 def differences(left: str, right: str) -> list[Part] | None:
     """The parts in order; None if the extra `edit` is not installed or the texts are too long to align."""
-    try:
-        from rapidfuzz.distance import Indel
-    except ImportError:
-        return None
-    old, new = _Words(left), _Words(right)
-    if len(old.words) + len(new.words) > TOKENS:
+    old, new = (Words.of(given[:COMPARED].strip(), _WORD, COMPARED) for given in (left, right))
+    blocks = align_short(old.keys, new.keys)
+    if blocks is None:
         return None
     parts: list[Part] = []
-    gone: tuple[int, int] | None = None
-    come: tuple[int, int] | None = None
-
-    def close() -> None:
-        nonlocal gone, come
-        for kind, source, run in (("left", old, gone), ("right", new, come)):
-            if run is not None and run[1] > run[0]:
-                parts.append(Part(kind, run[1] - run[0], source.between(*run)))
-        gone = come = None
-
-    blocks = list(Indel.opcodes(old.words, new.words))
-    for place, block in enumerate(blocks):
-        # One word in common between two differences reads better as part of them.
-        lone = block.tag == "equal" and block.src_end - block.src_start == 1 and 0 < place < len(blocks) - 1
-        if block.tag == "equal" and not lone:
-            close()
-            run = (block.src_start, block.src_end)
-            parts.append(Part("same", run[1] - run[0], old.between(*run)))
-            continue
-        gone = (block.src_start if gone is None else gone[0], block.src_end)
-        come = (block.dest_start if come is None else come[0], block.dest_end)
-    close()
+    # One word in common between two differences reads better as part of them.
+    for block in absorb(blocks, lambda _, same, __: len(same.left) == 1):
+        if block.equal:
+            parts.append(_part("same", old, block.left))
+        else:
+            parts += [_part("left", old, block.left)] if block.left else []
+            parts += [_part("right", new, block.right)] if block.right else []
     return parts
+
+
+def _part(kind: str, words: Words, run: range) -> Part:
+    return Part(kind, len(run), re.sub(r"\s+", " ", words.between(run)))
 
 
 def compared(left: str, right: str) -> Html:

@@ -25,7 +25,7 @@ from neardup.pages.report.charts import Bar, Bin, bars, curves, histogram
 from neardup.pages.report.clusters import cluster_sections
 from neardup.pages.report.markup import Html, label, raw, tag, text
 from neardup.pages.report.settings import settings_section
-from neardup.storage.atomic_file import WholeFile
+from neardup.storage.atomic_file import AtomicFile
 from neardup.values.sizes import size_text
 from neardup.values.wording import counted
 from neardup.version import __version__
@@ -75,7 +75,7 @@ def report(
     summary = summarize(found, cut, threshold, said)
     page = _page(found, cut, summary, clusters).encode("utf-8", "replace")
     assert len(page) < LARGEST, "every part of a report is bounded"
-    with WholeFile(path) as whole:
+    with AtomicFile(path) as whole:
         whole.write(page)
     return summary
 

@@ -1,24 +1,23 @@
-"""The routes of the review page, on the service's own stack, and who may use them."""
+"""The routes of the review page, on the service's own stack."""
 
 from __future__ import annotations
 
+import asyncio
 import errno
-import hmac
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from collections.abc import Callable
+from concurrent.futures import Executor
+from dataclasses import asdict, dataclass
 from importlib import resources
 from typing import Any, Literal
 
 import msgspec
-from litestar import Litestar, MediaType, Request, Response, get, post
-from litestar.datastructures import State
-from litestar.di import Provide
-from litestar.exceptions import HTTPException
 
 from neardup.errors import NeardupError
+from neardup.http.access import Access
+from neardup.http.asgi import Application
 from neardup.http.limits import Limits, Refused
 from neardup.http.metrics import Metrics
-from neardup.http.middleware import Gate
+from neardup.http.routes import NDJSON, Reply, Request, Route
 from neardup.http.schemas import TryRequest
 from neardup.http.trace import tried
 from neardup.pages.files import SAFE, TRY, PageFiles
@@ -29,156 +28,138 @@ from neardup.pipeline.trace import Trial
 
 __all__ = ["make_app"]
 
-Scope = dict[str, Any]
-Send = Callable[[dict[str, Any]], Awaitable[None]]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
-GATES = frozenset({b"cache-control", b"x-content-type-options"})  # headers that the gate sets on all replies
+# Answers hold findings, so nothing of them is kept by a browser.
+HEADERS = (
+    *((name, value) for name, value in SAFE if name != b"cache-control"),
+    (b"cache-control", b"no-store"),
+)
+Json = dict[str, Any]
 
 
 class DecisionRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """A decision about two rows; `left` stays."""
+    """A decision about two rows; `left` is kept."""
 
     decision: Literal["accept", "reject", "keep", "clear"]
     left: int
     right: int
 
 
-def _review(state: State) -> Review:
-    found: Review = state.review
-    return found
+class AtThreshold(msgspec.Struct):
+    """Parameters after the question mark; those below have more."""
+
+    threshold: float
 
 
-# Plain functions run in threads: a cut of a million pairs must not hold up the event loop.
+class ClusterParameters(AtThreshold):
+    row: int
+    offset: int = 0
+    limit: int = 100
 
 
-@get("/api/overview", sync_to_thread=True)
-def overview(state: State) -> dict[str, Any]:
-    review = _review(state)
-    return review.overview() | _standing(review)
+class PairParameters(AtThreshold):
+    left: int
+    right: int
 
 
-@get("/api/state", sync_to_thread=True)
-def standing(state: State) -> dict[str, Any]:
-    """How far the decisions have come; pages ask for it to see what other pages did."""
-    return _standing(_review(state))
+@dataclass(frozen=True, kw_only=True)
+class ListParameters(Wanted):
+    threshold: float
 
 
-def _standing(review: Review) -> dict[str, Any]:
-    decisions = review.decisions()
-    counts = {kind: 0 for kind in ("accept", "reject", "keep")}
-    for decision in decisions:
-        counts[decision.decision] += 1
-    return {"revision": decisions.revision, "decisions": len(decisions), "counts": counts}
+class _Handlers:
+    """What each route does. All of these run in threads: a cut of a million pairs must not hold up the event loop."""
+
+    def __init__(self, review: Review, limits: Limits) -> None:
+        self._review, self._limits = review, limits
+
+    def overview(self, request: Request[None]) -> Json:
+        return self._review.overview() | self._progress()
+
+    def state(self, request: Request[None]) -> Json:
+        """How far the decisions have come; pages ask for it to see what other pages did."""
+        return self._progress()
+
+    def _progress(self) -> Json:
+        decisions = self._review.decisions()
+        counts = {kind: 0 for kind in ("accept", "reject", "keep")}
+        for decision in decisions:
+            counts[decision.decision] += 1
+        return {"revision": decisions.revision, "decisions": len(decisions), "counts": counts}
+
+    def figures(self, request: Request[None]) -> Json:
+        return asdict(self._review.figures(request.query.threshold))
+
+    def curve(self, request: Request[None]) -> Json:
+        """The figures of all steps of the slider that are ready."""
+        ready = self._review.ready()
+        complete = len(ready) == len(self._review.steps)
+        return {"figures": [asdict(one) for one in ready], "complete": complete}
+
+    def clusters(self, request: Request[None]) -> Json:
+        wanted: ListParameters = request.query
+        return list_clusters(self._review.view(wanted.threshold, table=True), wanted)
+
+    def cluster(self, request: Request[None]) -> Json:
+        asked: ClusterParameters = request.query
+        view = self._review.view(asked.threshold, table=True)
+        return cluster_of(self._review, view, asked.row, asked.offset, asked.limit)
+
+    def compare(self, request: Request[None]) -> Json:
+        asked: PairParameters = request.query
+        return compare(self._review, self._review.view(asked.threshold), asked.left, asked.right)
+
+    def decide(self, request: Request[DecisionRequest]) -> Json:
+        """Save a decision; it is on disk when this answers."""
+        asked = request.body
+        made = self._review.decide(asked.decision, asked.left, asked.right)
+        return made.to_json() | self._progress()
+
+    def export(self, request: Request[None]) -> Reply:
+        """The decisions in force, as JSONL."""
+        lines = self._review.decisions().to_jsonl()
+        return Reply(200, lines.encode("utf-8", "surrogatepass"), NDJSON)
+
+    def live(self, request: Request[None]) -> Json:
+        """Lets the page that tries texts know where it is."""
+        return {"state": "review"}
+
+    def try_(self, request: Request[TryRequest]) -> Trial:
+        return tried(request.body, self._limits)
 
 
-@get("/api/figures", sync_to_thread=True)
-def figures(state: State, threshold: float) -> dict[str, Any]:
-    return asdict(_review(state).figures(threshold))
+def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
+    """Everything that is served but the pages."""
+
+    def route(method: str, path: str, call: Callable[[Request[Any]], Any], **more: Any) -> Route:
+        async def run(request: Request[Any]) -> Any:
+            return await asyncio.get_running_loop().run_in_executor(executor, call, request)
+
+        return Route(method, path, run, **more)
+
+    return [
+        route("GET", "/api/overview", handlers.overview),
+        route("GET", "/api/state", handlers.state),
+        route("GET", "/api/figures", handlers.figures, query=AtThreshold),
+        route("GET", "/api/curve", handlers.curve),
+        route("GET", "/api/clusters", handlers.clusters, query=ListParameters, slow=True),
+        route("GET", "/api/cluster", handlers.cluster, query=ClusterParameters, slow=True),
+        route("GET", "/api/compare", handlers.compare, query=PairParameters, slow=True),
+        route("POST", "/api/decisions", handlers.decide, body=DecisionRequest),
+        route("GET", "/api/decisions", handlers.export),
+        route("GET", "/v1/live", handlers.live),
+        route("POST", "/v1/try", handlers.try_, body=TryRequest, slow=True),
+    ]
 
 
-@get("/api/curve", sync_to_thread=True)
-def curve(state: State) -> dict[str, Any]:
-    """The figures of all steps of the slider that are ready."""
-    review = _review(state)
-    ready = review.ready()
-    return {"figures": [asdict(one) for one in ready], "complete": len(ready) == len(review.steps)}
-
-
-@get(
-    "/api/clusters",
-    sync_to_thread=True,
-    dependencies={"wanted": Provide(Wanted, sync_to_thread=False)},  # its fields are what the query may say
-)
-def clusters(state: State, threshold: float, wanted: Wanted) -> dict[str, Any]:
-    return list_clusters(_review(state).view(threshold, table=True), wanted)
-
-
-@get("/api/cluster", sync_to_thread=True)
-def cluster(state: State, threshold: float, row: int, offset: int = 0, limit: int = 100) -> dict[str, Any]:
-    review = _review(state)
-    return cluster_of(review, review.view(threshold, table=True), row, offset, limit)
-
-
-@get("/api/compare", sync_to_thread=True)
-def compared(state: State, threshold: float, left: int, right: int) -> dict[str, Any]:
-    review = _review(state)
-    return compare(review, review.view(threshold), left, right)
-
-
-@post("/api/decisions", status_code=200, sync_to_thread=True)
-def decide(state: State, data: DecisionRequest) -> dict[str, Any]:
-    """Save a decision; it is on disk when this answers."""
-    review = _review(state)
-    made = review.decide(data.decision, data.left, data.right)
-    return made.to_json() | _standing(review)
-
-
-@get("/api/decisions", sync_to_thread=True)
-def export(state: State) -> Response[bytes]:
-    """The decisions in force, as JSONL."""
-    told = _review(state).decisions().to_jsonl()
-    return Response(told.encode("utf-8", "surrogatepass"), media_type="application/x-ndjson")
-
-
-@get("/v1/live", sync_to_thread=False)
-def live() -> dict[str, str]:
-    """Tells the page that tries texts where it is."""
-    return {"state": "review"}
-
-
-@post("/v1/try", status_code=200, sync_to_thread=True)
-def try_(state: State, data: TryRequest) -> Trial:
-    return tried(data, state.limits)
-
-
-def _refuse(request: Request[Any, Any, Any], error: Exception) -> Response[dict[str, str]]:
-    """Every error as JSON with a reason; what is not foreseen goes on to the gate, which logs it."""
-    if isinstance(error, HTTPException):
-        status, reason = error.status_code, error.detail.split("\n")[0]
-    elif isinstance(error, NeardupError):
-        status, reason = 422, str(error)
-    elif isinstance(error, RecursionError):
-        status, reason = 422, "this JSON is nested too deep"
-    elif isinstance(error, OSError):
-        # The gate would speak of an index; here it is the findings folder that is full or may not be written.
-        status = 507 if error.errno == errno.ENOSPC else 503
+def _explain(error: Exception) -> Refused | None:
+    """The refusal for an error that was to be expected, or None."""
+    if isinstance(error, NeardupError):
+        return Refused(422, str(error))
+    if isinstance(error, OSError):  # the findings folder is full, or may not be written
         place = f"{error.filename}: " if error.filename else ""
         reason = f"{place}{error.strerror or error}. What was not confirmed is not saved."
-    else:
-        raise error
-    return Response({"reason": reason}, status_code=status, media_type=MediaType.JSON)
-
-
-class _Guard:
-    """Files for everyone who reaches this machine's loopback; findings and decisions only for who knows the token.
-
-    The token comes in a header that no page of another origin can send, so there is nothing a foreign page could make
-    the browser do in its owner's name.
-    """
-
-    def __init__(self, app: Any, files: PageFiles, token: str) -> None:
-        self._app, self._files, self._token = app, files, f"Bearer {token}".encode()
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        headers = dict(scope["headers"])
-        file = self._files.reply(scope["method"], scope["path"], headers.get(b"if-none-match"))
-        if file is not None:
-            kept = [(name, value) for name, value in file.headers if name not in GATES]
-            await send({"type": "http.response.start", "status": file.status, "headers": kept})
-            await send({"type": "http.response.body", "body": file.body})
-            return
-        if not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
-            raise Refused(
-                401, "open the address that `neardup review` printed: it holds the key to this page"
-            )
-
-        async def safe(message: dict[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                more = [(name, value) for name, value in SAFE if name not in GATES]
-                message["headers"] = [*message["headers"], *more]
-            await send(message)
-
-        await self._app(scope, receive, safe)
+        return Refused(507 if error.errno == errno.ENOSPC else 503, reason)
+    return None
 
 
 def _page_files() -> PageFiles:
@@ -189,15 +170,20 @@ def _page_files() -> PageFiles:
     )
 
 
-def make_app(review: Review, token: str, limits: Limits) -> Gate:
-    """The ASGI application."""
-    app = Litestar(
-        [overview, standing, figures, curve, clusters, cluster, compared, decide, export, live, try_],
-        exception_handlers={Exception: _refuse},
-        openapi_config=None,
-        state=State({"review": review, "limits": limits}),
-        request_max_body_size=None,
-        logging_config=None,
-        debug=False,
+def make_app(review: Review, token: str, limits: Limits, executor: Executor) -> Application:
+    """The ASGI application. Files are for everyone who reaches this machine's loopback; findings and decisions only for
+    who knows the token.
+
+    The token comes in a header that no page of another origin can send, so there is nothing a foreign page could make
+    the browser do in its owner's name.
+    """
+    wanted = "open the address that `neardup review` printed: it holds the key to this page"
+    return Application(
+        _table(_Handlers(review, limits), executor),
+        limits,
+        Metrics(),
+        access=Access(token, local=True, wanted=wanted),
+        pages=_page_files(),
+        explain=_explain,
+        headers=HEADERS,
     )
-    return Gate(_Guard(app, _page_files(), token), {}, limits, Metrics())

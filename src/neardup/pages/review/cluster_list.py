@@ -1,4 +1,4 @@
-"""Clusters as a person goes through them: in an order, filtered, searched, a page at a time."""
+"""Clusters as a person reads them: in an order, filtered, searched, a page at a time."""
 
 from __future__ import annotations
 
@@ -154,11 +154,11 @@ def _why(review: Review, view: View, keeper: int, size: int) -> str:
 
 
 def member(view: View, row: int, keeper: int) -> dict[str, Any]:
-    """What is told of one document beside its keeper."""
+    """What the page shows of one document beside its keeper."""
     findings, clusters = view.findings, view.cut.clusters
     similarity = float(clusters.similarity[row])
     place = findings.place(row)
-    said = view.decisions.pairs.get((min(row, keeper), max(row, keeper)))
+    made = view.decisions.pairs.get((min(row, keeper), max(row, keeper)))
     return {
         "row": row,
         "id": findings.ids(np.array([row]))[0],
@@ -167,7 +167,7 @@ def member(view: View, row: int, keeper: int) -> dict[str, Any]:
         "kept": bool(view.cut.kept[row]),
         "reference": row < findings.reference,
         "chosen": row in view.decisions.chosen,
-        "decision": said.decision if said is not None else None,
+        "decision": made.decision if made is not None else None,
         "source": findings.source_names[int(findings.sources[row])],
         "file": place.file,
         "place": place.row,

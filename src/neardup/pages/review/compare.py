@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
+from neardup.compare.diff import Block, Words, absorb, align
 from neardup.compare.explain import explain
 from neardup.compare.passages import UNSPACED, matched_spans
-from neardup.errors import MissingExtra
 from neardup.findings.explain import text_of
 from neardup.findings.folder import Findings
 from neardup.pages.review.cluster_list import member
@@ -21,7 +19,7 @@ __all__ = ["aligned", "compare"]
 SHOWN, SHOWN_WORDS = 100_000, 8_000
 MEASURED = 1 << 20
 LONG_ROW, LONGEST_ROW = 25, 60  # words before the next line's end, or any place, begins another row
-MOVED = 6  # words that stand elsewhere in the other text are moved, not changed
+MOVED = 6  # words that occur elsewhere in the other text are moved, not changed
 SHINGLES = 12
 
 # A word, a character of a script without spaces, or a run of other signs.
@@ -31,44 +29,18 @@ _WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\w{_MARKS}])+|[^\w\s]+")
 Piece = tuple[str, str]  # same, changed or moved; and the text
 
 
-@dataclass(frozen=True)
-class _Words:
-    """A text as words, each with what follows up to the next."""
-
-    keys: list[str]
-    parts: list[str]
-    cut: bool
-
-    @classmethod
-    def of(cls, text: str) -> _Words:
-        part = text[:SHOWN]
-        starts = [
-            found.start() for _, found in zip(range(SHOWN_WORDS + 1), _WORD.finditer(part), strict=False)
-        ]
-        end = starts[SHOWN_WORDS] if len(starts) > SHOWN_WORDS else len(part)
-        starts = starts[:SHOWN_WORDS]
-        if starts:
-            starts[0] = 0  # what stands before the first word goes with it
-        parts = [part[a:b] for a, b in pairwise([*starts, end])]
-        keys = [(found.group() if (found := _WORD.search(word)) else word).casefold() for word in parts]
-        return cls(keys, parts, end < len(text))
-
-
 def aligned(left: str, right: str) -> dict[str, Any]:
-    """Rows of pieces, left and right: what is shared stands in the same row. Word by word, whatever the case."""
-    try:
-        from rapidfuzz.distance import Indel
-    except ImportError:
-        raise MissingExtra("comparing texts word by word", "edit") from None
-    mine, theirs = _Words.of(left), _Words.of(right)
+    """Rows of pieces, left and right: what is shared is in the same row. Word by word, whatever the case."""
+    mine, theirs = Words.of(left, _WORD, SHOWN, SHOWN_WORDS), Words.of(right, _WORD, SHOWN, SHOWN_WORDS)
+    keys = [word.casefold() for word in mine.keys], [word.casefold() for word in theirs.keys]
     moved_left: set[int] = set()
     moved_right: set[int] = set()
-    for span in matched_spans(mine.keys, theirs.keys, MOVED) if mine.keys and theirs.keys else ():
+    for span in matched_spans(*keys, MOVED) if all(keys) else ():
         if span.words >= MOVED:
             moved_left.update(range(span.left, span.left + span.words))
             moved_right.update(range(span.right, span.right + span.words))
     rows = _Rows()
-    for equal, one, other in _blocks(Indel.opcodes(mine.keys, theirs.keys)):
+    for equal, one, other in absorb(align(*keys), _by_chance):
         if equal:
             for i, j in zip(one, other, strict=True):
                 rows.same(mine.parts[i], theirs.parts[j])
@@ -78,28 +50,10 @@ def aligned(left: str, right: str) -> dict[str, Any]:
     return {"rows": rows.done(), "cut": [mine.cut, theirs.cut]}
 
 
-def _blocks(opcodes: Any) -> list[tuple[bool, range, range]]:
-    """What is equal and what differs, in turn. A word or two that chance put into a long change is part of
-    it: people read a passage that was replaced, not its scattered "the" and "of"."""
-    blocks: list[tuple[bool, range, range]] = []
-    for code in opcodes:
-        equal = code.tag == "equal"
-        one, other = range(code.src_start, code.src_end), range(code.dest_start, code.dest_end)
-        if blocks and blocks[-1][0] == equal:
-            one = range(blocks[-1][1].start, one.stop)
-            other = range(blocks[-1][2].start, other.stop)
-            blocks.pop()
-        blocks.append((equal, one, other))
-    merged: list[tuple[bool, range, range]] = []
-    for at, (equal, one, other) in enumerate(blocks):
-        if equal and merged and at + 1 < len(blocks) and not merged[-1][0]:
-            before, after = (max(len(block[1]), len(block[2])) for block in (merged[-1], blocks[at + 1]))
-            equal = 2 * len(one) > min(before, after)
-        if merged and not equal and not merged[-1][0]:
-            _, last, last_other = merged.pop()
-            one, other = range(last.start, one.stop), range(last_other.start, other.stop)
-        merged.append((equal, one, other))
-    return merged
+def _by_chance(before: Block, same: Block, after: Block) -> bool:
+    """A word or two that chance put into a long change is part of it: people read a passage that was replaced, not its
+    scattered "the" and "of"."""
+    return 2 * len(same.left) <= min(max(len(block.left), len(block.right)) for block in (before, after))
 
 
 class _Rows:
@@ -159,7 +113,7 @@ def _tidy(pieces: list[list[str]]) -> list[list[str]]:
 
 
 def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]:
-    """Everything about two documents, `left` the one that stays or might."""
+    """Everything about two documents, `left` the one that is or may be kept."""
     findings = view.findings
     review.check_row(left)
     review.check_row(right)
@@ -179,7 +133,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
     if _figures_alone(shown["rows"]):
         notes.append("They differ in figures alone, such as dates, prices or numbers of pages.")
     pair = (min(left, right), max(left, right))
-    said = view.decisions.pairs.get(pair)
+    made = view.decisions.pairs.get(pair)
     return {
         "revision": view.decisions.revision,
         "left": member(view, left, left),
@@ -188,7 +142,7 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
         "measure": findings.config.verify.name,
         "together": bool(clusters.labels[left] == clusters.labels[right]),
         "keepers": clusters.keeper[[left, right]].tolist(),
-        "decision": said.decision if said is not None else None,
+        "decision": made.decision if made is not None else None,
         "swapped": pair in view.decisions.choices,  # and not over a third one
         "verdict": found.verdict,
         "width": found.width,

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 
+from neardup.http.deadline import Deadline
 from neardup.http.limits import Limits
 from neardup.http.server import Address, Listening, event_loop
 from neardup.pages.review.app import make_app
@@ -13,18 +15,21 @@ from neardup.pages.review.session import Review
 
 __all__ = ["serve"]
 
+THREADS = 8
 LIMITS = Limits(body=1 << 20, requests=64, connections=256, drain_seconds=5.0)
 
 
 def serve(review: Review, port: int = 0, *, started: Callable[[str], None]) -> None:
     """Serve until SIGTERM or SIGINT, then finish what is in work and return. `started` gets the address to open."""
-    with event_loop() as runner:
-        runner.run(_serve(review, Address(port=port), started))
+    with Deadline(LIMITS.drain_seconds) as deadline, event_loop() as runner:
+        runner.run(_serve(review, Address(port=port), deadline, started))
 
 
-async def _serve(review: Review, address: Address, started: Callable[[str], None]) -> None:
-    token = secrets.token_urlsafe(24)
-    listening = Listening(make_app(review, token, LIMITS), address, LIMITS)
+async def _serve(
+    review: Review, address: Address, deadline: Deadline, started: Callable[[str], None]
+) -> None:
+    token, executor = secrets.token_urlsafe(24), ThreadPoolExecutor(THREADS, "review")
+    listening = Listening(make_app(review, token, LIMITS, executor), address, LIMITS, deadline)
     review.start()
     try:
         async with listening:
@@ -34,7 +39,12 @@ async def _serve(review: Review, address: Address, started: Callable[[str], None
                 await listening.until()
             await listening.drain()
     finally:
-        await asyncio.to_thread(review.close)
+        await asyncio.to_thread(_close, review, executor)
+
+
+def _close(review: Review, executor: ThreadPoolExecutor) -> None:
+    executor.shutdown(wait=True, cancel_futures=True)
+    review.close()
 
 
 async def _answers(port: int) -> None:

@@ -55,7 +55,7 @@ class View:
 
 class Review:
     """All methods may be called from several threads. Figures of every step of the slider are made in the background,
-    so that moving it waits for nothing; what a person asks for goes first."""
+    so that moving it waits for nothing; what a person asks for is done first."""
 
     def __init__(self, findings: Findings, keep: Keep | None = None) -> None:
         self.findings, self.keep = findings, keep or findings.config.keep
@@ -99,7 +99,7 @@ class Review:
         self._wake.set()
 
     def decide(self, kind: Kind, left: int, right: int) -> Decision:
-        """Save a decision; `left` is the document that stays, or is to stay."""
+        """Save a decision; `left` is the document that is to be kept."""
         similarity = None if kind == "clear" else self.similarity(left, right)
         with self._lock:
             made = self.log.add(kind, left, right, similarity)
@@ -107,7 +107,7 @@ class Review:
         return made
 
     def similarity(self, left: int, right: int) -> float | None:
-        """Of two documents by the scan's measure: as it was stored, or else as it is; None if a text is gone."""
+        """Of two documents by the scan's measure: as it was stored, or else computed now; None if a text is missing."""
         findings = self.findings
         for row in (left, right):
             self.check_row(row)
@@ -196,7 +196,7 @@ class Review:
             while not self._closing:
                 with self._lock:
                     if self._asked:
-                        break  # whoever asked wakes us up again
+                        break  # the request that is waited for wakes this thread again
                     decisions = self._decisions
                     missing = [step for step in outwards if step not in self._figures]
                 if not missing:
@@ -246,7 +246,7 @@ class Review:
 
 
 def changed_inputs(findings: Findings) -> list[str]:
-    """The inputs that are gone or of another size than when they were scanned, at most ten."""
+    """The inputs that are missing or of another size than when they were scanned, at most ten."""
     changed = []
     for entry in findings.manifest["inputs"]:
         if "://" in entry["path"]:

@@ -6,7 +6,6 @@ docs/format.md, "Digest file", gives the bytes.
 from __future__ import annotations
 
 import os
-import secrets
 import struct
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints import Digests
+from neardup.storage.atomic_file import AtomicFile
 from neardup.storage.column_file import Closing
 from neardup.values.threads import check_threads
 
@@ -69,17 +69,9 @@ def write_digests(path: str | os.PathLike[str], digests: Digests, rows: ArrayLik
     header = _header(fields, scheme, 0)
     header = _header(fields, scheme, _checksum(header))
 
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.{secrets.token_hex(8)}.tmp")
-    try:
-        with temporary.open("xb") as file:
-            file.write(header)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.replace(target)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with AtomicFile(path) as file:
+        file.write(header)
+        file.write(data)
 
 
 class DigestFile(Closing):

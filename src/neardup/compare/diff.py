@@ -1,0 +1,132 @@
+"""Two texts aligned word by word, by the fewest insertions and deletions: explanations, reports and the review page
+all use this alignment, each with words of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice, pairwise
+from typing import NamedTuple
+
+from neardup.errors import MissingExtra
+
+__all__ = ["LONGEST", "Block", "Words", "absorb", "align", "align_short", "difference", "differences"]
+
+LONGEST = 20_000  # words of both texts together; beyond, a person would wait too long for the alignment
+BEFORE, AFTER = 4, 12  # words around a difference
+SNIPPED_TEXT, SNIPPED_WORDS = 200_000, 3000
+
+
+class Block(NamedTuple):
+    """A run of words: the same in both texts, or words in place of others (a range may be empty)."""
+
+    equal: bool
+    left: range
+    right: range
+
+
+def align(left: Sequence[str], right: Sequence[str]) -> list[Block]:
+    """All words of both in order, in blocks that are equal and different in turn."""
+    try:
+        from rapidfuzz.distance import Indel
+    except ImportError:
+        raise MissingExtra("comparing texts word by word", "edit") from None
+    blocks: list[Block] = []
+    for code in Indel.opcodes(left, right):
+        block = Block(
+            code.tag == "equal", range(code.src_start, code.src_end), range(code.dest_start, code.dest_end)
+        )
+        _append(blocks, block)
+    return blocks
+
+
+def align_short(left: Sequence[str], right: Sequence[str]) -> list[Block] | None:
+    """The same; None if the texts are too long to align, or the extra `edit` is not installed."""
+    if len(left) + len(right) > LONGEST:
+        return None
+    try:
+        return align(left, right)
+    except MissingExtra:
+        return None
+
+
+def absorb(blocks: Sequence[Block], chance: Callable[[Block, Block, Block], bool]) -> list[Block]:
+    """The blocks without equal words that are there by `chance`, by what is before, the words, and what is after: they
+    become part of the difference around them."""
+    merged: list[Block] = []
+    for at, block in enumerate(blocks):
+        if block.equal and 0 < at < len(blocks) - 1 and chance(merged[-1], block, blocks[at + 1]):
+            block = block._replace(equal=False)
+        _append(merged, block)
+    return merged
+
+
+def _append(blocks: list[Block], block: Block) -> None:
+    """Two differences in a row are one."""
+    if blocks and blocks[-1].equal == block.equal:
+        last = blocks.pop()
+        left = range(last.left.start, block.left.stop)
+        block = Block(block.equal, left, range(last.right.start, block.right.stop))
+    blocks.append(block)
+
+
+@dataclass(frozen=True)
+class Words:
+    """The words of a text to be aligned by, and each with what follows up to the next, for a page; `cut` if the text
+    has more."""
+
+    keys: list[str]
+    parts: list[str]
+    cut: bool
+
+    @classmethod
+    def of(cls, text: str, word: re.Pattern[str], characters: int, words: int | None = None) -> Words:
+        """The words in so many characters, and of those so many words. What comes before the first word is with it."""
+        part = text[:characters]
+        found = list(islice(word.finditer(part), None if words is None else words + 1))
+        end = found[words].start() if words is not None and len(found) > words else len(part)
+        found = found[:words]
+        starts = [0, *(match.start() for match in found[1:])] if found else []
+        parts = [part[start:stop] for start, stop in pairwise([*starts, end])]
+        return cls([match.group() for match in found], parts, end < len(text))
+
+    def between(self, run: range) -> str:
+        """A run of words as it is in the text."""
+        return "".join(self.parts[run.start : run.stop])
+
+
+def difference(left: str | bytes, right: str | bytes) -> tuple[str, str]:
+    """The words of either text around their first difference; their beginnings if there is none."""
+    rows = [_words(left), _words(right)]
+    first = next((i for i, (a, b) in enumerate(zip(*rows, strict=False)) if a != b), min(map(len, rows)))
+    if first >= max(map(len, rows)):
+        first = 0
+    start = max(0, first - BEFORE)
+    return _snippet(rows[0], start, first + AFTER), _snippet(rows[1], start, first + AFTER)
+
+
+def differences(left: str | bytes, right: str | bytes, most: int = 4) -> list[tuple[str, str]]:
+    """The words of either text at their first few differences, of their first 3,000 words; the longest are cut. Only
+    the first difference if the extra `edit` is not installed."""
+    rows = [_words(left)[:SNIPPED_WORDS], _words(right)[:SNIPPED_WORDS]]
+    blocks = align_short(*rows)
+    if blocks is None:
+        return [] if rows[0] == rows[1] else [difference(left, right)]
+    return [
+        (_around(rows[0], block.left), _around(rows[1], block.right)) for block in blocks if not block.equal
+    ][:most]
+
+
+def _around(words: list[str], run: range) -> str:
+    return _snippet(words, max(0, run.start - BEFORE), min(run.stop, run.start + 2 * AFTER) + BEFORE)
+
+
+def _words(text: str | bytes) -> list[str]:
+    part = text[:SNIPPED_TEXT]
+    return (part.decode("utf-8", "replace") if isinstance(part, bytes) else part).split()
+
+
+def _snippet(words: list[str], start: int, end: int) -> str:
+    shown = " ".join(word[:40] for word in words[start:end])
+    return ("... " if start else "") + shown + (" ..." if end < len(words) else "")

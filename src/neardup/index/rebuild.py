@@ -1,0 +1,94 @@
+"""A new index from another one: from its export, from the texts it keeps, or from what a damaged one still has."""
+
+from __future__ import annotations
+
+from itertools import islice
+from os import PathLike
+from pathlib import Path
+
+from neardup.config.config import Config
+from neardup.errors import DataError
+from neardup.index.answers import Stored
+from neardup.index.api import Index
+from neardup.index.export import read_export
+from neardup.index.inputs import is_address, meta_text
+from neardup.index.interface import Opening, check_folder
+from neardup.index.key import read_key
+from neardup.index.local.fill import fill_folder
+from neardup.index.local.recover import recovered
+from neardup.index.local.session import DATABASE
+from neardup.index.local.store import LocalStore
+from neardup.index.recipe import Contents
+
+__all__ = ["import_index", "recover_index", "reindex"]
+
+AT_ONCE = 1000
+
+
+def import_index(path: str | PathLike[str], source: str, key: str | PathLike[str] | None = None) -> int:
+    """A new index, in a folder or on a server, from what `Index.export` wrote; gives how many documents it has."""
+    if is_address(path):
+        from neardup.index.redis.replay import replay
+
+        return replay(str(path), [source], key)
+    recipe = read_key(f"{source}.key" if key is None else key)
+    return fill_folder(Path(path), recipe, read_export(source, recipe))
+
+
+def reindex(
+    source: Index,
+    path: str | PathLike[str],
+    config: Config | None = None,
+    *,
+    store: Contents | None = None,
+    threads: int = 1,
+) -> int:
+    """A new index of the same documents with another config, or with the same, from their stored texts; document
+    frequencies, if it asks for them, are fitted on these. Gives how many documents it has. Clusters are made anew, in
+    the order of rows."""
+    check_folder(
+        path, "reindex into a server", "reindex into a folder, export that, and import it to the server"
+    )
+    if source.store != "text":
+        raise DataError(
+            'this index keeps no texts: make a new one from the original files, with "neardup index add"'
+        )
+    if (Path(path) / DATABASE).exists():
+        raise DataError(f"{path}: a new index goes to a new folder")
+    texts = (entry.text or "" for entry in source.documents())
+    chosen = source.settings if config is None else config
+    opening = Opening(chosen, store=store, sample=texts if chosen.idf is not None else None, threads=threads)
+    target = LocalStore(path, opening)
+    try:
+        count, waiting = 0, source.documents()
+        while batch := list(islice(waiting, AT_ONCE)):
+            _copy(target, batch)
+            count += len(batch)
+        return count
+    finally:
+        target.close()
+
+
+def _copy(target: LocalStore, batch: list[Stored]) -> None:
+    """Documents with the times they had."""
+    items = target.matcher.of_texts([entry.text or "" for entry in batch], pack=True)
+    metas = [meta_text(entry.meta) for entry in batch]
+    answers = target.writer.put([entry.id for entry in batch], items, metas, None)
+    target.set_times(
+        [
+            (int(entry.added * 1000), None if entry.expires is None else int(entry.expires * 1000), row)
+            for entry, row in zip(batch, answers.row.tolist(), strict=True)
+        ]
+    )
+
+
+def recover_index(
+    path: str | PathLike[str], target: str | PathLike[str], key: str | None = None
+) -> tuple[int, int | None]:
+    """A new index of all that can still be read of a damaged one; gives how many documents that is, and how many there
+    were besides, None if that cannot be read either. The key file is needed if the settings are damaged, too."""
+    for place in (path, target):
+        check_folder(place, "recover", "an index on a server is repaired by compact, or made again by replay")
+    recipe, documents, lines = recovered(Path(path), None if key is None else read_key(key))
+    count = fill_folder(Path(target), recipe, lines)
+    return count, None if documents is None else max(documents - count, 0)

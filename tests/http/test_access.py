@@ -1,0 +1,119 @@
+"""Who gets no answer: requests that say one thing twice, and pages of other sites."""
+
+import json
+
+import httpx
+import pytest
+from support.serving import Service
+
+from neardup.http.access import check_single
+from neardup.http.limits import Refused
+
+PAGES = ["/", "/try", "/page/style.css", "/page/try.js"]
+
+
+def sent(server: Service, head: str, body: str = "") -> tuple[int, bytes]:
+    """Status and body of an answer to these very bytes."""
+    with server.connect() as connection:
+        connection.sendall(head.replace("\n", "\r\n").encode() + b"\r\n\r\n" + body.encode())
+        data = b""
+        while part := connection.recv(65536):
+            data += part
+    told, _, rest = data.partition(b"\r\n\r\n")
+    return int(told.split()[1]), rest
+
+
+BODY = '{"id": "twice", "text": "a page"}'
+HEAD = f"POST /v1/seen HTTP/1.1\nConnection: close\nHost: localhost\nContent-Length: {len(BODY)}"
+
+
+@pytest.mark.parametrize(
+    "second",
+    [
+        "Host: localhost",
+        "Host: evil.example",
+        "Origin: http://localhost\nOrigin: http://evil.example",
+        "Origin: http://evil.example\nOrigin: http://localhost",
+        "Authorization: Bearer a\nAuthorization: Bearer b",
+        f"Content-Length: {len(BODY) - 1}",
+    ],
+)
+def test_what_decides_is_said_once(texts, second):
+    assert sent(texts, HEAD, BODY)[0] == 200
+    status, body = sent(texts, f"{HEAD}\n{second}", BODY)
+    assert status == 400
+    # Two lengths that differ are refused by the server itself, which has no JSON.
+    if body:
+        name = second.split(":")[0].lower()
+        assert name in json.loads(body)["reason"] and json.loads(body)["request_id"]
+
+
+def test_two_lengths_that_agree_are_refused_if_the_server_shows_them():
+    """This one joins them, as RFC 9110 allows; another might not."""
+    length = (b"content-length", b"5")
+    check_single([(b"host", b"localhost"), length])
+    with pytest.raises(Refused) as refused:
+        check_single([length, (b"host", b"localhost"), length])
+    assert refused.value.status == 400 and "content-length" in refused.value.reason
+
+
+def test_other_headers_may_be_there_twice(texts):
+    assert sent(texts, f"{HEAD}\nAccept: text/html\nAccept: */*\nVia: a\nVia: b", BODY)[0] == 200
+
+
+@pytest.mark.parametrize("path", ["/v1/health", "/try"])
+def test_also_where_no_token_is_asked_for(texts, path):
+    head = f"GET {path} HTTP/1.1\nConnection: close\nHost: localhost"
+    assert sent(texts, head)[0] == 200
+    assert sent(texts, f"{head}\nHost: localhost")[0] == 400
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/v1/stats", "/v1/live", "/metrics"])
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_other_sites_get_nothing(http, path, site):
+    told = http.get(path, headers={"sec-fetch-site": site, "sec-fetch-mode": "no-cors"})
+    assert told.status_code == 403 and "other sites" in told.json()["reason"]
+    assert told.headers["cross-origin-resource-policy"] == "same-origin"
+    assert http.get(path, headers={"sec-fetch-site": "same-origin"}).status_code == 200
+    assert http.get(path, headers={"sec-fetch-site": "none"}).status_code == 200
+
+
+def test_a_link_from_elsewhere_leads_to_a_page_and_to_nothing_else(http):
+    link = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "document"}
+    assert http.get("/try", headers=link).status_code == 200
+    assert http.get("/try", headers={**link, "sec-fetch-dest": "iframe"}).status_code == 403
+    assert http.get("/v1/stats", headers=link).status_code == 403
+
+
+@pytest.mark.parametrize("path", [*PAGES, "/v1/stats", "/v1/health", "/nothing", "/v1/documents/nobody"])
+def test_no_answer_can_be_embedded_by_others(http, path):
+    assert http.get(path).headers["cross-origin-resource-policy"] == "same-origin"
+    tag = http.get(path).headers.get("etag")
+    if tag is not None:
+        again = http.get(path, headers={"if-none-match": tag})
+        assert again.status_code == 304 and again.headers["cross-origin-resource-policy"] == "same-origin"
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("POST", "/try", "GET, HEAD"),
+        ("DELETE", "/page/style.css", "GET, HEAD"),
+        ("PUT", "/v1/seen", "POST"),
+        ("POST", "/v1/documents/nobody", "DELETE, GET"),
+        ("OPTIONS", "/v1/health", "GET"),
+    ],
+)
+def test_a_method_that_is_not_served(http, method, path, allowed):
+    told = http.request(method, path)
+    assert told.status_code == 405 and told.headers["allow"] == allowed
+    assert allowed in told.json()["reason"] and told.json()["request_id"] == told.headers["x-request-id"]
+
+
+def test_pages_under_another_name_are_not_served(http):
+    assert http.get("/", headers={"host": "evil.example"}).status_code == 403
+
+
+def test_head_has_no_body(texts):
+    told = httpx.head(f"{texts.url}/v1/stats", trust_env=False)
+    assert told.status_code == 405 and told.headers["allow"] == "GET" and told.content == b""
