@@ -41,7 +41,7 @@ class Line(NamedTuple):
     similarity: float | None
     added: int
     expires: int | None
-    print: bytes | None
+    fingerprint: bytes | None
     meta: str | None
     content: bytes | None
 
@@ -85,7 +85,7 @@ def _record(line: Line, contents: Contents) -> dict[str, Any]:
         "similarity": line.similarity,
         "added": line.added,
         "expires": line.expires,
-        "fingerprint": None if line.print is None else line.print.hex(),
+        "fingerprint": None if line.fingerprint is None else line.fingerprint.hex(),
         "meta": line.meta,
     }
     if contents == "text":
@@ -106,14 +106,14 @@ def read_export(source: str, recipe: Recipe) -> Iterator[Line]:
                     content = pack_text(record["text"])
                 elif recipe.contents == "features":
                     content = base64.b64decode(record["features"])
-                print = None if record["fingerprint"] is None else bytes.fromhex(record["fingerprint"])
-                if print is not None and len(print) != recipe.width:
+                fingerprint = None if record["fingerprint"] is None else bytes.fromhex(record["fingerprint"])
+                if fingerprint is not None and len(fingerprint) != recipe.width:
                     raise ValueError(f"a fingerprint of {len(print)} bytes, not {recipe.width}")
                 if record["meta"] is not None:
                     json.loads(record["meta"])
                 yield Line(
                     record["id"], record["keeper"], record["distance"], record["similarity"], int(record["added"]),
-                    record["expires"], print, record["meta"], content,
+                    record["expires"], fingerprint, record["meta"], content,
                 )  # fmt: skip
             except (KeyError, TypeError, ValueError) as error:
                 raise DataError(

@@ -145,9 +145,9 @@ class Matcher:
     def of_contents(self, rows: Rows, held: Mapping[int, Held]) -> Items:
         """Items from stored rows, all of which must be among those held; in their order."""
         found = [held[row] for row in rows.tolist()]
-        empty = np.array([print is None for print, _ in found], np.bool_)
+        empty = np.array([fingerprint is None for fingerprint, _ in found], np.bool_)
         blank = bytes(self.recipe.width)
-        column = self.recipe.column(b"".join(print or blank for print, _ in found))
+        column = self.recipe.column(b"".join(fingerprint or blank for fingerprint, _ in found))
         contents: Any = None
         if self.recipe.contents != "none":
             contents = [content for _, content in found]

@@ -24,7 +24,7 @@ from neardup.index.recipe import Recipe
 from neardup.storage.column_file import BLOCK, PAGE, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
 
-__all__ = ["Cache", "File", "Files", "Loaded"]
+__all__ = ["Cache", "CacheFile", "CacheFiles", "Loaded"]
 
 T = TypeVar("T")
 SEGMENT, STATE = b"\x89NDirw\r\n", b"\x89NDist\r\n"
@@ -33,7 +33,7 @@ LOOKS = 10  # for files that a writer keeps replacing, before the database takes
 
 
 @dataclass(frozen=True)
-class File:
+class CacheFile:
     """What the database says of a cache file: rows first to last - 1, and the change that a state is up to."""
 
     name: str
@@ -48,12 +48,12 @@ class File:
 
 
 @dataclass
-class Files:
+class CacheFiles:
     """The files of one state of the database, opened, so that they can be read even if a writer replaces them; None for
     those that are not to be read. `problems` says what is wrong; `replaced`, that some went for those of a later state,
     which is nothing wrong."""
 
-    listed: list[tuple[File, ColumnFile | None]] = field(default_factory=list)
+    listed: list[tuple[CacheFile, ColumnFile | None]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     replaced: bool = False
 
@@ -162,11 +162,11 @@ class Cache:
         """Bytes of the files."""
         return sum(size_of(path) for path in self.folder.iterdir()) if self.folder.is_dir() else 0
 
-    def _listed(self, database: Database) -> list[File]:
-        return [File(*line) for line in database.all("SELECT * FROM cache ORDER BY first, sequence")]
+    def _listed(self, database: Database) -> list[CacheFile]:
+        return [CacheFile(*line) for line in database.all("SELECT * FROM cache ORDER BY first, sequence")]
 
-    def _open_all(self, database: Database) -> Files:
-        files, missing = Files(), {}
+    def _open_all(self, database: Database) -> CacheFiles:
+        files, missing = CacheFiles(), {}
         for file in self._listed(database):
             opened = None
             try:
@@ -185,7 +185,7 @@ class Cache:
             files.replaced = not missing.keys() <= set(names)
         return files
 
-    def _open(self, file: File) -> ColumnFile:
+    def _open(self, file: CacheFile) -> ColumnFile:
         opened = ColumnFile(self.folder / file.name, STATE if file.is_state else SEGMENT)
         with open(self.folder / file.name, "rb") as raw:
             checksum = raw.read(PAGE)[-8:]
@@ -193,7 +193,7 @@ class Cache:
             raise opened.damage("the file that the database lists", "another one")
         return opened
 
-    def _write_segment(self, columns: Columns, first: int) -> File:
+    def _write_segment(self, columns: Columns, first: int) -> CacheFile:
         last = first + len(columns)
         parts: dict[str, NDArray[Any]] = {
             "ids": columns.ids,
@@ -204,13 +204,13 @@ class Cache:
             f"rows-{first}-{last}-{secrets.token_hex(4)}.ndx", SEGMENT, parts, (first, last, 0)
         )
 
-    def _write_state(self, flags: Flags, rows: int, sequence: int) -> File:
+    def _write_state(self, flags: Flags, rows: int, sequence: int) -> CacheFile:
         parts = {"gone": np.packbits(flags.gone[:rows]), "follows": np.packbits(flags.follows[:rows])}
         return self._write(f"state-{sequence}-{secrets.token_hex(4)}.ndx", STATE, parts, (0, rows, sequence))
 
     def _write(
         self, name: str, magic: bytes, parts: Mapping[str, NDArray[Any]], place: tuple[int, int, int]
-    ) -> File:
+    ) -> CacheFile:
         columns = [(column, BLOCK, part.nbytes) for column, part in parts.items()]
         path = self.folder / name
         try:
@@ -223,7 +223,7 @@ class Cache:
         except OSError as error:
             raise OSError(error.errno, f"{error.strerror}; nothing is lost", str(path)) from error
         with open(path, "rb") as raw:
-            return File(name, *place, raw.read(PAGE)[-8:])
+            return CacheFile(name, *place, raw.read(PAGE)[-8:])
 
 
 def _tried(problems: list[str], read: Callable[..., T], *arguments: Any) -> T | None:
@@ -235,7 +235,7 @@ def _tried(problems: list[str], read: Callable[..., T], *arguments: Any) -> T | 
         return None
 
 
-def _read_segment(opened: ColumnFile, file: File, threads: int) -> Columns:
+def _read_segment(opened: ColumnFile, file: CacheFile, threads: int) -> Columns:
     with contextlib.closing(opened):
         ids = opened.column("ids", threads).view("<u8")
         keys = opened.column("keys", threads).view("<u8").reshape(len(ids), -1)
@@ -245,7 +245,7 @@ def _read_segment(opened: ColumnFile, file: File, threads: int) -> Columns:
         return Columns(ids, keys, empty)
 
 
-def _read_state(opened: ColumnFile, file: File, rows: int) -> Flags:
+def _read_state(opened: ColumnFile, file: CacheFile, rows: int) -> Flags:
     with contextlib.closing(opened):
         if file.last != rows:
             raise opened.damage(f"the state of {rows} rows", f"of {file.last}")

@@ -67,14 +67,16 @@ def read_columns(
             continue
         rows, names, prints, keepers = zip(*lines, strict=True)
         at = np.array(rows, np.int64) - first
-        for line, print in enumerate(prints):
-            if print is not None and len(print) != width:
+        for line, fingerprint in enumerate(prints):
+            if fingerprint is not None and len(fingerprint) != width:
                 raise FormatError(
                     database.path, f"a fingerprint of {width} bytes", f"{len(print)} in row {rows[line]}"
                 )
         ids[at] = hash_ids(names, recipe.seed.value)
-        keys[at] = recipe.keys(recipe.column(b"".join(print or blank for print in prints)), threads)
-        empty[at] = [print is None for print in prints]
+        keys[at] = recipe.keys(
+            recipe.column(b"".join(fingerprint or blank for fingerprint in prints)), threads
+        )
+        empty[at] = [fingerprint is None for fingerprint in prints]
         gone[at] = False
         follows[at] = np.array(keepers, np.int64) != np.array(rows, np.int64)
     return Columns(ids, keys, empty), Flags(gone, follows)

@@ -251,7 +251,10 @@ class Database:
 
     def contents(self, rows: NDArray[np.int64]) -> dict[int, tuple[bytes | None, bytes | None]]:
         """Fingerprint and content of these rows, for those that are there."""
-        return {row: (print, content) for row, print, content in self.of_rows("row, print, content", rows)}
+        return {
+            row: (fingerprint, content)
+            for row, fingerprint, content in self.of_rows("row, print, content", rows)
+        }
 
     def ids(self, rows: NDArray[np.int64]) -> dict[int, str]:
         """The ids of rows, for those that are there."""

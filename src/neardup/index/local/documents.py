@@ -38,9 +38,9 @@ def stored_documents(database: Database, recipe: Recipe, rows: Iterable[int]) ->
             expires=None if expires is None else expires / 1000,
             meta=_meta(meta),
             text=unpack_text(content) if texts and content is not None else None,
-            fingerprint=print,
+            fingerprint=fingerprint,
         )
-        for row, id, keeper, added, expires, meta, content, print in lines
+        for row, id, keeper, added, expires, meta, content, fingerprint in lines
     ]
 
 

@@ -80,13 +80,13 @@ def _salvaged(file: Path, recipe: Recipe) -> Iterator[Line]:
 
 
 def _plausible(line: tuple[Any, ...], recipe: Recipe) -> bool:
-    _, id, keeper, distance, similarity, added, expires, print, meta, content = line
+    _, id, keeper, distance, similarity, added, expires, fingerprint, meta, content = line
     kinds = ((distance, int), (similarity, float), (expires, int), (meta, str))
     if not (isinstance(id, str) and id and isinstance(keeper, int) and isinstance(added, int)):
         return False
     if any(value is not None and not isinstance(value, kind) for value, kind in kinds):
         return False
-    if print is not None and not (isinstance(print, bytes) and len(print) == recipe.width):
+    if fingerprint is not None and not (isinstance(fingerprint, bytes) and len(fingerprint) == recipe.width):
         return False
     if recipe.contents == "none":
         return True

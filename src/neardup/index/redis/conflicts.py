@@ -27,7 +27,7 @@ from neardup.errors import SharedIndexError
 from neardup.index.clusters import Keepers, settle
 from neardup.index.match import NO_MATCHES, Items, Matcher, Matches
 from neardup.index.redis.connection import Command, Connection
-from neardup.index.redis.documents import Documents
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
 from neardup.index.tables import Near
@@ -75,7 +75,9 @@ class Settled:
 class Settling:
     """Settles batches."""
 
-    def __init__(self, documents: Documents, tables: SharedTables, matcher: Matcher, patience: float) -> None:
+    def __init__(
+        self, documents: RedisDocuments, tables: SharedTables, matcher: Matcher, patience: float
+    ) -> None:
         self._documents, self._tables, self._matcher = documents, tables, matcher
         self._patience = patience
         self._connection: Connection = documents.connection

@@ -15,17 +15,17 @@ from neardup.errors import FormatError
 from neardup.index.match import Items
 from neardup.index.recipe import Recipe
 from neardup.index.redis.connection import Command, Connection, Packed
-from neardup.index.redis.layout import FIELDS, ROWS_A_RECORD, Layout
+from neardup.index.redis.layout import FIELDS, ROWS_A_RECORD, KeyLayout
 from neardup.index.redis.records import KEEPER, Record, pack_records
 from neardup.index.redis.scripts import CLAIM, LEAD, READ, SWITCH, WRITE
 
-__all__ = ["Documents", "Fetched"]
+__all__ = ["Fetched", "RedisDocuments"]
 
 Rows = NDArray[np.int64]
 DIGEST = 12  # bytes of an id's digest: among 10**9 ids two agree with a chance of 10**-11
 
 
-Change = tuple[int, bytes, bytes]  # a row, what its record must begin with, and the new one
+Switch = tuple[int, bytes, bytes]  # a row, what its record must begin with, and the new one
 T = TypeVar("T")
 
 
@@ -45,10 +45,10 @@ class Claims(NamedTuple):
     groups: list[list[int]] | None
 
 
-class Documents:
+class RedisDocuments:
     """Records, contents and ids of one index."""
 
-    def __init__(self, connection: Connection, layout: Layout, recipe: Recipe) -> None:
+    def __init__(self, connection: Connection, layout: KeyLayout, recipe: Recipe) -> None:
         self.connection, self.layout, self.recipe = connection, layout, recipe
         self._seed = recipe.seed.value.to_bytes(8, "little")
         self.apart = recipe.kind == "sketches"  # fingerprints of hundreds of bytes are with the contents
@@ -180,13 +180,13 @@ class Documents:
             commands.append(Command(key, ("EVAL", WRITE, 1, key, *words)))
         return commands
 
-    def switch(self, changes: Sequence[Change]) -> list[Record | bool]:
+    def switch(self, changes: Sequence[Switch]) -> list[Record | bool]:
         """Rows, what their records must begin with, and the new records: True where it was so, else the record there
         is, or False for none."""
         switched = self.switches(changes)
         return switched.read(self.connection.run(switched.commands))
 
-    def switches(self, changes: Sequence[Change]) -> Asked[list[Record | bool]]:
+    def switches(self, changes: Sequence[Switch]) -> Asked[list[Record | bool]]:
         """The commands of `switch`, and what reads their replies."""
         places = [self.layout.record(row) for row, _, _ in changes]
         words = [(field, *change[1:]) for (_, field), change in zip(places, changes, strict=True)]
@@ -264,7 +264,8 @@ class Documents:
         values = prints if self.apart else contents
         if self.apart and self.recipe.contents != "none":
             values = [
-                (print or b"") + (content or b"") for print, content in zip(prints, contents, strict=True)
+                (fingerprint or b"") + (content or b"")
+                for fingerprint, content in zip(prints, contents, strict=True)
             ]
         commands = []
         for page, places in _pages(rows):
@@ -278,7 +279,7 @@ class Documents:
     def contents(self, records: dict[int, Record]) -> dict[int, tuple[bytes | None, bytes | None]]:
         """Fingerprint and content of rows; those that have lost theirs are left out."""
         if self.recipe.contents == "none" and not self.apart:
-            return {row: (record.print, None) for row, record in records.items()}
+            return {row: (record.fingerprint, None) for row, record in records.items()}
         rows = list(records)
         places = [self.layout.content(row) for row in rows]
         values = self._read([key for key, _ in places], [field for _, field in places])
@@ -291,15 +292,15 @@ class Documents:
 
     def _held(self, record: Record, value: bytes) -> tuple[bytes | None, bytes | None]:
         """Fingerprint and content, of what is stored as the contents of a row."""
-        print = record.print
+        fingerprint = record.fingerprint
         if self.apart:
             least = 0 if record.empty else self._width
             if len(value) < least or (self.recipe.contents == "none" and len(value) > least):
                 said = f"a fingerprint of {self._width} bytes with the contents of {record.id!r:.100}"
                 raise FormatError(self.connection.address.shown, said, f"{len(value)} bytes")
-            print = None if record.empty else value[: self._width]
+            fingerprint = None if record.empty else value[: self._width]
             value = value if record.empty else value[self._width :]
-        return print, None if self.recipe.contents == "none" else value
+        return fingerprint, None if self.recipe.contents == "none" else value
 
     def erased(self, rows: Sequence[int], contents: Sequence[int] = ()) -> list[Command]:
         """Commands that delete records and contents, and of further rows the contents alone."""
@@ -321,7 +322,7 @@ class Fetched:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: RedisDocuments,
         records: dict[int, Record],
         held: dict[int, tuple[bytes | None, bytes | None]] | None = None,
     ) -> None:

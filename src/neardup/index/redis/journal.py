@@ -26,10 +26,10 @@ from neardup.index.match import Items
 from neardup.index.recipe import Recipe
 from neardup.index.redis.records import Record
 
-__all__ = ["Change", "Journal", "is_journal", "read_journal"]
+__all__ = ["Journal", "JournalEntry", "is_journal", "read_journal"]
 
 
-class Change(NamedTuple):
+class JournalEntry(NamedTuple):
     """A line of a log: a document, or ids that were removed, and its place in the order of all workers' changes."""
 
     row: int
@@ -59,14 +59,14 @@ class Journal:
         """Documents that were added."""
         lines = []
         columns = zip(rows.tolist(), records, items.blobs(), items.stored(), strict=True)
-        for row, record, print, content in columns:
+        for row, record, fingerprint, content in columns:
             line: dict[str, Any] = {"op": "put", "added": record.added, "row": row, "id": record.id}
             if record.expires is not None:
                 line["expires"] = record.expires
             if record.meta is not None:
                 line["meta"] = record.meta
-            if print is not None:
-                line["fingerprint"] = print.hex()
+            if fingerprint is not None:
+                line["fingerprint"] = fingerprint.hex()
             if content is not None:
                 if self._recipe.contents == "text":
                     line["text"] = unpack_text(content)
@@ -96,7 +96,7 @@ def _line(line: dict[str, Any]) -> bytes:
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def read_journal(path: str | os.PathLike[str]) -> Iterator[Change]:
+def read_journal(path: str | os.PathLike[str]) -> Iterator[JournalEntry]:
     """The changes in a log, in its order."""
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
@@ -109,9 +109,9 @@ def read_journal(path: str | os.PathLike[str]) -> Iterator[Change]:
                 raise FormatError(f"{path}:{number}", "a line of a log, with its checksum", "a damaged one")
             change = json.loads(text)
             if change["op"] == "remove":
-                yield Change(change["row"], None, tuple(change["ids"]))
+                yield JournalEntry(change["row"], None, tuple(change["ids"]))
             else:
-                yield Change(change["row"], change, ())
+                yield JournalEntry(change["row"], change, ())
 
 
 def is_journal(path: str | os.PathLike[str]) -> bool:

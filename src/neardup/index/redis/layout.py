@@ -26,7 +26,7 @@ from neardup.errors import ConfigError
 from neardup.index.recipe import Recipe
 from neardup.search.hamming.designs import Design, Table, bphs, compact, covering, covering_sizes
 
-__all__ = ["Layout", "best_design"]
+__all__ = ["KeyLayout", "best_design"]
 
 SHARDS = 128
 ENTRIES_A_BUCKET, IDS_A_BUCKET, ROWS_A_RECORD = 12, 24, 32
@@ -67,7 +67,7 @@ def prefix_bits(expected: int) -> int:
 
 
 @dataclass(frozen=True)
-class Layout:
+class KeyLayout:
     """Tables as (column of the keys or None for all of them, mask of the bucket's bits, flips), by an index's name."""
 
     name: str
@@ -78,7 +78,7 @@ class Layout:
     bits: int
 
     @classmethod
-    def of(cls, name: str, recipe: Recipe, expected: int) -> Layout:
+    def of(cls, name: str, recipe: Recipe, expected: int) -> KeyLayout:
         """The layout for an index of this recipe: the same for all who read the recipe and `expected`."""
         wide = prefix_bits(expected)
         if recipe.kind == "sketches":

@@ -15,7 +15,7 @@ from neardup.index.contents import unpack_text
 from neardup.index.export import Line
 from neardup.index.hits import hits_of
 from neardup.index.match import Items, Matcher
-from neardup.index.redis.documents import Documents
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.records import FOLLOWER, KEEPER, Record
 from neardup.index.redis.tables import FOLLOWERS, SharedTables
 from neardup.index.tables import Near
@@ -27,7 +27,7 @@ __all__ = ["RedisReader"]
 class RedisReader:
     """Hits, documents and clusters. A document counts when it is settled and until it expires."""
 
-    def __init__(self, documents: Documents, tables: SharedTables, matcher: Matcher) -> None:
+    def __init__(self, documents: RedisDocuments, tables: SharedTables, matcher: Matcher) -> None:
         self._documents, self._tables, self._matcher = documents, tables, matcher
 
     def hits(self, items: Items, own: Sequence[str | None], mode: Mode, now: int) -> list[list[Hit]]:
@@ -97,7 +97,7 @@ class RedisReader:
 
     def _exported(self, records: dict[int, Record]) -> list[Line]:
         heads, lines = self._heads(records), []
-        for row, (print, content) in self._documents.contents(records).items():
+        for row, (fingerprint, content) in self._documents.contents(records).items():
             record = records[row]
             head = heads.get(record.other) if record.state == FOLLOWER else record
             follows = head is not None and head is not record
@@ -109,7 +109,7 @@ class RedisReader:
                     record.similarity if follows else None,
                     record.added,
                     record.expires,
-                    print,
+                    fingerprint,
                     record.meta,
                     content,
                 )
@@ -121,7 +121,7 @@ class RedisReader:
         held = self._documents.contents(records)
         entries = []
         for row, record in sorted(records.items()):
-            print, content = held.get(row, (None, None))
+            fingerprint, content = held.get(row, (None, None))
             text = unpack_text(content) if content is not None and self._documents.texts else None
             follows = record.state == FOLLOWER and record.other in heads
             entries.append(
@@ -133,7 +133,7 @@ class RedisReader:
                     expires=None if record.expires is None else record.expires / 1000,
                     meta=self._meta(record),
                     text=text,
-                    fingerprint=print,
+                    fingerprint=fingerprint,
                 )
             )
         return entries

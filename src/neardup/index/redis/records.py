@@ -27,7 +27,7 @@ class Record(NamedTuple):
     distance: int | None
     similarity: float | None
     id: str
-    print: bytes | None
+    fingerprint: bytes | None
     meta: str | None
     empty: bool = False
 
@@ -41,8 +41,8 @@ class Record(NamedTuple):
             flags, rest = flags | _DISTANCE, self.distance.to_bytes(2, "little") + rest
         if self.expires is not None:
             flags, rest = flags | _EXPIRES, self.expires.to_bytes(6, "little") + rest
-        if self.print is not None:
-            flags, rest = flags | _PRINT, rest + self.print
+        if self.fingerprint is not None:
+            flags, rest = flags | _PRINT, rest + self.fingerprint
         if self.meta is not None:
             flags, rest = flags | _META, rest + self.meta.encode("utf-8", "surrogatepass")
         times = (flags | self.added << 8).to_bytes(7, "little")
@@ -55,7 +55,7 @@ class Record(NamedTuple):
         if state not in _STATES or flags > 63:
             raise FormatError(where, "the record of a document", f"something else ({data[:20]!r})")
         other, added = int.from_bytes(data[1:7], "little"), int.from_bytes(data[8:14], "little")
-        expires = distance = similarity = meta = print = None
+        expires = distance = similarity = meta = fingerprint = None
         try:
             if flags & _EXPIRES:
                 expires, place = int.from_bytes(data[place : place + 6], "little"), place + 6
@@ -66,7 +66,7 @@ class Record(NamedTuple):
             end = place + 2 + int.from_bytes(data[place : place + 2], "little")
             id = data[place + 2 : end].decode()
             if flags & _PRINT:
-                print, place = data[end : end + width], end + width
+                fingerprint, place = data[end : end + width], end + width
             else:
                 place = end
             if place > len(data) or (place < len(data) and not flags & _META):
@@ -75,7 +75,9 @@ class Record(NamedTuple):
                 meta = data[place:].decode("utf-8", "surrogatepass")
         except (ValueError, struct.error) as error:
             raise FormatError(where, "the record of a document", f"a damaged one ({error})") from None
-        return cls(state, other, added, expires, distance, similarity, id, print, meta, bool(flags & 32))
+        return cls(
+            state, other, added, expires, distance, similarity, id, fingerprint, meta, bool(flags & 32)
+        )
 
     @property
     def head(self) -> bytes:
@@ -102,15 +104,15 @@ def pack_records(records: Sequence[Record]) -> list[bytes]:
     """`to_bytes` of each; those of a batch begin alike, which is made once."""
     packed, begins = [], dict[tuple[bytes, int, int, bool], bytes]()
     for record in records:
-        state, other, added, expires, distance, similarity, id, print, meta, empty = record
+        state, other, added, expires, distance, similarity, id, fingerprint, meta, empty = record
         if expires is not None or distance is not None or similarity is not None or meta is not None:
             packed.append(record.to_bytes())
             continue
-        begin = begins.get((state, other, added, print is None))
+        begin = begins.get((state, other, added, fingerprint is None))
         if begin is None or empty:
             begin = record._replace(id="").to_bytes()[:14]
             if not empty:
-                begins[state, other, added, print is None] = begin
+                begins[state, other, added, fingerprint is None] = begin
         name = id.encode()
-        packed.append(b"%b%b%b%b" % (begin, len(name).to_bytes(2, "little"), name, print or b""))
+        packed.append(b"%b%b%b%b" % (begin, len(name).to_bytes(2, "little"), name, fingerprint or b""))
     return packed

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.index.answers import Health
 from neardup.index.redis.connection import Command
-from neardup.index.redis.documents import Documents
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.index.redis.scripts import DROP
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
@@ -38,7 +38,7 @@ class _Found:
     strays: dict[bytes, set[int]] = field(default_factory=dict)
 
 
-def repair(documents: Documents, tables: SharedTables, writer: RedisWriter, changes: bool) -> Health:
+def repair(documents: RedisDocuments, tables: SharedTables, writer: RedisWriter, changes: bool) -> Health:
     """Compare everything; with `changes` put it right. What may be the work of a living worker is looked at twice,
     `patience` seconds apart."""
     found = _Found()
@@ -63,7 +63,7 @@ def repair(documents: Documents, tables: SharedTables, writer: RedisWriter, chan
 
 
 def _read_page(
-    documents: Documents,
+    documents: RedisDocuments,
     tables: SharedTables,
     writer: RedisWriter,
     page: dict[int, Record],
@@ -98,7 +98,7 @@ def _read_page(
             documents.connection.run(again)
 
 
-def _read_buckets(documents: Documents, tables: SharedTables, found: _Found) -> None:
+def _read_buckets(documents: RedisDocuments, tables: SharedTables, found: _Found) -> None:
     """Entries whose row has no record, or one of another state than the bucket's kind."""
     layout = tables.layout
     waiting: list[bytes] = []
@@ -110,7 +110,9 @@ def _read_buckets(documents: Documents, tables: SharedTables, found: _Found) -> 
     _read_entries(documents, tables, waiting, found)
 
 
-def _read_entries(documents: Documents, tables: SharedTables, keys: Sequence[bytes], found: _Found) -> None:
+def _read_entries(
+    documents: RedisDocuments, tables: SharedTables, keys: Sequence[bytes], found: _Found
+) -> None:
     held = tables.rows_in(keys)
     wanted = np.unique(np.concatenate([np.empty(0, np.int64), *held]))
     records = documents.read(wanted.tolist())
@@ -129,7 +131,7 @@ def _belongs(record: Record | None, key: bytes) -> bool:
     return record.state == (KEEPER if kind == KEEPERS else FOLLOWER)
 
 
-def _look_again(documents: Documents, found: _Found) -> None:
+def _look_again(documents: RedisDocuments, found: _Found) -> None:
     """Leave out what has moved on meanwhile."""
     now = documents.read(sorted({*found.half, *found.lost, *found.older}))
     found.half = {row: r for row, r in found.half.items() if row in now and now[row].head == r.head}
@@ -146,7 +148,7 @@ def _look_again(documents: Documents, found: _Found) -> None:
     found.strays = {key: strays for key, strays in again.items() if strays}
 
 
-def _put_right(documents: Documents, tables: SharedTables, writer: RedisWriter, found: _Found) -> None:
+def _put_right(documents: RedisDocuments, tables: SharedTables, writer: RedisWriter, found: _Found) -> None:
     names = list(found.half)
     owners = documents.rows_of([found.half[row].id for row in names])
     dead = {
@@ -167,7 +169,7 @@ def _put_right(documents: Documents, tables: SharedTables, writer: RedisWriter, 
     _count(documents, writer)
 
 
-def _count(documents: Documents, writer: RedisWriter) -> None:
+def _count(documents: RedisDocuments, writer: RedisWriter) -> None:
     """Counters set to what there is."""
     counts = {"documents": 0, "followers": 0}
     for page in documents.pages(writer.last_row()):

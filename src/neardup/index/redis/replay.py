@@ -22,8 +22,8 @@ from neardup.index.match import Items
 from neardup.index.recipe import Recipe
 from neardup.index.redis.address import Address
 from neardup.index.redis.connection import Connection
-from neardup.index.redis.journal import Change, is_journal, read_journal
-from neardup.index.redis.layout import Layout
+from neardup.index.redis.journal import JournalEntry, is_journal, read_journal
+from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.recipe import load_recipe, store_recipe
 from neardup.index.redis.records import FOLLOWER, KEEPER, Record
 from neardup.index.redis.store import RedisStore
@@ -57,7 +57,7 @@ def _opened(address: str, recipe: Recipe) -> RedisStore:
     try:
         found = load_recipe(connection)
         if found is None:
-            Layout.of(where.name, recipe, where.expected)
+            KeyLayout.of(where.name, recipe, where.expected)
             store_recipe(connection, recipe, where.expected)
         elif found[0].to_settings() != recipe.to_settings():
             raise ConfigError(f"{where.shown}: another index has this name; give another")
@@ -66,7 +66,7 @@ def _opened(address: str, recipe: Recipe) -> RedisStore:
     return RedisStore(address, Opening())
 
 
-def _play(store: RedisStore, changes: Iterable[Change]) -> int:
+def _play(store: RedisStore, changes: Iterable[JournalEntry]) -> int:
     count, now = 0, int(time.time() * 1000)
     batch: list[dict[str, Any]] = []
     for change in changes:
@@ -104,10 +104,10 @@ def _put(store: RedisStore, batch: Sequence[dict[str, Any]]) -> None:
 
 
 def _items(recipe: Recipe, prints: Sequence[bytes | None], contents: Sequence[Any] | None) -> Items:
-    if any(print is not None and len(print) != recipe.width for print in prints):
+    if any(fingerprint is not None and len(fingerprint) != recipe.width for fingerprint in prints):
         raise ValueError(f"a fingerprint has {recipe.width} bytes")
-    column = recipe.column(b"".join(print or bytes(recipe.width) for print in prints))
-    empty = np.array([print is None for print in prints], bool)
+    column = recipe.column(b"".join(fingerprint or bytes(recipe.width) for fingerprint in prints))
+    empty = np.array([fingerprint is None for fingerprint in prints], bool)
     return Items(column, recipe.keys(column), empty, contents)
 
 
@@ -132,7 +132,7 @@ def _fill(store: RedisStore, lines: Iterable[Line]) -> int:
             contents = [line.content or b"" for line in part]
             if recipe.contents == "text":
                 contents = [unpack_text(content or pack_text("")) for content in contents]
-        items = _items(recipe, [line.print for line in part], contents)
+        items = _items(recipe, [line.fingerprint for line in part], contents)
         writer.fill(np.arange(start, start + len(part)), records, items)
     return len(whole)
 
@@ -141,7 +141,7 @@ def _record(line: Line, rows: dict[str, int], recipe: Recipe) -> Record:
     if line.meta is not None:
         json.loads(line.meta)
     leads = line.keeper == line.id
-    print = None if recipe.kind == "sketches" else line.print
+    fingerprint = None if recipe.kind == "sketches" else line.fingerprint
     return Record(
         KEEPER if leads else FOLLOWER,
         0 if leads else rows[line.keeper],
@@ -150,7 +150,7 @@ def _record(line: Line, rows: dict[str, int], recipe: Recipe) -> Record:
         line.distance,
         line.similarity,
         line.id,
-        print,
+        fingerprint,
         line.meta,
-        line.print is None,
+        line.fingerprint is None,
     )

@@ -16,9 +16,9 @@ from neardup.index.interface import Opening, Rows, unsupported
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.address import Address
 from neardup.index.redis.connection import Connection
-from neardup.index.redis.documents import Documents
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.journal import Journal
-from neardup.index.redis.layout import Layout
+from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.queries import RedisReader
 from neardup.index.redis.recipe import load_recipe, store_recipe, usual_config
 from neardup.index.redis.repair import repair
@@ -54,15 +54,15 @@ class RedisStore:
             found = load_recipe(self._connection)
             if found is None:
                 made = opening.new_recipe(where.shown, usual_config)
-                Layout.of(where.name, made, where.expected)  # raises before anything is stored
+                KeyLayout.of(where.name, made, where.expected)  # raises before anything is stored
                 store_recipe(self._connection, made, where.expected)
                 found = load_recipe(self._connection)
                 assert found is not None
             self.recipe, expected = found
             opening.check_recipe(where.shown, self.recipe)
-            layout = Layout.of(where.name, self.recipe, expected)
+            layout = KeyLayout.of(where.name, self.recipe, expected)
             self._tables = SharedTables(self._connection, layout)
-            self._documents = Documents(self._connection, layout, self.recipe)
+            self._documents = RedisDocuments(self._connection, layout, self.recipe)
             self.matcher = Matcher(self.recipe, self._tables, opening.threads)
             if where.log is not None and opening.writes:
                 self._journal = Journal(where.log, self.recipe, where.sync)

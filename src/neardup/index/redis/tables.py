@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import FormatError
 from neardup.index.redis.connection import Command, Connection, Packed
-from neardup.index.redis.layout import Layout
+from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.scripts import APPEND, DROP
 from neardup.index.tables import Near
 from neardup.search.interface import Mode
@@ -46,7 +46,7 @@ class Question(NamedTuple):
 class SharedTables:
     """The tables of one index. What one server gets is packed by the core; a cluster has a command for each shard."""
 
-    def __init__(self, connection: Connection, layout: Layout) -> None:
+    def __init__(self, connection: Connection, layout: KeyLayout) -> None:
         self._connection, self.layout = connection, layout
         self._name, self._cluster = layout.name.encode(), connection.address.cluster
         self._crowded = False  # whether a bucket of followers was met that is full

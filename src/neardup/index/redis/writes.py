@@ -19,7 +19,7 @@ from neardup.index.interface import read_only
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.conflicts import Case, Settling
 from neardup.index.redis.connection import Command
-from neardup.index.redis.documents import Documents, Fetched
+from neardup.index.redis.documents import Fetched, RedisDocuments
 from neardup.index.redis.journal import Journal
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, Record
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
@@ -37,7 +37,7 @@ class RedisWriter:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: RedisDocuments,
         tables: SharedTables,
         matcher: Matcher,
         *,
@@ -110,8 +110,8 @@ class RedisWriter:
         prints = [None] * len(ids) if self._documents.apart else items.blobs()
         columns = zip(ids, prints, metas, items.empty.tolist(), times, strict=True)
         records = [
-            Record(PENDING, ticket, *moment, None, None, id, print, meta, empty)
-            for id, print, meta, empty, moment in columns
+            Record(PENDING, ticket, *moment, None, None, id, fingerprint, meta, empty)
+            for id, fingerprint, meta, empty, moment in columns
         ]
         case = Case(rows, items, records, ticket, now)
         self._settling.later[ticket] = False
