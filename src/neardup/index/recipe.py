@@ -1,4 +1,4 @@
-"""How an index turns texts into fingerprints and keys: fixed when it is made, and read back from it ever after."""
+"""How an index turns texts into fingerprints and keys: fixed when it is created, and stored in it."""
 
 from __future__ import annotations
 
@@ -35,17 +35,17 @@ DIGEST_BITS = 128
 def default_config(contents: Contents) -> Config:
     """For an index without a sample: 1-bit MinHash codes of word shingles, which need no document frequencies.
 
-    Where hits are verified the radius is wide: documents of Jaccard similarity 0.8 are 6.4 bits apart on average, and
-    94% of such pairs are within 10. Where they are not, 6 bits stand for about 0.8.
+    If hits are verified the radius is wide: documents with a Jaccard similarity of 0.8 are 6.4 bits apart on average,
+    and 94% of such pairs are within 10 bits. If hits are not verified, the radius is 6 bits, which means about 0.8.
     """
     return Config(fingerprint=BitMinHash(), search=Compact(6 if contents == "none" else 10))
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The config with its seed in place, the scheme its fingerprints have, and what of a document is stored.
+    """The config with its seed, the scheme of its fingerprints, and what is stored of a document.
 
-    A `foreign` index takes ready fingerprints of that scheme and makes none.
+    A `foreign` index accepts only fingerprints of that scheme and makes none itself.
     """
 
     config: Config
@@ -63,7 +63,7 @@ class Recipe:
         sample: Texts | None,
         threads: int,
     ) -> Recipe:
-        """The recipe of a new index; a config that asks for `idf` is fitted on the sample."""
+        """The recipe of a new index; a config with `idf` is fitted on the sample."""
         if contents not in ("text", "features", "none"):
             raise ConfigError(f'an index stores "text", "features" or "none" of a document, not {contents!r}')
         if config.near and config.agree is not None:
@@ -75,7 +75,8 @@ class Recipe:
         if foreign is not None and contents != "none":
             raise ConfigError('an index of foreign fingerprints stores no texts: give store="none"')
         if config.inverted is not None:
-            # That search reads a whole corpus; an index asks its sketches, which miss the small in the large.
+            # That search reads a whole corpus. An index compares sketches, which miss a small document inside a large
+            # one.
             config = replace(config, search=config.bands)
         features = config.features
         prints = config.fingerprint
@@ -116,12 +117,12 @@ class Recipe:
 
     @property
     def verifies(self) -> bool:
-        """Whether hits are checked on the documents' own features."""
+        """Whether hits are verified on the features of the documents."""
         return self.contents != "none" and self.kind != "exact"
 
     @property
     def settings(self) -> Config:
-        """The config without seed and document frequencies: another index made with it learns its own."""
+        """The config without seed and document frequencies, for another index that fits its own."""
         weights = self.config.features.weights
         plain = _seeded(_weighed(self.config, "constant"), Seed(DEFAULT_SEED))
         return replace(plain, idf=weights.tf) if isinstance(weights, Idf) else plain
@@ -132,7 +133,7 @@ class Recipe:
 
     @property
     def width(self) -> int:
-        """Bytes of a stored fingerprint."""
+        """Size of a stored fingerprint in bytes."""
         if self.kind == "exact":
             return DIGEST_BITS // 8
         prints = self.config.prints
@@ -140,7 +141,7 @@ class Recipe:
         return 4 * prints.values if isinstance(prints, MinHash) else (prints.bits + 63) // 64 * 8
 
     def method(self) -> TableMethod:
-        """The exact search of one table of keys: radius 0 but for codes."""
+        """The exact search method of one table of keys; the radius is 0 except for codes."""
         if self.kind == "exact":
             return Compact(0, bits=DIGEST_BITS)
         if self.kind == "sketches":
@@ -161,24 +162,24 @@ class Recipe:
 
     @property
     def tables(self) -> int:
-        """How many tables of keys there are: one for each band of a sketch."""
+        """The number of tables of keys: one for each band of a sketch."""
         return self.config.bands.bands if self.kind == "sketches" else 1
 
     def prints(self, texts: Texts | _core.Texts, threads: int = 1) -> Fingerprints:
         """The fingerprints of texts."""
         if self.foreign is not None:
-            raise DataError("this index takes ready fingerprints only; it cannot make them of texts")
+            raise DataError("this index accepts only fingerprints; it cannot make them from texts")
         config = self.config
         if self.kind == "exact":
             how = config.features.normalize.without_words()
-            # Of tokens, so native texts will do.
+            # These features are made of tokens, so native texts are enough.
             return digest(texts, normalized=how, seed=self.seed, threads=threads)  # type: ignore[arg-type]
         made = config.prints
         assert isinstance(made, MinHash | Simhash | BitMinHash)
         return fingerprint(texts, config.features, made, threads=threads)
 
     def check(self, prints: Fingerprints) -> NDArray[Any]:
-        """The column of ready fingerprints, as it is stored: one line of `width` bytes a document."""
+        """The column of given fingerprints, as it is stored: one line of `width` bytes for each document."""
         if prints.scheme != self.scheme_checked:
             raise SchemeError(self.scheme_checked, prints.scheme)
         if self.kind == "codes" and isinstance(prints, Codes):
@@ -208,7 +209,7 @@ class Recipe:
         return np.frombuffer(data, kind).reshape(-1, self.width // np.dtype(kind).itemsize)
 
     def keys(self, column: NDArray[Any], threads: int = 1) -> NDArray[np.uint64]:
-        """What the tables hold of each document: uint64[documents, words]; for sketches a word for each band."""
+        """The keys of each document in the tables: uint64[documents, words]; for sketches one word for each band."""
         if self.kind == "codes":
             return column
         if self.kind == "exact":
@@ -217,7 +218,7 @@ class Recipe:
         return np.ascontiguousarray(self.config.bands.band_keys(sketches, threads=threads).T)
 
     def to_settings(self) -> dict[str, Any]:
-        """For the database. The seed is written apart from the config, which may be shown."""
+        """The settings for the database. The seed is separate from the config, because the config may be shown."""
         weights = self.config.features.weights
         plain = _seeded(_weighed(self.config, "constant"), Seed(DEFAULT_SEED)).to_plain()
         settings: dict[str, Any] = {
@@ -241,7 +242,7 @@ class Recipe:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Recipe:
-        """What `to_settings` wrote."""
+        """The inverse of `to_settings`."""
         seed = Seed(int.from_bytes(settings["seed"], "little"), bool(settings["secret"]))
         config = _seeded(Config.from_plain(json.loads(settings["config"]), "the index's config"), seed)
         if "idf" in settings:
@@ -257,7 +258,7 @@ class Recipe:
     def check_given(
         self, path: object, config: Config | None, store: Contents | None, scheme: str | None
     ) -> None:
-        """Raise ConfigError unless what an existing index is opened with is what it was made with."""
+        """ConfigError if the arguments for an existing index differ from those it was created with."""
         if config is not None and self.differs(config):
             raise ConfigError(f"{path} was made with another config; reindex it into a new one")
         if store is not None and store != self.contents:
@@ -266,7 +267,7 @@ class Recipe:
             raise ConfigError(f"{path} is of another scheme: {self.scheme_checked}")
 
     def differs(self, config: Config) -> bool:
-        """Whether this config would make other fingerprints or find other duplicates; seeds do not count."""
+        """Whether this config makes other fingerprints or finds other duplicates; seeds are ignored."""
         public = Seed(DEFAULT_SEED)
         weights: Any = config.features.weights
         if isinstance(weights, Idf):

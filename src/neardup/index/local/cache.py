@@ -1,8 +1,8 @@
-"""Cache files: what the native tables are loaded from, so that opening an index need not read its whole database.
+"""Cache files: the native tables are loaded from them, so that opening an index does not read its whole database.
 
-Files hold stretches of rows that never change, and one more the state of all rows at some moment. The database lists
-them with their checksums; a file that is missing, damaged or of another time is made again from the database. Nothing
-is lost with them. docs/format.md, "Index", has the bytes.
+Segment files hold ranges of rows and never change; one state file holds the flags of all rows at some moment. The
+database lists the files with their checksums. A file that is missing, damaged or outdated is rebuilt from the
+database, so no data is lost with it. docs/format.md, "Index", describes the format.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ __all__ = ["Cache", "CacheFile", "CacheFiles", "Loaded"]
 
 T = TypeVar("T")
 SEGMENT, STATE = b"\x89NDirw\r\n", b"\x89NDist\r\n"
-LOG_KEPT = 100_000  # changes kept for readers that are behind
-LOOKS = 10  # for files that a writer keeps replacing, before the database takes their place
+LOG_KEPT = 100_000  # changes kept for readers that lag behind
+LOOKS = 10  # attempts to read files that a writer keeps replacing, before the database is read instead
 
 
 @dataclass(frozen=True)
 class CacheFile:
-    """What the database says of a cache file: rows first to last - 1, and the change that a state is up to."""
+    """A cache file as listed in the database: rows first to last - 1, and the last change that a state includes."""
 
     name: str
     first: int
@@ -49,9 +49,9 @@ class CacheFile:
 
 @dataclass
 class CacheFiles:
-    """The files of one state of the database, opened, so that they can be read even if a writer replaces them; None for
-    those that are not to be read. `problems` says what is wrong; `replaced`, that some went for those of a later state,
-    which is nothing wrong."""
+    """The open files of one state of the database; they can be read even after a writer replaced them. None for files
+    that must not be read. `problems` lists errors; `replaced` is true if a writer replaced some files meanwhile,
+    which is not an error."""
 
     listed: list[tuple[CacheFile, ColumnFile | None]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
@@ -59,7 +59,7 @@ class CacheFiles:
 
 
 class Loaded(NamedTuple):
-    """All rows below the watermark, their flags as of a change, and what was wrong with the files."""
+    """All rows below the watermark, their flags after a change, and the problems of the files."""
 
     columns: Columns
     flags: Flags
@@ -75,9 +75,9 @@ class Cache:
         self._scheme = f"index {identity}"
 
     def load(self, database: Database, threads: int) -> Loaded:
-        """The rows in the files; where one is missing or damaged, the database takes its place.
+        """Load the rows from the files; missing or damaged files are replaced by the database.
 
-        A reader's snapshot moves on if the files of its state are no more, as a writer has made others since.
+        If a writer has replaced the files of a reader's snapshot, the snapshot moves to the newer state.
         """
         for look in range(LOOKS):
             if look:
@@ -110,8 +110,8 @@ class Cache:
         return Loaded(Columns.joined(parts), flags, sequence, tuple(problems))
 
     def save(self, database: Database, fresh: Columns, flags: Flags, sequence: int) -> int:
-        """Write the rows past the watermark and the state of all; gives the new watermark. Small segments become one
-        with their neighbours, so that there are few."""
+        """Write the rows above the watermark and the state of all rows. Returns the new watermark. Small neighbouring
+        segments are merged, so that there are few."""
         self.folder.mkdir(exist_ok=True)
         listed = self._listed(database)
         segments = [file for file in listed if not file.is_state]
@@ -151,7 +151,7 @@ class Cache:
                     path.unlink()
 
     def forget(self, database: Database) -> None:
-        """List no file any more: the next load reads the database."""
+        """Remove all files from the list, so that the next load reads the database."""
         with database.transaction():
             database.run("DELETE FROM cache")
 
@@ -177,8 +177,8 @@ class Cache:
                 files.problems.append(str(error))
             files.listed.append((file, opened))
         if missing:
-            # A writer first lists other files and then removes the old ones, whose names never come again. So what is
-            # missing, and is listed after that was seen, is lost.
+            # A writer first lists the new files and then removes the old ones, whose names are never used again. So a
+            # file that is missing and still listed afterwards is lost.
             with contextlib.closing(Database(database.path, readonly=True)) as newest:
                 names = self.names(newest)
             files.problems += [said for name, said in missing.items() if name in names]
@@ -205,7 +205,7 @@ class Cache:
         )
 
     def _write_state(self, flags: Flags, rows: int, sequence: int) -> CacheFile:
-        parts = {"gone": np.packbits(flags.gone[:rows]), "follows": np.packbits(flags.follows[:rows])}
+        parts = {"gone": np.packbits(flags.deleted[:rows]), "follows": np.packbits(flags.follows[:rows])}
         return self._write(f"state-{sequence}-{secrets.token_hex(4)}.ndx", STATE, parts, (0, rows, sequence))
 
     def _write(
@@ -227,7 +227,7 @@ class Cache:
 
 
 def _tried(problems: list[str], read: Callable[..., T], *arguments: Any) -> T | None:
-    """What is read, or None and a problem."""
+    """The result of `read`, or None and a new problem."""
     try:
         return read(*arguments)
     except (FormatError, ValueError) as error:
@@ -249,7 +249,7 @@ def _read_state(opened: ColumnFile, file: CacheFile, rows: int) -> Flags:
     with contextlib.closing(opened):
         if file.last != rows:
             raise opened.damage(f"the state of {rows} rows", f"of {file.last}")
-        gone, follows = (
+        deleted, follows = (
             np.unpackbits(opened.column(name), count=rows).view(bool) for name in ("gone", "follows")
         )
-        return Flags(gone, follows)
+        return Flags(deleted, follows)

@@ -1,4 +1,4 @@
-"""What is kept of one document, in bytes: docs/format.md, "Shared index"."""
+"""The stored record of one document, as bytes: docs/format.md, "Shared index"."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from neardup.errors import FormatError
 __all__ = ["FOLLOWER", "GONE", "KEEPER", "PENDING", "VOID", "Record", "pack_records"]
 
 PENDING, KEEPER, FOLLOWER, VOID, GONE = b"P", b"K", b"F", b"V", b"R"
-"""Being added (under a ticket), a keeper, a follower, told to look again, being removed."""
+"""Being added (under a ticket), a keeper, a follower, voided (its worker must search again), being removed."""
 _STATES = (PENDING, KEEPER, FOLLOWER, VOID, GONE)
 _EXPIRES, _DISTANCE, _SIMILARITY, _PRINT, _META = 1, 2, 4, 8, 16
 
 
 class Record(NamedTuple):
-    """`other` is the ticket of one that is pending, the keeper's row of a follower, else 0. Times in milliseconds since
-    1970; `print` is None for an empty document and where fingerprints are with the contents (`apart`)."""
+    """`other` is the ticket of a pending document, the keeper's row of a follower, else 0. Times are in milliseconds
+    since 1970. `fingerprint` is None for an empty document and if fingerprints are stored with the contents
+    (`apart`)."""
 
     state: bytes
     other: int
@@ -32,7 +33,7 @@ class Record(NamedTuple):
     empty: bool = False
 
     def to_bytes(self) -> bytes:
-        """A state, a row or ticket, flags, and after these what is there."""
+        """A state, a row or ticket, flags, and then the fields that are present."""
         name = self.id.encode()
         flags, rest = 32 if self.empty else 0, len(name).to_bytes(2, "little") + name
         if self.similarity is not None:
@@ -50,7 +51,8 @@ class Record(NamedTuple):
 
     @classmethod
     def from_bytes(cls, data: bytes, width: int, where: object) -> Record:
-        """What `to_bytes` made; `width` are the bytes of a fingerprint. FormatError if it is anything else."""
+        """The inverse of `to_bytes`; `width` is the size of a fingerprint in bytes. FormatError if the data is
+        damaged."""
         state, flags, place = data[:1], data[7] if len(data) > 7 else 0, 14
         if state not in _STATES or flags > 63:
             raise FormatError(where, "the record of a document", f"something else ({data[:20]!r})")
@@ -81,14 +83,14 @@ class Record(NamedTuple):
 
     @property
     def head(self) -> bytes:
-        """What tells this state of the record from others."""
+        """The first bytes, which identify this state of the record."""
         return self.state + self.other.to_bytes(6, "little")
 
     def pending(self, ticket: int) -> Record:
         return self._replace(state=PENDING, other=ticket, distance=None, similarity=None)
 
     def following(self, keeper: int, distance: int, similarity: float) -> Record:
-        """As the follower of another row; a distance of -1 and a similarity of NaN are none."""
+        """The record as a follower of another row; a distance of -1 and a similarity of NaN mean none."""
         return self._replace(
             state=FOLLOWER,
             other=keeper,
@@ -101,7 +103,7 @@ class Record(NamedTuple):
 
 
 def pack_records(records: Sequence[Record]) -> list[bytes]:
-    """`to_bytes` of each; those of a batch begin alike, which is made once."""
+    """`to_bytes` of each record. Records of a batch share their first bytes, which are made once."""
     packed, begins = [], dict[tuple[bytes, int, int, bool], bytes]()
     for record in records:
         state, other, added, expires, distance, similarity, id, fingerprint, meta, empty = record

@@ -1,4 +1,5 @@
-"""A shared index made again: from an export, as it was, or from its workers' logs, document by document."""
+"""Restores a shared index: from an export, exactly as it was, or from the logs of its workers, document by
+document."""
 
 from __future__ import annotations
 
@@ -34,10 +35,10 @@ AT_ONCE = 1000
 
 
 def replay(address: str, sources: Sequence[str], key: str | PathLike[str] | None = None) -> int:
-    """Put an index on a server again, from one export or from the logs of all workers; gives the number of changes.
+    """Restore an index on a server, from one export or from the logs of all workers. Returns the number of changes.
 
-    The key is FILE.key of the first file. An export goes into an index that is new or empty. Logs may go on top of an
-    older state: what is there already is put again, and answers the same.
+    The key is FILE.key of the first file. An export needs an index that is new or empty. Logs can be replayed into an
+    index that already has some of the documents: these are added again, with the same answers.
     """
     logs = [is_journal(source) for source in sources]
     if not sources or (not all(logs) and len(sources) > 1):
@@ -47,7 +48,7 @@ def replay(address: str, sources: Sequence[str], key: str | PathLike[str] | None
         if logs[0]:
             return _play(store, heapq.merge(*map(read_journal, sources), key=lambda change: change.order))
         if store.writer.last_row():
-            raise DataError(f"{store.path}: an export goes into a new index; give another name")
+            raise DataError(f"{store.path}: an export needs a new index; give another name")
         return _fill(store, read_export(sources[0], recipe))
 
 
@@ -112,7 +113,7 @@ def _items(recipe: Recipe, prints: Sequence[bytes | None], contents: Sequence[An
 
 
 def _fill(store: RedisStore, lines: Iterable[Line]) -> int:
-    """Documents with the keepers they had. A keeper may come after its follower, so rows are given out beforehand."""
+    """Add documents with their keepers. A keeper may come after its follower, so all rows are assigned first."""
     whole = list(lines)
     rows = {line.id: row for row, line in enumerate(whole)}
     if len(rows) != len(whole):
