@@ -194,7 +194,9 @@ class Session:
                     self.database.counters()["sequence"] if written.removed else self.state.sequence
                 )
             except BaseException as error:
-                    f"the tables could not take in the committed change ({error}); it is safe: open the index again"
+                self._broken = (
+                    f"the committed change could not be loaded ({error}); it is safe: open the index again"
+                )
                 raise
         self.state.tables.tidy()
         if self.state.pending_rows >= ROWS_BEFORE_SAVE:
