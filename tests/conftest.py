@@ -10,6 +10,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -79,6 +80,17 @@ def engine(program: str, package: str) -> str:
 def java() -> str:
     """Spark's Java."""
     return engine("java", "openjdk-17-jre-headless")
+
+
+@pytest.fixture(scope="session")
+def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Spark on two threads of this process; there can be only one in it."""
+    pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+    from benchmarks.spark.same import quick_session
+
+    session = quick_session(tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="session")

@@ -169,5 +169,5 @@ def test_methods():
     assert Config.of(threshold=0.8, floor=0.6).bands.curve(0.6) >= 0.99
     simhash = Config.of("simhash", features=nd.Shingles(3, normalize=nd.Normalize(digits="fold")), radius=4)
     assert simhash.compared == nd.Shingles(3, normalize=nd.Normalize(digits="fold"))
-    assert simhash.features.normalize.digits == "fold" and simhash.hamming == nd.search.Join(radius=4)
+    assert simhash.features.normalize.digits == "fold" and simhash.method == nd.search.Join(radius=4)
     assert Config(search=nd.PSM(8)).prints == nd.Simhash(margins="ranks")

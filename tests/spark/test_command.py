@@ -38,7 +38,7 @@ def test_scan_and_apply(spark, tmp_path, capsys):
     path = write_jsonl(tmp_path / "pages.jsonl", ROWS)[0]
     run, out = str(tmp_path / "run"), str(tmp_path / "out")
     code, shown, _ = call(capsys, "scan", path, "--out", run, "-q")
-    here = nd.scan(path, tmp_path / "here")
+    here = nd.scan(path, tmp_path / "here", nd.Findings(run).config)
     lines = nd.summarize(here).lines()
     assert code == 0 and shown.splitlines()[: len(lines)] == lines
     names = sorted(file.name for file in Path(run).iterdir())

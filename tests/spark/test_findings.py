@@ -22,7 +22,8 @@ def rows(count: int) -> list[dict[str, object]]:
     """Copies, edited copies that differ in figures, and others; one in seven has no id."""
     made = []
     for n in range(count):
-        text = f"{FERRY}, line {n // 4} of topic{n // 12} word{n // 12} more{n // 12} in the year {2000 + n % 4}."
+        topic = " ".join(f"{word}{chr(97 + n // 12)}" for word in FERRY.split())
+        text = f"{FERRY}, of {topic}, {'every day ' * (n % 3)}in the year {2000 + n % 4}."
         made.append({"id": f"d{n}", "text": text if n % 5 else text.upper(), "score": n % 3})
         if n % 7 == 0:
             del made[-1]["id"]
@@ -48,7 +49,7 @@ def test_findings_of_spark_are_those_of_a_local_scan(spark, tmp_path):
     )
     for name in ("documents.nd", "pairs.nd", "texts.nd", "documents.rejects.jsonl"):
         assert (there.path / name).read_bytes() == (here.path / name).read_bytes(), name
-    assert here.manifest["counts"]["figures"] > 0 and here.manifest["counts"]["rejected"] == {"not JSON": 1}
+    assert here.manifest["counts"]["figures"] > 0 and here.manifest["counts"]["rejected"] == {"bad JSON": 1}
     skipped = ("created", "seconds", "inputs", "memory")
     local, ours = ({k: v for k, v in f.manifest.items() if k not in skipped} for f in (here, there))
     local["counts"]["shards"] = 0  # texts and fingerprints are not kept for other scans

@@ -13,6 +13,7 @@ import click
 from neardup.cli.apply import show_alarms
 from neardup.cli.options import config_options, reading_options, running_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.reading import reading_of, standard_input_saved
 from neardup.cli.scan import show_summary
 from neardup.cli.settings import config_of
 from neardup.values.wording import counted
@@ -35,6 +36,8 @@ __all__ = ["dedup"]
 def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **given: Any) -> None:
     """Find the duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what is worth keeping.
 
+    An input - is standard input: JSON, or one text a line, or what --format says.
+
     The same as `neardup scan` and then `neardup apply`: the inputs are never changed, what cannot be read goes to
     documents.rejects.jsonl in the findings folder, and the findings stay for `neardup clusters` and `explain`. Stopped,
     the same command goes on where it was. What was decided in `neardup review` of these findings is done, as long as
@@ -51,13 +54,12 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
         place = findings or (f"{out.rstrip('/')}.findings" if out else None)
         if place is None:
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="neardup-"))
+        places = stack.enter_context(standard_input_saved(inputs, place, given["format_"]))
         found = scan(
-            list(inputs),
+            places,
             place,
             config_of(given),
-            text=given["text"],
-            id=given["id_"],
-            format=given["format_"],
+            **reading_of(given),
             against=given["against"],
             memory=given["memory"],
             threads=given["threads"],

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_options, reading_options
+from neardup.cli.options import column_options, config_options
 from neardup.cli.progress import progress_shown
 from neardup.cli.scan import show_summary
 from neardup.cli.settings import config_of
@@ -50,7 +50,7 @@ def spark() -> None:
 )
 @click.option("--against", multiple=True, help="A corpus to compare with; it is never touched. Repeatable.")
 @click.option("--overwrite", is_flag=True, help="Drop the findings or the stopped run that are there.")
-@reading_options
+@column_options
 @config_options
 @_session_options
 def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:

@@ -50,7 +50,7 @@ class RowTable:
         known: frozenset[str] = frozenset(),
         headless: Sequence[str] = (),
     ) -> None:
-        sources = find_sources(path, format, lambda reason: None)
+        sources = find_sources(path, format)
         if len(sources) != 1:
             raise ConfigError(f"{path}: {len(sources)} files; name one table")
         self.source = sources[0]

@@ -203,6 +203,8 @@ class _Output:
             entry["format"],
             text=columns["text"],
             id=columns["id"],
+            encoding=columns.get("encoding"),
+            delimiter=columns.get("delimiter"),
             limits=Limits(**findings.manifest["limits"]),
             before=self.layout,
         )

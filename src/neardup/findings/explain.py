@@ -123,6 +123,8 @@ def text_of(findings: Findings, row: int) -> str:
         entry["format"],
         text=columns["text"],
         id=columns["id"],
+        encoding=columns.get("encoding"),
+        delimiter=columns.get("delimiter"),
         limits=Limits(**findings.manifest["limits"]),
     )
     for batch in reader:

@@ -26,6 +26,7 @@ from neardup.pipeline.shards import FileShard, Shard
 from neardup.progress import Progress
 from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.limits import Limits
+from neardup.readers.options import given_options
 from neardup.readers.reader import Reader, read
 from neardup.readers.rejects import Rejects
 from neardup.storage.atomic_file import AtomicFile
@@ -44,9 +45,16 @@ def scan(
     out: str | PathLike[str],
     config: Config | None = None,
     *,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     id: str | None = None,
     format: str | None = None,
+    include: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
+    ext: str | Sequence[str] = (),
+    hidden: bool = False,
+    no_ignore: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
     limits: Limits | None = None,
     against: Sequence[str | PathLike[str]] = (),
     memory: int | str = "2GB",
@@ -68,7 +76,12 @@ def scan(
         [inputs] if isinstance(inputs, str | PathLike) else list(inputs),
         Path(out),
         config or Config(),
-        {"text": text, "id": id, "format": format},
+        {
+            "text": text if text is None or isinstance(text, str) else list(text),
+            "id": id,
+            "format": format,
+            **given_options(include, exclude, ext, hidden, no_ignore, encoding, delimiter),
+        },
         limits or Limits(),
         [os.fspath(place) for place in against],
         max(_SMALLEST_MEMORY, parse_size(memory)),
@@ -96,7 +109,7 @@ class _Run:
         inputs: list[str | PathLike[str]],
         folder: Path,
         config: Config,
-        columns: dict[str, str | None],
+        columns: dict[str, Any],
         limits: Limits,
         against: list[str],
         memory: int,
@@ -119,7 +132,8 @@ class _Run:
         ]
         inside = Path(os.path.realpath(folder))
         for source in self.reader.files or ():
-            if Path(source.path).is_relative_to(inside):
+            path = Path(source.path)
+            if path.is_relative_to(inside) and path.parent != inside / "stdin":
                 raise ConfigError(f"{folder}: is a part of the inputs; name an --out that is not")
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
@@ -128,7 +142,7 @@ class _Run:
             rejects=rejects,
             limits=self.limits,
             columns=list(self.config.keep.fields),
-            **self.columns,  # type: ignore[arg-type]
+            **self.columns,
         )
 
     def begin(self, overwrite: bool | Literal["finished"]) -> None:
@@ -266,14 +280,9 @@ class _Run:
             raise ConfigError(
                 "weights learnt from a corpus fit that corpus: name the reference corpus itself"
             )
-        from neardup.pipeline.methods import method_of
-
-        method = method_of(self.config)
-        scheme = f"{method.scheme if method is not None else ''} | {prepared.scheme}"
-        theirs = method_of(other.config)
-        if needs_corpus(other.config) or scheme != (
-            f"{theirs.scheme if theirs is not None else ''} | {other.manifest['scheme']}"
-        ):
+        method = self.config.method
+        scheme = f"{_kept(self.config)} | {prepared.scheme}"
+        if needs_corpus(other.config) or scheme != f"{_kept(other.config)} | {other.manifest['scheme']}":
             raise ConfigError(
                 f"{place}: was scanned with other features or fingerprints; use its settings (method, width, floor, "
                 f"recall), or name the corpus itself\n  there: {other.manifest['scheme']}\n  here:  {prepared.scheme}"
@@ -286,6 +295,12 @@ class _Run:
                 shard.attach(folder / f"{number:05}.prints", scheme)
             shards.append(shard)
         return shards
+
+
+def _kept(config: Config) -> str:
+    """What decides the columns that the config's method keeps, besides the fingerprints' own scheme."""
+    method = config.method
+    return "" if method is None else method.kept_scheme(config.prints)
 
 
 def _read_json(path: Path) -> Any:

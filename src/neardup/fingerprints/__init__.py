@@ -16,6 +16,7 @@ from neardup.fingerprints.imatch import IMatch
 from neardup.fingerprints.keyed import Keys
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.one_pass import digest, fingerprint
+from neardup.fingerprints.printer import Printer
 from neardup.fingerprints.simhash import Simhash
 from neardup.fingerprints.super_fingerprints import SuperFingerprints
 from neardup.values.seeds import DEFAULT_SEED, Seed
@@ -33,6 +34,7 @@ __all__ = [
     "Keys",
     "MinHash",
     "PackedSketches",
+    "Printer",
     "Seed",
     "Simhash",
     "Sketches",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,9 @@ class Fingerprints:
     empty: NDArray[np.bool_]
     replaced: int = field(default=0, kw_only=True)
 
+    MAIN: ClassVar[str]
+    """The column that is stored and compared, [n, width]."""
+
     def __len__(self) -> int:
         return len(self.empty)
 
@@ -34,6 +37,18 @@ class Fingerprints:
         """The fingerprints of some rows, in the order asked for."""
         changes: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
         return replace(self, **changes)
+
+    @property
+    def main(self) -> NDArray[Any]:
+        """The column named MAIN."""
+        column: NDArray[Any] = getattr(self, self.MAIN)
+        return column
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of the fingerprints themselves: all but `empty`."""
+        columns = self._columns()
+        del columns["empty"]
+        return columns
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         columns = {member.name: getattr(self, member.name) for member in fields(self)}
@@ -45,6 +60,8 @@ class Digests(Fingerprints):
     """Exact hashes: `digests` is uint8[n, bytes]."""
 
     digests: NDArray[np.uint8]
+
+    MAIN: ClassVar[str] = "digests"
 
 
 @dataclass(frozen=True)
@@ -65,6 +82,8 @@ class Codes(Fingerprints):
     margin_scales: NDArray[np.float32] | None = None
     ranks: NDArray[np.uint8] | None = None
 
+    MAIN: ClassVar[str] = "codes"
+
 
 @dataclass(frozen=True)
 class PackedSketches(Fingerprints):
@@ -75,12 +94,16 @@ class PackedSketches(Fingerprints):
     values: int
     packed: NDArray[np.uint8]
 
+    MAIN: ClassVar[str] = "packed"
+
 
 @dataclass(frozen=True)
 class Sketches(Fingerprints):
     """MinHash values: `values` is uint32[n, k]; the share of equal places estimates Jaccard similarity."""
 
     values: NDArray[np.uint32]
+
+    MAIN: ClassVar[str] = "values"
 
     def pack(self, bits: int, threads: int = 1) -> PackedSketches:
         """Keep only the low 1, 2, 4, 8 or 16 bits of each value: smaller, and noisier (Li and König 2010)."""

@@ -21,7 +21,7 @@ __all__ = ["FittedIMatch", "IMatch"]
 
 
 @dataclass(frozen=True)
-class IMatch:
+class IMatch(KeyScheme):
     """The lexicon holds features whose normalised idf, ln(n / frequency) / ln n, lies from `low` to `high`: 0 is a word
     of every document, 1 a word of one alone.
 
@@ -37,6 +37,8 @@ class IMatch:
     least: int = 5
     seed: int | Seed = DEFAULT_SEED
 
+    learns = True
+
     def __post_init__(self) -> None:
         if not 0 <= self.low < self.high <= 1:
             raise ConfigError(f"I-Match: idf from 0 to 1, low below high, not {self.low} and {self.high}")
@@ -51,10 +53,11 @@ class IMatch:
         """How many digests a document has."""
         return self.lexicons
 
-    @property
-    def agreeing(self) -> int:
-        """How many must agree, unless the search says otherwise: most of them."""
-        return self.lexicons // 2 + 1
+    def scheme(self, features: str) -> str:
+        raise ConfigError("I-Match learns its lexicon from a corpus: fit it first")
+
+    def compute(self, features: Features, threads: int = 1) -> Keys:
+        raise ConfigError("I-Match learns its lexicon from a corpus: fit it first")
 
     def fit(self, frequencies: Frequencies) -> FittedIMatch:
         """The scheme with the lexicon that these document frequencies make."""

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.fingerprints.printer import Printer
 
 __all__ = ["KeyScheme", "Keys", "distinct_sums", "mix"]
 
@@ -23,9 +26,18 @@ class Keys(Fingerprints):
 
     keys: NDArray[np.uint64]
 
+    MAIN: ClassVar[str] = "keys"
 
-class KeyScheme(ABC):
-    """Features to keys; documents that agree on enough of them are candidates (see search.agree)."""
+
+@dataclass(frozen=True, eq=False)
+class KeyScheme(Printer):
+    """Features to keys; documents that agree on enough of them are candidates (see search.agreement)."""
+
+    makes = Keys
+
+    @cached_property
+    def blank(self) -> Keys:
+        return Keys("", np.zeros(0, np.bool_), keys=np.zeros((0, self.places), np.uint64))
 
     @property
     @abstractmethod
@@ -38,12 +50,8 @@ class KeyScheme(ABC):
         return self.places // 2 + 1
 
     @abstractmethod
-    def scheme(self, features: str) -> str:
-        """The scheme of keys made from features of the given scheme."""
-
-    @abstractmethod
     def compute(self, features: Features, threads: int = 1) -> Keys:
-        """The keys of all rows; the same for any order of features, threads and machine."""
+        """The keys of all rows."""
 
 
 def mix(values: Words, seed: int) -> Words:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
 
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features import Features
+from neardup.features.shingles import TextFeatures
 from neardup.fingerprints.fingerprints import Codes, Sketches
+from neardup.fingerprints.printer import Printer, Reading
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["BitMinHash", "MinHash"]
 
 
 @dataclass(frozen=True)
-class MinHash:
+class MinHash(Printer):
     """Sketches of `values` 32-bit values each; weights are ignored.
 
     `permutations="one"` hashes every feature once and fills empty places by optimal densification: as
@@ -28,12 +32,19 @@ class MinHash:
     permutations: Literal["one", "independent"] = "one"
     seed: int | Seed = DEFAULT_SEED
 
+    makes = Sketches
+
     def __post_init__(self) -> None:
         if not 1 <= self.values <= 65536:
             raise ConfigError(f"a sketch has 1 to 65536 values, not {self.values}")
         if self.permutations not in ("one", "independent"):
             raise ConfigError(f'permutations are "one" or "independent", not {self.permutations!r}')
         Seed.of(self.seed)
+
+    @property
+    def places(self) -> int:
+        """At how many places two sketches can agree."""
+        return self.values
 
     def scheme(self, features: str) -> str:
         """The scheme of sketches made from features of the given scheme."""
@@ -53,9 +64,27 @@ class MinHash:
         scheme = self.scheme(features.scheme)
         return Sketches(scheme, features.sizes == 0, values=values, replaced=features.replaced)
 
+    def read(
+        self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
+    ) -> Reading:
+        """Text straight to sketches: features are made, used and forgotten document by document."""
+        values, facts = _core.minhash_texts(
+            texts,
+            features.recipe(texts),
+            self.values,
+            Seed.of(self.seed).value,
+            self.permutations == "independent",
+            threads,
+            digests,
+        )
+        none, tokens, replaced, digest = facts
+        empty = none.astype(np.bool_)
+        sketches = Sketches(self.scheme(features.scheme), empty, values=values, replaced=replaced)
+        return Reading(sketches, digest, empty, tokens, replaced)
+
 
 @dataclass(frozen=True)
-class BitMinHash:
+class BitMinHash(Printer):
     """Codes of 64 or 128 bits that keep one bit of each of as many MinHash values, for Hamming search.
 
     Better than simhash of the same size on shingle sets, and in no need of weights; it has no margins, so
@@ -66,6 +95,8 @@ class BitMinHash:
     permutations: Literal["one", "independent"] = "one"
     seed: int | Seed = DEFAULT_SEED
 
+    makes = Codes
+
     def __post_init__(self) -> None:
         if self.bits not in (64, 128):
             raise ConfigError(f"a 1-bit sketch makes codes of 64 or 128 bits, not {self.bits}")
@@ -75,6 +106,17 @@ class BitMinHash:
         """The sketch whose low bits these codes are."""
         return MinHash(self.bits, self.permutations, self.seed)
 
+    def scheme(self, features: str) -> str:
+        """The scheme of codes made from features of the given scheme."""
+        return f"bits{self.bits}/v1 | {self.sketch().scheme(features)}"
+
     def compute(self, features: Features, threads: int = 1) -> Codes:
         """The codes of all rows."""
         return self.sketch().compute(features, threads).code(self.bits)
+
+    def read(
+        self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
+    ) -> Reading:
+        """Text straight to codes."""
+        reading = self.sketch().read(texts, features, threads, digests)
+        return replace(reading, prints=reading.prints.code(self.bits))

@@ -11,13 +11,15 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features import Features
+from neardup.features.shingles import TextFeatures
 from neardup.fingerprints.fingerprints import Codes
+from neardup.fingerprints.printer import Printer, Reading
 
 __all__ = ["Simhash"]
 
 
 @dataclass(frozen=True)
-class Simhash:
+class Simhash(Printer):
     """Codes of 32, 64 or 128 bits whose distance follows the angle between weighted feature vectors.
 
     Every feature votes with its weight on every bit. `tie` says what becomes of a bit without a majority:
@@ -32,6 +34,8 @@ class Simhash:
     gaussian: bool = False
     margins: Literal["full", "bytes", "ranks", "none"] = "full"
     ranks: int = 8
+
+    makes = Codes
 
     def __post_init__(self) -> None:
         if self.bits not in (32, 64, 128):
@@ -77,3 +81,13 @@ class Simhash:
         """The codes of all rows; exact, so the same for any order of features, threads and machine."""
         columns = _core.simhash(features.hashes, features.weights, features.offsets, *self.native(), threads)
         return replace(self.codes(features.scheme, features.sizes == 0, columns), replaced=features.replaced)
+
+    def read(
+        self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
+    ) -> Reading:
+        """Text straight to codes: features are made, used and forgotten document by document."""
+        columns, facts = _core.simhash_texts(texts, features.recipe(texts), *self.native(), threads, digests)
+        none, tokens, replaced, digest = facts
+        empty = none.astype(np.bool_)
+        codes = replace(self.codes(features.scheme, empty, columns), replaced=replaced)
+        return Reading(codes, digest, empty, tokens, replaced)

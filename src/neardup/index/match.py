@@ -16,6 +16,7 @@ from neardup.index.contents import pack_features, pack_text, unpack_features, un
 from neardup.index.recipe import Recipe
 from neardup.index.tables import Near
 from neardup.search.interface import Mode
+from neardup.search.key_join import Probing
 
 __all__ = ["Contained", "Held", "Items", "Matcher", "Matches", "Searched"]
 
@@ -41,6 +42,7 @@ class Searched(Protocol):
         followers: bool,
         mode: Mode = "all",
         most: int | None = None,
+        probes: Probing | None = None,
     ) -> Near: ...
 
 
@@ -120,7 +122,8 @@ class Matcher:
 
     def __init__(self, recipe: Recipe, tables: Searched, threads: int = 1) -> None:
         self.recipe, self.tables, self.threads = recipe, tables, threads
-        self._method = recipe.method()
+        # Whether rows that share a key are compared before they count as matches.
+        self._looks = recipe.verifies or recipe.method.estimates or recipe.checks
 
     def of_prints(self, prints: Fingerprints) -> Items:
         """Items from fingerprints, after a check of their scheme and width."""
@@ -169,52 +172,78 @@ class Matcher:
         Mode `first` returns one for each item: the best if contents or sketches are compared, else the first one
         found.
         """
-        compared = self.recipe.verifies or self.recipe.kind == "sketches"
-        most = self.most(followers)
-        near = self.tables.search(
-            items.keys, items.empty, followers=followers, mode="all" if compared else mode, most=most
-        )
+        near = self.near(items, followers=followers, mode="all" if self._looks else mode)
         if without is not None and len(without) and len(near.row):
             kept = ~np.isin(near.row, without)
             near = Near(near.query[kept], near.row[kept], near.distance[kept])
         found = self.compared(items, near, store)
-        return best(found) if mode == "first" and compared else found
+        return best(found) if mode == "first" and self._looks else found
+
+    def near(self, items: Items, *, followers: bool, mode: Mode = "all") -> Near:
+        """The stored rows whose keys are near, not yet compared."""
+        return self.tables.search(
+            items.keys,
+            items.empty,
+            followers=followers,
+            mode=mode,
+            most=self.most(followers),
+            probes=self.probes(items),
+        )
+
+    def probes(self, items: Items) -> Probing | None:
+        """Keys that items search for in addition to their own keys; None if there are none."""
+        return self.recipe.probes(items.column)
 
     def most(self, followers: bool) -> int | None:
         """The largest number of rows with the same key that a document is compared with; None for all."""
-        if self.recipe.kind == "sketches":
-            return self.recipe.config.bands.cap
+        if not self.recipe.method.whole_keys:
+            return self.recipe.method.limit
         return None if followers and not self.recipe.verifies else MOST_WITH_ONE_KEY
 
     @property
     def same(self) -> tuple[int, float]:
         """Distance and similarity of identical documents."""
-        if self.recipe.kind == "sketches" and not self.recipe.verifies:
-            return -1, 1.0
-        return 0, 1.0 if self.recipe.verifies or self.recipe.kind == "exact" else np.nan
+        method, verifies = self.recipe.method, self.recipe.verifies
+        distance = 0 if verifies or method.whole_keys else -1
+        return distance, 1.0 if verifies or method.estimates else method.sure
 
     def together(self, items: Items) -> tuple[Rows, Matches]:
         """For each item the first identical item, and the matches among these first items."""
         first = self._first_identical(items)
         chosen = np.flatnonzero((first == np.arange(len(items))) & ~items.empty)
         keys = items.keys if len(chosen) == len(items) else items.keys[chosen]
-        if self.recipe.kind == "codes":
-            method = self._method
+        if (reach := self.recipe.reach) is not None:
             words = np.ascontiguousarray(keys)
-            left, right, far = _core.scan(words, words, method.bits, method.radius, False, 1)
+            left, right, far = _core.scan(words, words, reach.bits, reach.radius, False, 1)
             if len(left) == len(chosen):  # each item found only itself
                 return first, NO_MATCHES
             ahead = left < right
             left, right, distance = left[ahead], right[ahead], far[ahead].astype(np.int64)
         else:
-            left, right = _equal_pairs(keys if self.recipe.kind == "sketches" else keys[:, :0])
+            # If keys are whole fingerprints, equal keys are identical items, and only the first of them is in
+            # `chosen`.
+            left, right = self._sharing(items.column[chosen], keys[:, :0] if self._whole else keys)
             distance = np.zeros(len(left), np.int64)
         left, right = chosen[left], chosen[right]
         if self.recipe.verifies:
             return first, self._verified(items, left, right, distance)
-        if self.recipe.kind == "sketches":
+        if not self._whole:
             return first, self._estimated(items.column[left], items.column[right], left, right)
-        return first, Matches(left, right, distance, np.full(len(left), np.nan))
+        return first, Matches(left, right, distance, np.full(len(left), self.recipe.method.sure))
+
+    @property
+    def _whole(self) -> bool:
+        return self.recipe.method.whole_keys
+
+    def _sharing(self, column: NDArray[Any], keys: NDArray[np.uint64]) -> tuple[Rows, Rows]:
+        """Pairs of lines that share a key and pass the method's check."""
+        left, right = _equal_pairs(keys, self.recipe.sparse)
+        if (probes := self.recipe.probes(column)) is not None:
+            left, right = _with_probes(keys, probes, left, right)
+        if self.recipe.checks:
+            counts = self.recipe.passes(column[left], column[right])
+            left, right = left[counts], right[counts]
+        return left, right
 
     def _first_identical(self, items: Items) -> Rows:
         first = np.arange(len(items))
@@ -222,7 +251,7 @@ class Matcher:
             known: dict[Any, int] = {}
             same = [known.setdefault(content, at) for at, content in enumerate(items.contents)]
             first = np.array(same, np.int64)
-        elif self.recipe.kind == "codes" and len(set(items.keys[:, 0].tolist())) == len(items):
+        elif self._whole and len(set(items.keys[:, 0].tolist())) == len(items):
             return first  # the usual case: no two codes of a batch are equal in their first 64 bits
         elif len(items):
             lines = np.ascontiguousarray(items.column).view(np.uint8).reshape(len(items), -1)
@@ -233,11 +262,9 @@ class Matcher:
 
     def compared(self, items: Items, near: Near, store: Contained) -> Matches:
         """Those of the near rows that match."""
-        unknown = np.full(len(near.query), np.nan)
-        if self.recipe.kind == "exact":
-            return Matches(near.query, near.row, near.distance, np.ones(len(near.query)))
-        if not len(near.query) or not (self.recipe.verifies or self.recipe.kind == "sketches"):
-            return Matches(near.query, near.row, near.distance, unknown)
+        if not len(near.query) or not self._looks:
+            far = near.distance if self._whole else np.full(len(near.query), -1)
+            return Matches(near.query, near.row, far, np.full(len(near.query), self.recipe.method.sure))
         rows, place = np.unique(near.row, return_inverse=True)
         # An earlier part of the same transaction may have deleted the row or its keeper: then it is no hit.
         held = store.contents(rows)
@@ -246,6 +273,10 @@ class Matcher:
         near = Near(near.query[kept], near.row[kept], near.distance[kept])
         rows, place = rows[there], np.searchsorted(rows[there], near.row)
         other = self.of_contents(rows, held)
+        if self.recipe.checks:
+            counts = self.recipe.passes(items.column[near.query], other.column[place])
+            near = Near(near.query[counts], near.row[counts], near.distance[counts])
+            place = place[counts]
         if not self.recipe.verifies:
             return self._estimated(items.column[near.query], other.column[place], near.query, near.row)
         asked, at = np.unique(near.query, return_inverse=True)
@@ -275,10 +306,12 @@ class Matcher:
         return unpack_features(self.recipe, items.contents)  # type: ignore[arg-type]
 
     def _estimated(self, one: NDArray[Any], two: NDArray[Any], left: Rows, right: Rows) -> Matches:
-        """For sketches without contents: the share of equal values is the estimated similarity."""
-        similarity = (one == two).mean(axis=1) if len(left) else np.empty(0)
+        """Without contents: the similarity that is estimated from fingerprints must reach the threshold."""
+        similarity = self.recipe.method.estimate(one, two)
         found = Matches(left, right, np.full(len(left), -1), similarity)
-        return found.where(similarity >= self.recipe.config.verify.threshold)
+        return found.where(
+            ~(similarity < self.recipe.config.verify.threshold)
+        )  # pairs of unknown similarity are kept
 
 
 @dataclass(frozen=True)
@@ -299,8 +332,8 @@ def best(matches: Matches) -> Matches:
     return matches.where(chosen)
 
 
-def _equal_pairs(keys: NDArray[np.uint64]) -> tuple[Rows, Rows]:
-    """All pairs of lines with an equal value in some column, left < right, each once."""
+def _equal_pairs(keys: NDArray[np.uint64], sparse: bool = False) -> tuple[Rows, Rows]:
+    """All pairs of lines with an equal value in some column, left < right, each once. If `sparse`, 0 means no key."""
     found = [np.empty(0, np.int64)]
     count = len(keys)
     for column in keys.T:
@@ -309,7 +342,28 @@ def _equal_pairs(keys: NDArray[np.uint64]) -> tuple[Rows, Rows]:
         step = 1
         # Equal lines are adjacent after sorting: compare neighbours at growing distances until none are equal.
         while step < count and (same := ordered[step:] == ordered[:-step]).any():
+            if sparse:
+                same &= ordered[step:] != 0
             found.append(order[:-step][same] * count + order[step:][same])
             step += 1
     pairs = np.unique(np.concatenate(found))
     return pairs // max(count, 1), pairs % max(count, 1)
+
+
+def _with_probes(keys: NDArray[np.uint64], probes: Probing, left: Rows, right: Rows) -> tuple[Rows, Rows]:
+    """The given pairs, and pairs of lines where a probe of one is a key of the other."""
+    count = max(len(keys), 1)
+    found = [left * count + right]
+    query, table, key = probes
+    for number, column in enumerate(keys.T):
+        mine = table == number
+        order = np.argsort(column, kind="stable")
+        first, last = (np.searchsorted(column[order], key[mine], side) for side in ("left", "right"))
+        many = last - first
+        asking = np.repeat(query[mine], many)
+        place = np.arange(len(asking)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(first, many)
+        other = order[place]
+        apart = asking != other
+        found.append(np.minimum(asking, other)[apart] * count + np.maximum(asking, other)[apart])
+    pairs = np.unique(np.concatenate(found))
+    return pairs // count, pairs % count

@@ -17,11 +17,11 @@ from neardup.features.features import Features
 from neardup.fingerprints.one_pass import read_texts
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared
-from neardup.pipeline.methods import Method, Task, method_of
 from neardup.pipeline.prefilter import never_duplicates
 from neardup.pipeline.rules import ShortRule, check_prune, features_with_digits, plain_features
 from neardup.progress import Progress
 from neardup.search.candidates import Columns, behind
+from neardup.search.interface import Method, Task
 from neardup.search.pair_runs import PairRuns, unpack_pairs
 
 __all__ = ["Found", "Room", "find", "first_rows"]
@@ -135,7 +135,7 @@ class _Search:
         self.best = self.rank.copy()
         np.minimum.at(self.best, first, self.rank)
         pairs = Pairs(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0))
-        method = method_of(config)
+        method = config.method
         if method is not None and len(corpus):
             pairs = self._near(method, first, apart)
         return Found(
@@ -151,12 +151,20 @@ class _Search:
         if short is not None and not (corpus.tokens[~apart] < short.short).any():
             short = None
         self.progress.stage("candidates", 1.0)
-        room, told = self.room, self.progress.reached
-        memory = max(1 << 20, room.memory // 4)
         task = Task(
-            corpus, apart, self.best, room.folder, room.pairs, self.threads, told, self._batches, memory
+            kept=corpus,
+            fingerprint=self.prepared.printer,
+            verify=config.verify,
+            skip=apart,
+            rank=self.best,
+            folder=self.room.folder,
+            most=self.room.pairs,
+            threads=self.threads,
+            progress=self.progress.reached,
+            sets=self._batches,
+            memory=max(1 << 20, self.room.memory // 4),
         )
-        joined = method.candidates(task)
+        joined = method.joined(task)
         runs = None if short is None else self._join_short(short, apart)
         self.progress.stage("verify", 1.0)
         parts = []

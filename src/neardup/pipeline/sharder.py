@@ -17,10 +17,10 @@ from neardup import _core
 from neardup.config.config import Config
 from neardup.errors import DataError, NeardupError
 from neardup.features.texts import utf8_list
-from neardup.fingerprints.one_pass import Reading, read_texts
+from neardup.fingerprints.one_pass import read_texts
+from neardup.fingerprints.printer import Reading
 from neardup.pipeline.batches import Batch, Incoming, Pending, TextColumn
 from neardup.pipeline.fit import Prepared, needs_corpus
-from neardup.pipeline.methods import Method, method_of
 from neardup.pipeline.shards import (
     FileShard,
     MemoryShard,
@@ -32,6 +32,7 @@ from neardup.pipeline.shards import (
 )
 from neardup.readers.document import Document
 from neardup.readers.jsonl_blocks import TextBlock
+from neardup.search.interface import Method
 
 __all__ = ["SHARD_SCHEME", "Sharder"]
 
@@ -58,7 +59,7 @@ class Sharder:
     ) -> None:
         self.config, self.prepared, self.threads = config, prepared, threads
         self.folder, self.prefix, self.size = folder, prefix, size
-        self.method = None if needs_corpus(config) else method_of(config)
+        self.method = None if needs_corpus(config) else config.method
         self.resumed = 0
         self._buffers: deque[NDArray[np.uint8]] = deque()
 
@@ -84,7 +85,7 @@ class Sharder:
 
     def fingerprint(self, shards: Iterable[Shard], prepared: Prepared) -> Iterator[int]:
         """Give shards their fingerprints now that the config is prepared; yields the documents done."""
-        method = method_of(self.config)
+        method = self.config.method
         if method is None:
             return
         for number, shard in enumerate(shards):
@@ -97,7 +98,7 @@ class Sharder:
 
     def _attach(self, number: int, shard: FileShard, prepared: Prepared, method: Method) -> None:
         """Open a shard's fingerprints, made now unless they are there."""
-        scheme, path = f"{method.scheme} | {prepared.scheme}", self._path(number, "prints")
+        scheme, path = prepared.kept_scheme(method), self._path(number, "prints")
         try:
             shard.attach(path, scheme)
             shard.verify(self.threads)
@@ -232,7 +233,7 @@ class Sharder:
     ) -> FileShard:
         if prints is not None:
             assert self.method is not None
-            scheme = f"{self.method.scheme} | {self.prepared.scheme}"
+            scheme = self.prepared.kept_scheme(self.method)
             write_prints(self._path(number, "prints"), prints, len(ends), scheme, self.threads)
         path = self._path(number, "shard")
         write_shard(path, columns, data, ends, SHARD_SCHEME, self.threads)

@@ -15,14 +15,14 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from neardup.features.features import Features
-from neardup.pipeline.methods import Agreement, Bands, Near, method_of
 from neardup.pipeline.rules import ShortRule
 from neardup.search.candidates import SPREAD
+from neardup.search.interface import KeyMethod, Shuffled
 from neardup.search.short_documents import ShortJoin
-from neardup.spark.agreement import crowds_agreeing, meet_agreeing
 from neardup.spark.documents import Documents
 from neardup.spark.hamming import near_codes
 from neardup.spark.join import Fit, Meet, crowded, meet
+from neardup.spark.key_entries import KeyJoin
 from neardup.spark.packed import flat
 from neardup.spark.pairs import BUNDLES, Sieve, bundled, neighbours, pairs_of
 from neardup.spark.shuffle import BandEntries, SizedEntries
@@ -39,7 +39,11 @@ class Candidates:
 
     def __init__(self, documents: Documents) -> None:
         self.documents, self.config, self.folder = documents, documents.config, documents.folder
-        self.plain, self.method = documents.plain, method_of(self.config)
+        self.method = self.config.method
+        # What travels of no documents at all: which columns there are.
+        self._travels = Shuffled()
+        if self.method is not None:
+            self._travels = self.method.shuffled(self.method.kept(self.config.prints.blank))
 
     @property
     def partitions(self) -> int:
@@ -82,9 +86,9 @@ class Candidates:
     # Equal fingerprints.
 
     def alike(self) -> Facts:
-        """Documents with the fingerprints of others: row, head (the best of them), how many there are. Places that
-        agree are counted pair by pair, so there nobody stands for others."""
-        if isinstance(self.method, Agreement):
+        """Documents with the fingerprints of others: row, head (the best of them), how many there are. Where nothing
+        says which are equal, every document stands for itself."""
+        if self._travels.alike is None:
             return {"documents": 0}
 
         def make() -> DataFrame:
@@ -115,25 +119,34 @@ class Candidates:
         """Pairs of heads as they meet, with repeats, and buckets beyond the cap. Facts: how many these are, and how
         many parts of keys were split between tasks."""
         method, split = self.method, 0
+        assert method is not None
 
         def make() -> DataFrame:
             nonlocal split
-            if isinstance(method, Bands):
-                keys, made = self.heads.select("row", "keys"), Meet(method.lsh.cap, self.parts)
-                return meet(keys, BandEntries(), method.lsh.bands, self.partitions, made)
-            if isinstance(method, Agreement):
-                return meet_agreeing(self.heads, method, self.partitions, self.parts)
-            assert isinstance(method, Near)
+            if method.keeps_keys:
+                keys, made = self.heads.select("row", "keys"), Meet(method.limit, self.parts)
+                return meet(keys, BandEntries(), self._tables, self.partitions, made)
+            reach = method.reach(self.config.prints) if method.whole_keys else None
+            if reach is None:
+                return self._key_join.meet(self.heads, self.partitions, self.parts)
             count = self.documents.facts["documents"]
-            pairs, split = near_codes(
-                self.heads, method.search, method.bits, count, self.partitions, self.parts
-            )
+            pairs, split = near_codes(self.heads, reach, count, self.partitions, self.parts)
             none = F.lit(None).cast("bigint")
             return pairs.select("*", none.cast("int").alias("table"), none.alias("key"), none.alias("many"))
 
         return self.folder.stage(
             "met", make, lambda rows: {**_crowds(rows), "split": split, "parts": self.parts}
         )
+
+    @property
+    def _tables(self) -> int:
+        assert self.method is not None
+        return self.method.table_count(self.config.prints)
+
+    @property
+    def _key_join(self) -> KeyJoin:
+        assert isinstance(self.method, KeyMethod)
+        return KeyJoin(self.method, self.config.prints)
 
     def _head_pairs(self) -> tuple[DataFrame, int]:
         """Pairs of heads in bundles, and how many of crowded buckets are not among them."""
@@ -147,10 +160,10 @@ class Candidates:
         return bundles, skipped
 
     def _crowded(self, buckets: DataFrame) -> tuple[DataFrame, DataFrame]:
-        if isinstance(self.method, Agreement):
-            return crowds_agreeing(self.heads, self.method, buckets)
-        assert isinstance(self.method, Bands)
-        following = F.element_at("keys", (F.col("table") + 1) % self.method.lsh.bands + 1)
+        assert self.method is not None
+        if not self.method.keeps_keys:
+            return self._key_join.crowds(self.heads, buckets)
+        following = F.element_at("keys", (F.col("table") + 1) % self._tables + 1)
         entries = self.heads.select("row", "rank", "keys", F.posexplode("keys").alias("table", "key"))
         return crowded(entries.withColumn("then", following).drop("keys"), buckets)
 
@@ -237,7 +250,7 @@ class Candidates:
     def sets(self, rows: DataFrame) -> DataFrame:
         """The features of some rows (row, place): row, hashes, weights, language."""
         languages = self.config.filters.same_language
-        work = feature_sets(self.plain, self.documents.learnt, languages)
+        work = feature_sets(self.config, self.documents.learnt, languages)
         made = self.documents.texts(work, SETS, rows.select("place"))
         if self.documents.rows_are_places:
             return made.withColumnRenamed("place", "row")

@@ -3,7 +3,6 @@ the texts of some of them."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -18,9 +17,7 @@ from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
 from neardup.features.weights import Frequencies
 from neardup.pipeline.fit import IDF_SAMPLE, needs_corpus
-from neardup.pipeline.methods import Near, Within, method_of
 from neardup.pipeline.rules import check_prune
-from neardup.spark.hamming import check_search
 from neardup.spark.inputs import Files, Frame, Input
 from neardup.spark.pieces import Wanted, begins_of
 from neardup.spark.storage import Facts, Folder, as_frame
@@ -50,14 +47,8 @@ def check_config(config: Config) -> None:
             "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
         )
     check_prune(config)
-    method = method_of(config)
-    if isinstance(method, Within):
-        raise ConfigError(
-            "Inverted (containment) is searched by the local pipeline alone: on Spark use MinHash with LSH, codes with "
-            "Join, or Agree"
-        )
-    if isinstance(method, Near):
-        check_search(method.search)
+    if (method := config.method) is not None:
+        method.shuffled(method.kept(config.prints.blank))  # some say here that they cannot be a shuffle
 
 
 def partitions_for(size: int) -> int:
@@ -80,7 +71,6 @@ class Documents:
     ) -> None:
         self.session, self.source, self.config = session, source, config
         self.folder, self.partitions, self.chosen = folder, partitions, chosen
-        self.plain = json.dumps(config.to_plain())
         self._held: list[Any] = []
 
     @cached_property
@@ -97,7 +87,7 @@ class Documents:
         parts = []
         for recipe in self.source.recipes:
             rows = self.source.rows(recipe, self.session)
-            parts.append(rows.mapInArrow(Fingerprint(self.plain, recipe, self.source.keeps_texts), READ))
+            parts.append(rows.mapInArrow(Fingerprint(self.config, recipe, self.source.keeps_texts), READ))
         whole = parts[0]
         for part in parts[1:]:
             whole = whole.unionByName(part)
@@ -295,7 +285,7 @@ class Documents:
             return None
 
         def make() -> DataFrame:
-            counted = self.texts(count_features(self.plain), FREQUENCIES, self._sample())
+            counted = self.texts(count_features(self.config), FREQUENCIES, self._sample())
             return counted.groupBy("hash").agg(F.sum("count").alias("count"))
 
         def told(rows: DataFrame) -> Facts:
@@ -330,7 +320,7 @@ class Documents:
 
         def make() -> DataFrame:
             places = rows.where(~F.col("out")).select("place")
-            return self.texts(fingerprints(self.plain, learnt), PRINTS, places)
+            return self.texts(fingerprints(self.config, learnt), PRINTS, places)
 
         self.folder.stage("prints", make, lambda made: {"documents": made.count()})
         return self.folder.read("prints")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -54,11 +54,15 @@ class FindingsOfRun:
         self.documents, self.source = documents, documents.source
         self._exact, self._pairs, self._counts = exact, pairs, counts
 
-    def write(self, folder: Path, columns: Mapping[str, str | None], progress: Progress) -> Findings:
-        """All files of the findings folder; `columns` are the names that were given for text and id, and the format."""
+    def write(
+        self, folder: Path, columns: Mapping[str, str | None], against: Sequence[str], progress: Progress
+    ) -> Findings:
+        """All files of the findings folder; `columns` are the names that were given for text and id, and the format;
+        `against` those of the corpora that were compared with."""
         documents, source = self.documents, self.source
         with Rejects(folder / REJECTS) as rejects:
-            for row in documents.rejects().orderBy("file", "row").toArrow().to_pylist():
+            unfit = documents.rejects().orderBy("file", F.col("row").asc_nulls_last())
+            for row in unfit.toLocalIterator():
                 rejects.add(row["file"], row["row"], row["reason"], row["detail"] or "", row["sample"] or "")
         identity = {**source.identity(), "config": documents.config.to_plain()}
         origin = {
@@ -79,7 +83,7 @@ class FindingsOfRun:
             ],
             columns=columns,
             limits=source.limits,
-            against=sorted({file.path for file in theirs}),
+            against=against,
             references=[{"path": _local(file), "bytes": file.size} for file in theirs],
             rejected=rejects.counts,
         )
@@ -93,11 +97,9 @@ class FindingsOfRun:
         frame = self.documents.frame.select(
             "row", "id", "file", "line", "empty", "filtered", "tokens", "size", "source", "score"
         )
-        for start in range(0, self.documents.places, _STEP):
-            part = _between(frame, "row", start, start + _STEP)
-            if part.num_rows:
-                places.append(_numbers(part, "row"))
-                shards.append(self._shard(part))
+        for part in self._parts(frame, "row"):
+            places.append(_numbers(part, "row"))
+            shards.append(self._shard(part))
         self.places = np.concatenate([np.empty(0, np.int64), *places])
         return Corpus(shards, int(np.searchsorted(self.places, self.documents.reference)))
 
@@ -122,6 +124,26 @@ class FindingsOfRun:
             _core.Texts(),
         )
 
+    def _parts(self, frame: DataFrame, name: str) -> Iterator[pa.Table]:
+        """The rows of a DataFrame by a column of places, some at a time, for a driver takes in only so much at once."""
+        for start in range(0, self.documents.places, _STEP):
+            part = _between(frame, name, start, start + _STEP)
+            if part.num_rows:
+                yield part
+
+    def _stored_pairs(self) -> DataFrame:
+        """All pairs; stored in order where they come in several parts, so that none is made again for each."""
+        documents = self.documents
+        if documents.places <= _STEP:
+            return self._pairs
+
+        def make() -> DataFrame:
+            parted = self._pairs.repartitionByRange(documents.partitions, "left")
+            return parted.sortWithinPartitions("left")
+
+        documents.folder.stage("pairs", make, lambda rows: {"pairs": rows.count()})
+        return documents.folder.read("pairs")
+
     def _rows(self, places: Rows) -> Rows:
         """The rows of documents at some places."""
         self.corpus  # noqa: B018  (tells the places)
@@ -129,21 +151,17 @@ class FindingsOfRun:
 
     def _found(self) -> Found:
         first = np.arange(len(self.corpus))
-        exact = self._exact.select("row", "first").toArrow()
-        first[self._rows(_numbers(exact, "row"))] = self._rows(_numbers(exact, "first"))
-        parts = [
-            _between(self._pairs, "left", start, start + _STEP)
-            for start in range(0, self.documents.places, _STEP)
-        ]
-        pairs = pa.concat_tables(parts) if parts else None
-        left, right, similarity = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0)
-        if pairs is not None:
-            left, right = self._rows(_numbers(pairs, "left")), self._rows(_numbers(pairs, "right"))
-            similarity = pairs.column("similarity").to_numpy()
+        for exact in self._parts(self._exact.select("row", "first"), "row"):
+            first[self._rows(_numbers(exact, "row"))] = self._rows(_numbers(exact, "first"))
+        lefts, rights, similarities = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+        for part in self._parts(self._stored_pairs(), "left"):
+            lefts.append(self._rows(_numbers(part, "left")))
+            rights.append(self._rows(_numbers(part, "right")))
+            similarities.append(part.column("similarity").to_numpy())
         counts = self._counts
         return Found(
             first,
-            Pairs.of(left, right, similarity),
+            Pairs.of(np.concatenate(lefts), np.concatenate(rights), np.concatenate(similarities)),
             counts["candidates"],
             counts["capped"],
             counts["skipped"],
@@ -157,7 +175,7 @@ class FindingsOfRun:
             return 0
         later = np.flatnonzero(first != np.arange(len(first)))
         wanted = np.unique(np.concatenate([later, first[later]]))
-        made = self.documents.texts(digests_of(self.documents.plain), DIGESTS, self._at(wanted)).toArrow()
+        made = self.documents.texts(digests_of(self.documents.config), DIGESTS, self._at(wanted)).toArrow()
         known = np.empty((len(first), 2), np.int64)
         known[self._rows(_numbers(made, "place"))] = np.stack(
             [_numbers(made, "d0"), _numbers(made, "d1")], axis=1

@@ -268,17 +268,13 @@ class Pieces:
             return
         lines = piece.lines + 1 + chosen
         part = part if len(chosen) == part.num_rows else part.take(pa.array(chosen))
-        texts = part.column("text").cast(pa.large_binary())
+        texts = part.column("text").cast(pa.large_binary()).fill_null(b"")  # a null text is an empty document
         sizes = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset :][: len(texts) + 1])
-        null = np.asarray(texts.is_null().to_numpy(zero_copy_only=False), np.bool_)
         large = sizes > self.recipe.limits.document_bytes
-        for i in np.flatnonzero(null | large).tolist():
-            why = ("no text", f"{self.recipe.text!r} is missing or null")
-            if large[i]:
-                why = ("too large", f"the text has {int(sizes[i]):,} bytes")
-            self.sink.add(piece.name, int(lines[i]), *why)
-        if null.any() or large.any():
-            stays = np.flatnonzero(~(null | large))
+        for i in np.flatnonzero(large).tolist():
+            self.sink.add(piece.name, int(lines[i]), "too large", f"the text has {int(sizes[i]):,} bytes")
+        if large.any():
+            stays = np.flatnonzero(~large)
             part, texts, lines = part.take(pa.array(stays)), texts.take(pa.array(stays)), lines[stays]
         if not len(lines):
             return

@@ -159,7 +159,8 @@ def scan(
                 inputs, work, config, spark=spark, text=text, id=id, format=format, against=against,
                 overwrite=overwrite, progress=progress, **options,
             )  # fmt: skip
-            found = stages.findings(folder, {"text": text, "id": id, "format": format})
+            others = [against] if isinstance(against, str) else list(against)
+            found = stages.findings(folder, {"text": text, "id": id, "format": format}, others)
             stages.folder.remove()
             return found
     except BaseException:

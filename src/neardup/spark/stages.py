@@ -4,7 +4,7 @@ for again."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -137,9 +137,11 @@ class Stages:
         self.folder.lease.release()  # all is written: what follows only reads
         return found
 
-    def findings(self, folder: Path, columns: Mapping[str, str | None]) -> Findings:
+    def findings(
+        self, folder: Path, columns: Mapping[str, str | None], against: Sequence[str] = ()
+    ) -> Findings:
         """Write what was found to a findings folder of the driver's machine, as a local scan does. `columns` are the
-        names given for text, id and format."""
+        names given for text, id and format, `against` those of the corpora compared with."""
         self.pairs()
         exact, near = self.folder.read("exact"), self._candidates.method is not None
         short = self._candidates.short_pairs() if near and self._candidates.short else {}
@@ -149,7 +151,7 @@ class Stages:
             **{name: made.get(name, 0) + short.get(name, 0) for name in ("capped", "skipped", "implied")},
         }
         of_run = FindingsOfRun(self.documents, exact, self.pairs_so_far(), counts)
-        found = self._told("collect", lambda: of_run.write(folder, columns, self.progress))
+        found = self._told("collect", lambda: of_run.write(folder, columns, against, self.progress))
         self.folder.lease.release()
         return found
 
@@ -190,7 +192,7 @@ class Stages:
             sets = self._candidates.sets(rows)
         # Features are many times larger than what tells where they go, so that is sent around while it fits.
         ends = F.broadcast(ends) if ends.count() <= _BROADCAST else ends
-        check = Check(self.documents.plain, short, exactly)
+        check = Check(self.config, short, exactly)
         return verified(pairs, sets, ends, cells, check, self.documents.partitions)
 
     def _verified(self) -> Facts:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,10 +18,10 @@ from neardup.features.features import Features
 from neardup.features.texts import as_texts, utf8_list
 from neardup.fingerprints.one_pass import read_texts
 from neardup.pipeline.fit import Prepared, needs_corpus
-from neardup.pipeline.methods import method_of
 from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import MemoryShard
+from neardup.search.interface import Method, PrintColumns
 from neardup.spark.pieces import MADE, Pieces, Recipe, Wanted, split_of
 
 __all__ = [
@@ -85,11 +83,6 @@ Batches = Iterator[pa.RecordBatch]
 Texts = Iterator[tuple[NDArray[np.int64], _core.Texts, Any]]
 
 
-@lru_cache(maxsize=4)
-def config_of(plain: str) -> Config:
-    return Config.from_plain(json.loads(plain))
-
-
 def prepared_with(config: Config, learnt: Any) -> Prepared:
     """The config's features as `prepare` makes them; `learnt` are broadcast Frequencies where it had to learn first."""
     return Prepared.untaught(config) if learnt is None else Prepared.taught(config, learnt.value)
@@ -99,12 +92,12 @@ def prepared_with(config: Config, learnt: Any) -> Prepared:
 class Fingerprint:
     """Documents to what is kept of them: the first pass over the texts."""
 
-    config: str
+    config: Config
     recipe: Recipe
     texts: bool
 
     def __call__(self, batches: Batches) -> Batches:
-        config = config_of(self.config)
+        config = self.config
         sharder = Sharder(config, Prepared.untaught(config), size=_SHARD)
         pieces = Pieces(self.recipe)
         for shard in sharder.stream(pieces.incoming(batches)):
@@ -144,8 +137,8 @@ class Fingerprint:
         }
         if config.keep.source is not None:
             columns["source"] = [shard.source_names[i] for i in shard.column("sources").tolist()]
-        if not needs_corpus(config) and method_of(config) is not None:
-            columns |= _prints(shard.kept)
+        if not needs_corpus(config) and (method := config.method) is not None:
+            columns |= _prints(method, shard.kept)
         if self.texts:
             columns["text"] = [text.decode("utf-8", "replace") for text in shard.text_bytes(rows)]
         return _batch(shard.count, **columns)
@@ -155,18 +148,12 @@ def _failed(shard: MemoryShard) -> list[tuple[str, int | None, str, str, str]]:
     return [(f, row, f"HTML: {why.partition(':')[0]}", why, "") for f, row, why in shard.failures]
 
 
-def _prints(kept: Any) -> dict[str, Any]:
-    """A method's columns as lists of numbers: `alike` is equal for equal fingerprints, `keys` are what they meet by."""
-    columns = {}
-    if "keys" in kept:
-        columns["keys"] = _lists(kept["keys"].T)
-    for name in ("places", "values"):
-        if name in kept:
-            columns["keys"] = _lists(kept[name].astype(np.uint64))
-    for name in ("alike", "codes"):
-        if name in kept:
-            columns["alike"] = _lists(kept[name])
-    return columns
+def _prints(method: Method, kept: PrintColumns) -> dict[str, Any]:
+    """What travels of documents, as lists of numbers: `alike` is equal for equal fingerprints, `keys` are their keys or
+    all of their fingerprints."""
+    made = method.shuffled(kept)
+    columns = {"alike": made.alike, "keys": made.words}
+    return {name: _lists(column) for name, column in columns.items() if column is not None}
 
 
 def _lists(values: NDArray[np.uint64]) -> pa.Array:
@@ -224,17 +211,16 @@ def _kept(batches: Batches, wanted: Wanted) -> Texts:
             yield places[chosen], as_texts(texts), texts
 
 
-def fingerprints(config: str, learnt: Any) -> Callable[[Texts], Batches]:
+def fingerprints(config: Config, learnt: Any) -> Callable[[Texts], Batches]:
     """The fingerprints of texts, for configs that had to learn first."""
 
     def work(texts: Texts) -> Batches:
-        made = config_of(config)
-        prepared, method = prepared_with(made, learnt), method_of(made)
+        prepared, method = prepared_with(config, learnt), config.method
         assert method is not None
         for places, column, _ in texts:
             reading = read_texts(column, prepared.features, prepared.printer)
             assert reading.prints is not None
-            kept = _prints(method.kept(reading.prints, 1))
+            kept = _prints(method, method.kept(reading.prints, 1))
             none = pa.nulls(len(places), _LONGS)
             yield pa.record_batch(
                 [pa.array(places), kept.get("alike", none), kept.get("keys", none)],
@@ -244,11 +230,11 @@ def fingerprints(config: str, learnt: Any) -> Callable[[Texts], Batches]:
     return work
 
 
-def count_features(config: str) -> Callable[[Texts], Batches]:
+def count_features(config: Config) -> Callable[[Texts], Batches]:
     """In how many of a task's documents each feature occurs."""
 
     def work(texts: Texts) -> Batches:
-        plain = config_of(config).features.unweighted()
+        plain = config.features.unweighted()
         tally = _core.Tally()
         for _, column, _ in texts:
             tally.add_documents(column, plain.recipe(column), 1)
@@ -263,14 +249,13 @@ def count_features(config: str) -> Callable[[Texts], Batches]:
     return work
 
 
-def feature_sets(config: str, learnt: Any, languages: bool) -> Callable[[Texts], Batches]:
+def feature_sets(config: Config, learnt: Any, languages: bool) -> Callable[[Texts], Batches]:
     """The features that are compared; with weights where the measure asks for them, and languages where pairs must be
     of one."""
 
     def work(texts: Texts) -> Batches:
-        made = config_of(config)
-        prepared = prepared_with(made, learnt)
-        weighted = isinstance(made.verify, Cosine)
+        prepared = prepared_with(config, learnt)
+        weighted = isinstance(config.verify, Cosine)
         for places, column, held in texts:
             found = prepared.compared.extract(column)
             names = languages_of(_bytes(held)) if languages else None
@@ -285,11 +270,11 @@ def texts_of(texts: Texts) -> Batches:
         yield pa.record_batch([pa.array(places), pa.array(utf8_list(column), pa.binary())], ["place", "text"])
 
 
-def digests_of(config: str) -> Callable[[Texts], Batches]:
+def digests_of(config: Config) -> Callable[[Texts], Batches]:
     """Digests of the words with their digits, where the config folds them."""
 
     def work(texts: Texts) -> Batches:
-        features = features_with_digits(config_of(config))
+        features = features_with_digits(config)
         assert features is not None
         for places, column, _ in texts:
             found = np.ascontiguousarray(read_texts(column, features, None).digests).view(np.int64)

@@ -109,7 +109,7 @@ def _lines(name: str) -> Iterator[tuple[int, str]]:
 def _open(name: str) -> BinaryIO:
     if name == "-":
         return cast(BinaryIO, _KeptOpen(sys.stdin.buffer))
-    return find_sources(name, "text", lambda _: None)[0].open()
+    return find_sources(name, "text")[0].open()
 
 
 class _KeptOpen(RawIOBase):

@@ -58,7 +58,7 @@ def read_columns(
 ) -> tuple[Columns, Flags]:
     """Rows first to last - 1 from the database."""
     width = recipe.width
-    count, words = last - first, recipe.tables if recipe.kind == "sketches" else width // 8
+    count, words = last - first, recipe.words
     ids, keys = np.zeros(count, np.uint64), np.zeros((count, words), np.uint64)
     empty, deleted, follows = np.zeros(count, bool), np.ones(count, bool), np.zeros(count, bool)
     blank = bytes(width)

@@ -116,6 +116,8 @@ def _tables(session: Session) -> Check:
         if len(np.setdiff1d(rows, found)):
             yield "ids are missing from the tables"
         asked = here & ~columns.empty
+        if session.recipe.sparse:
+            asked &= columns.keys.any(axis=1)
         near = tables.search(columns.keys[asked], ~asked[asked], followers=True, most=1)
         zero = np.bincount(near.query[near.distance == 0], minlength=int(asked.sum()))
         if (zero == 0).any():

@@ -112,8 +112,7 @@ class State:
 
     def take_pending(self, recipe: Recipe) -> Columns:
         """The rows above the watermark."""
-        words = recipe.tables if recipe.kind == "sketches" else recipe.width // 8
-        none = Columns(np.empty(0, np.uint64), np.empty((0, words), np.uint64), np.empty(0, bool))
+        none = Columns(np.empty(0, np.uint64), np.empty((0, recipe.words), np.uint64), np.empty(0, bool))
         return Columns.joined([none, *self.pending])
 
     @property

@@ -79,7 +79,12 @@ class LocalStore:
     def search_rows(self, items: Items, mode: Mode, threads: int | None) -> Hits:
         with self.session.reading():
             near = self.session.state.tables.search(
-                items.keys, items.empty, followers=True, mode=mode, threads=threads
+                items.keys,
+                items.empty,
+                followers=True,
+                mode=mode,
+                threads=threads,
+                probes=self.matcher.probes(items),
             )
         return Hits(near.query, near.row, near.distance.astype(np.uint8))
 

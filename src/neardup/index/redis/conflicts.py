@@ -147,7 +147,8 @@ class ConflictResolver:
         """The keepers that each document matches. Waits while a pending document of another worker matches."""
         near, case.near = case.near, None
         if near is None:
-            near = self._tables.find(items.keys, items.empty, (KEEPERS,), self._matcher.most(False))
+            most, probes = self._matcher.most(False), self._matcher.probes(items)
+            near = self._tables.find(items.keys, items.empty, (KEEPERS,), most, probes)
         left_out = set(case.rows[todo].tolist()) | case.without
         ours, ids = set(case.rows.tolist()), {record.id for record in case.records}
         since: dict[tuple[int, int], float] = {}

@@ -51,9 +51,7 @@ class RedisDocuments:
     def __init__(self, connection: Connection, layout: KeyLayout, recipe: Recipe) -> None:
         self.connection, self.layout, self.recipe = connection, layout, recipe
         self._seed = recipe.seed.value.to_bytes(8, "little")
-        self.apart = (
-            recipe.kind == "sketches"
-        )  # sketches have hundreds of bytes, so they are stored with the contents
+        self.apart = not recipe.method.whole_keys  # sketches are large, so they are stored with the contents
         self.texts = recipe.contents == "text"
         self._width, self._name = recipe.width, layout.name.encode()
 

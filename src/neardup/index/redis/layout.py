@@ -78,27 +78,27 @@ class KeyLayout:
     expected: int
     radius: int
     bits: int
+    sparse: bool = False  # whether a key of 0 means no key
 
     @classmethod
     def of(cls, name: str, recipe: Recipe, expected: int) -> KeyLayout:
         """The layout for an index with this recipe; every worker with the same recipe and `expected` gets the same
         layout."""
         wide = prefix_bits(expected)
-        if recipe.kind == "sketches":
-            bands = tuple((band, (1 << wide) - 1, 0) for band in range(recipe.tables))
-            return cls(name, bands, 1, expected, 0, 64)
-        method = recipe.method()
-        if recipe.kind == "exact":
-            return cls(name, ((None, (1 << wide) - 1, 0),), 2, expected, 0, method.bits)
-        design = best_design(method.bits, method.radius, expected)
+        if not recipe.method.whole_keys:
+            tables = tuple((table, (1 << wide) - 1, 0) for table in range(recipe.tables))
+            return cls(name, tables, 1, expected, 0, 64, recipe.sparse)
+        if (reach := recipe.reach) is None:
+            return cls(name, ((None, (1 << wide) - 1, 0),), recipe.words, expected, 0, 64 * recipe.words)
+        design = best_design(reach.bits, reach.radius, expected)
         reads = sum(table.probes(wide) / 2 ** min(wide, table.key_bits) for table in design.tables)
         if reads > MOST_READ and expected > FEW:
             raise ConfigError(
-                f"no tables in Redis can search {method.bits} bits with radius {method.radius} among "
+                f"no tables in Redis can search {reach.bits} bits with radius {reach.radius} among "
                 f"{expected:,} documents: choose a smaller radius, or MinHash bands (nd.Config.of('minhash'))"
             )
-        tables = tuple((None, _highest(table, wide), table.flips) for table in design.tables)
-        return cls(name, tables, (method.bits + 63) // 64, expected, method.radius, method.bits)
+        designed = tuple((None, _highest(table, wide), table.flips) for table in design.tables)
+        return cls(name, designed, (reach.bits + 63) // 64, expected, reach.radius, reach.bits)
 
     @property
     def width(self) -> int:

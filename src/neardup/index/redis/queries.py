@@ -32,9 +32,7 @@ class RedisReader:
 
     def hits(self, items: Items, own: Sequence[str | None], mode: Mode, now: int) -> list[list[Hit]]:
         """The hits of each query, best first, without the query's own id."""
-        near = self._tables.search(
-            items.keys, items.empty, followers=True, most=self._matcher.most(followers=True)
-        )
+        near = self._matcher.near(items, followers=True)
         fetched = self._documents.fetched(np.unique(near.row).tolist())
         records = {row: record for row, record in fetched.records.items() if _counts(record, now)}
         kept = np.isin(near.row, np.array(list(records), np.int64))
@@ -78,7 +76,8 @@ class RedisReader:
         near: list[int] = []
         if not head.empty and held:
             items = self._matcher.of_contents(np.array([lead]), held)
-            near = self._tables.find(items.keys, items.empty, (FOLLOWERS,)).row.tolist()
+            probes = self._matcher.probes(items)
+            near = self._tables.find(items.keys, items.empty, (FOLLOWERS,), probes=probes).row.tolist()
         found = self._committed(sorted({*near, row} - {lead}), now)
         members = [
             Hit(r.id, at, r.distance, r.similarity)

@@ -142,7 +142,7 @@ def _record(line: Line, rows: dict[str, int], recipe: Recipe) -> Record:
     if line.meta is not None:
         json.loads(line.meta)
     leads = line.keeper == line.id
-    fingerprint = None if recipe.kind == "sketches" else line.fingerprint
+    fingerprint = line.fingerprint if recipe.method.whole_keys else None
     return Record(
         KEEPER if leads else FOLLOWER,
         0 if leads else rows[line.keeper],

@@ -88,7 +88,7 @@ class RedisStore:
         return self._reader.hits(items, own, mode, int(time.time() * 1000))
 
     def search_rows(self, items: Items, mode: Mode, threads: int | None) -> Hits:
-        near = self._tables.search(items.keys, items.empty, followers=True)
+        near = self._tables.search(items.keys, items.empty, followers=True, probes=self.matcher.probes(items))
         if mode == "first":
             order = np.lexsort((near.row, near.distance, near.query))
             query = near.query[order]

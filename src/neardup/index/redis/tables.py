@@ -16,6 +16,7 @@ from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.scripts import APPEND, DROP
 from neardup.index.tables import Near
 from neardup.search.interface import Mode
+from neardup.search.key_join import Probing
 
 __all__ = ["FOLLOWERS", "KEEPERS", "Question", "SharedTables"]
 
@@ -52,7 +53,7 @@ class SharedTables:
 
     def added(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
         """Commands that add rows to their buckets; `refused` reads their replies. Empty rows have no entries."""
-        if self._cluster or (kind == FOLLOWERS and self._crowded):
+        if self._cluster or self.layout.sparse or (kind == FOLLOWERS and self._crowded):
             names, values = self._grouped(kind, keys, empty, rows, whole=True)
             most = MOST_FOLLOWERS if kind == FOLLOWERS else 0
             return self._connection.total(APPEND, names, values, most)
@@ -73,7 +74,7 @@ class SharedTables:
 
     def dropped(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
         """Commands that remove rows from their buckets."""
-        if self._cluster:
+        if self._cluster or self.layout.sparse:
             names, values = self._grouped(kind, keys, empty, rows, whole=False)
             return self._connection.total(DROP, names, values, self.layout.width)
         keys, rows = _there(keys, empty, rows)
@@ -96,6 +97,10 @@ class SharedTables:
         width = self.layout.width if whole else 8
         for table in range(len(self.layout.tables) if len(rows) else 0):
             order = np.argsort(homes[:, table], kind="stable")
+            if self.layout.sparse:
+                order = order[keys[order, table] != 0]
+                if not len(order):
+                    continue
             entries = self.layout.entries(keys, rows, table) if whole else rows.astype(np.uint64)
             data = entries[order].astype("<u8").tobytes()
             ordered = homes[order, table]
@@ -106,20 +111,42 @@ class SharedTables:
         return names, values
 
     def search(
-        self, keys: Keys, empty: Flags, *, followers: bool, mode: Mode = "all", most: int | None = None
+        self,
+        keys: Keys,
+        empty: Flags,
+        *,
+        followers: bool,
+        mode: Mode = "all",
+        most: int | None = None,
+        probes: Probing | None = None,
     ) -> Near:
         """The rows near each query, in any state; `most` limits the rows with the same key."""
-        return self.find(keys, empty, (KEEPERS, FOLLOWERS) if followers else (KEEPERS,), most)
+        return self.find(keys, empty, (KEEPERS, FOLLOWERS) if followers else (KEEPERS,), most, probes)
 
-    def find(self, keys: Keys, empty: Flags, kinds: Sequence[bytes], most: int | None = None) -> Near:
+    def find(
+        self,
+        keys: Keys,
+        empty: Flags,
+        kinds: Sequence[bytes],
+        most: int | None = None,
+        probes: Probing | None = None,
+    ) -> Near:
         """The same in the tables of some kinds; all probes of a batch are sent to each server in one pipeline."""
-        question = self.question(keys, empty, kinds)
+        question = self.question(keys, empty, kinds, probes)
         return self.near(question, self._connection.run(question.commands), most)
 
-    def question(self, keys: Keys, empty: Flags, kinds: Sequence[bytes]) -> Question:
-        """The commands of `find`; `near` reads the replies."""
+    def question(
+        self, keys: Keys, empty: Flags, kinds: Sequence[bytes], extra: Probing | None = None
+    ) -> Question:
+        """The commands of `find`; `near` reads the replies. Each `extra` probe is sent as a separate query that has
+        no key in the other tables."""
         there = np.flatnonzero(~empty)
         asked = keys if len(there) == len(keys) else keys[there]
+        if extra is not None:
+            query, of, key = (column[~empty[extra[0]]] for column in extra)
+            more = np.zeros((len(query), keys.shape[1]), np.uint64)
+            more[np.arange(len(query)), of] = key
+            there, asked = np.concatenate([there, query]), np.concatenate([asked, more])
         asked = np.ascontiguousarray(asked)
         probes, places, count = self.layout.probes(asked), [], 0
         commands: list[Command] = []
@@ -213,10 +240,11 @@ class SharedTables:
             buckets, place = np.unique(homes[:, table], return_inverse=True)
             names = self.layout.buckets(kind, table, buckets.tolist())
             held = self.rows_in(names)
+            due = keys[:, table] != 0 if self.layout.sparse else np.ones(len(rows), bool)
             full = [kind == FOLLOWERS and len(part) * self.layout.width >= MOST_FOLLOWERS for part in held]
             inside = [set(part.tolist()) for part in held]
             for at, (row, home) in enumerate(zip(rows.tolist(), place.reshape(-1).tolist(), strict=True)):
-                none[at] += not (full[home] or row in inside[home])
+                none[at] += bool(due[at]) and not (full[home] or row in inside[home])
         return none
 
 

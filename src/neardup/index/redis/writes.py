@@ -119,7 +119,7 @@ class RedisWriter:
         self._resolver.later[ticket] = False
         numbers = rows.tolist()
         claims = self._documents.claims(ids, rows)
-        question = self._tables.question(items.keys, items.empty, (KEEPERS,))
+        question = self._tables.question(items.keys, items.empty, (KEEPERS,), self._matcher.probes(items))
         written = self._documents.written(numbers, records)
         writing = written + self._documents.filled(numbers, items)
         writing += self._tables.added(KEEPERS, items.keys, items.empty, rows) + self._expiring(rows, records)
@@ -343,7 +343,7 @@ class RedisWriter:
         """The documents that follow one of these rows. All are near it, so a search in the tables finds them."""
         if not len(keepers):
             return {}
-        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,))
+        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,), probes=self._matcher.probes(items))
         found = self._documents.read(np.unique(near.row).tolist())
         removed = set(keepers.tolist())
         return {row: r for row, r in sorted(found.items()) if r.state == FOLLOWER and r.other in removed}
