@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from neardup.compare.diff import difference
 from neardup.errors import ConfigError
 from neardup.evaluate.labels import Belief, Label, histogram, read_labels
-from neardup.evaluate.measurements import Corpus, Measured, measure_corpus
+from neardup.evaluate.measurements import Measured, MeasuredCorpus, measure_corpus
 from neardup.evaluate.metrics import Measure, f1
 from neardup.evaluate.outcomes import Borderline, CorpusCalibration, Outcome, RadiusRow
 from neardup.evaluate.sample import draw_documents, exact_similarity
@@ -330,7 +330,7 @@ def measure_documents(
     shingles = Shingles(width)
     settings = all_settings(similarity, least, recall)
     measured = measure_corpus(
-        Corpus.of(texts, shingles, keep),
+        MeasuredCorpus.of(texts, shingles, keep),
         settings,
         shingles=shingles,
         features=features,

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.evaluate.metrics import choose_2
-from neardup.evaluate.truth import ClusterTable, PairTable, pair_keys
+from neardup.evaluate.truth import PairTable, TruthClusters, pair_keys
 
 __all__ = [
     "APART",
@@ -78,7 +78,7 @@ class Truth:
         return cls("pairs", ids, _components(keys[yes], ids), keys[yes], keys[no], similar=similar)
 
     @classmethod
-    def of_clusters(cls, table: ClusterTable, ids: int, similar: Rows | None) -> Truth:
+    def of_clusters(cls, table: TruthClusters, ids: int, similar: Rows | None) -> Truth:
         """Labelled clusters: -1 stands for no label."""
         cluster = np.full(ids, -1, np.int64)
         cluster[table.id] = table.cluster
@@ -211,7 +211,7 @@ def _between_clusters(truth: Truth, labels: Rows, found: int, all_true: Floats) 
     return Counts(right, wrong, apart, all_true - right, found, unlabelled)
 
 
-def partition(found: PairTable | ClusterTable, ids: int) -> Rows:
+def partition(found: PairTable | TruthClusters, ids: int) -> Rows:
     """The cluster of each id: as the table says, or whatever its pairs tie together; other ids are alone. Labels are
     0, 1, 2 ..."""
     if isinstance(found, PairTable):

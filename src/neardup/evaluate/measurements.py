@@ -32,14 +32,14 @@ from neardup.search.lsh import LSH
 from neardup.search.psm.psm import PSM
 from neardup.search.psm.recall import Calibration as Flips
 
-__all__ = ["Corpus", "Measured", "measure_corpus"]
+__all__ = ["Measured", "MeasuredCorpus", "measure_corpus"]
 
 Rows = NDArray[np.int64]
 PSM_RADII = range(1, 9)
 
 
 @dataclass(frozen=True)
-class Corpus:
+class MeasuredCorpus:
     """Texts of different words, those with any, ranked; `rows[i]` is the place of text i in the input."""
 
     texts: list[str | bytes]
@@ -54,7 +54,7 @@ class Corpus:
     @classmethod
     def of(
         cls, texts: list[str | bytes], shingles: Shingles, keep: Literal["longest", "first", "last"]
-    ) -> Corpus:
+    ) -> MeasuredCorpus:
         """Documents with the same words are one, as they are wherever duplicates are removed."""
         digests = digest(texts, normalized=shingles.normalize.without_words())
         encoded = (
@@ -76,7 +76,7 @@ class Corpus:
 class Measured:
     """Pairs drawn, with what is known of each; and queries of which every near pair is known, to count removals by."""
 
-    corpus: Corpus
+    corpus: MeasuredCorpus
     sample: PairSample
     facts: PairFacts
     asked: Rows
@@ -104,7 +104,7 @@ class Measured:
 
 
 def measure_corpus(
-    corpus: Corpus,
+    corpus: MeasuredCorpus,
     settings: Sequence[Setting],
     *,
     shingles: Shingles,

@@ -33,7 +33,7 @@ from neardup.evaluate.metrics import (
     f1_measure,
     share,
 )
-from neardup.evaluate.truth import ClusterTable, Names, PairTable, distinct_pairs, read_table
+from neardup.evaluate.truth import Names, PairTable, TruthClusters, distinct_pairs, read_table
 from neardup.result import Result
 from neardup.values.plain import plain
 
@@ -138,7 +138,7 @@ def score(
         notes.append(f"{predicted.itself} rows pair a document with itself and were left out")
     cut = 0.5 if threshold is None else threshold
     similar = None if listed is None or listed.score is None else listed.keys[listed.score >= cut]
-    if isinstance(gold, ClusterTable):
+    if isinstance(gold, TruthClusters):
         true = Truth.of_clusters(gold, ids, similar)
     elif gold.label is not None:
         true = Truth.of_pairs(gold, ids, positive, similar)
@@ -159,8 +159,8 @@ def score(
 
 
 def _scored(
-    predicted: PairTable | ClusterTable,
-    gold: PairTable | ClusterTable,
+    predicted: PairTable | TruthClusters,
+    gold: PairTable | TruthClusters,
     truth: Truth,
     listed: PairTable | None,
     how: Intervals,
@@ -168,13 +168,13 @@ def _scored(
 ) -> Evaluation:
     labels: Rows | None = None
     judged = None
-    if isinstance(predicted, ClusterTable):
+    if isinstance(predicted, TruthClusters):
         labels = partition(predicted, truth.ids)
         counts = judge_clusters(truth, labels)
     else:
         counts, judged = judge_pairs(truth, predicted.keys)
     clusters = None
-    if isinstance(gold, ClusterTable):
+    if isinstance(gold, TruthClusters):
         labels = partition(predicted, truth.ids) if labels is None else labels
         clusters = cluster_scores(labels[gold.id], gold.cluster, how)
     was_found = _finder(predicted, labels)
@@ -201,7 +201,7 @@ def _scored(
     )
 
 
-def _finder(predicted: PairTable | ClusterTable, labels: Rows | None) -> Any:
+def _finder(predicted: PairTable | TruthClusters, labels: Rows | None) -> Any:
     """Whether each of some pairs, given by keys, was found."""
     if isinstance(predicted, PairTable):
         return lambda keys: np.isin(keys, predicted.keys)
@@ -209,8 +209,8 @@ def _finder(predicted: PairTable | ClusterTable, labels: Rows | None) -> Any:
     return lambda keys: labels[keys >> 32] == labels[keys & 0xFFFFFFFF]
 
 
-def _by_label(gold: PairTable | ClusterTable, was_found: Any) -> tuple[tuple[float, int, int], ...]:
-    if isinstance(gold, ClusterTable) or gold.label is None:
+def _by_label(gold: PairTable | TruthClusters, was_found: Any) -> tuple[tuple[float, int, int], ...]:
+    if isinstance(gold, TruthClusters) or gold.label is None:
         return ()
     hit = was_found(gold.keys)
     known = np.unique(gold.label[~np.isnan(gold.label)])
@@ -272,14 +272,14 @@ def _listed(path: str | PathLike[str], names: Names, column: str | None) -> Pair
     return table
 
 
-def _found(found: Source, names: Names, format: str | None) -> PairTable | ClusterTable:
+def _found(found: Source, names: Names, format: str | None) -> PairTable | TruthClusters:
     if isinstance(found, str | PathLike):
         return read_table(found, names, format=format, strict_pairs=False)
     if isinstance(found, Result):
         rows = names.numbers(found.ids)
         if len(np.unique(rows)) != len(rows):
             raise DataError("two of the documents have the same id, so that ids cannot tell them apart")
-        return ClusterTable(np.sort(rows), found.clusters.keeper[np.argsort(rows)])
+        return TruthClusters(np.sort(rows), found.clusters.keeper[np.argsort(rows)])
     return _tuples(found, names, "found", (2, 3))
 
 

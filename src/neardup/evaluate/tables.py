@@ -22,7 +22,7 @@ from neardup.readers.parquet import arrow_rows, pyarrow
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
 
-__all__ = ["Record", "Table", "bad_row"]
+__all__ = ["Record", "RowTable", "bad_row"]
 
 Record = tuple[int, dict[str, Any]]
 
@@ -35,7 +35,7 @@ def bad_row(where: str, line: int, reason: str) -> DataError:
     return DataError(f"{where}, line {line}: {reason}")
 
 
-class Table:
+class RowTable:
     """The rows of one CSV, TSV, JSONL, Parquet or Arrow file as (line, record), line counted from 1.
 
     `columns` are those of the header or schema, or of the first JSON object. A CSV or TSV whose first line has none of

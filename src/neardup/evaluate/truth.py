@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
-from neardup.evaluate.tables import Table, bad_row
+from neardup.evaluate.tables import RowTable, bad_row
 
-__all__ = ["ClusterTable", "Names", "PairTable", "distinct_pairs", "pair_keys", "read_table"]
+__all__ = ["Names", "PairTable", "TruthClusters", "distinct_pairs", "pair_keys", "read_table"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -100,7 +100,7 @@ class PairTable:
 
 
 @dataclass(frozen=True)
-class ClusterTable:
+class TruthClusters:
     """Ids and the cluster each is in; ids ascend, each once. Clusters are numbered 0, 1, 2 ..."""
 
     id: Rows
@@ -123,14 +123,14 @@ def read_table(
     format: str | None = None,
     similarity: str | None = None,
     strict_pairs: bool = True,
-) -> PairTable | ClusterTable:
+) -> PairTable | TruthClusters:
     """Pairs or clusters, as the file's columns say. `similarity` names the column that holds it if it is not plain.
 
     `strict_pairs` is for truth: there a pair of an id with itself, or one with two labels, is an error. What was found
     may repeat itself; the most alike row counts.
     """
     headless = () if strict_pairs else ("id_a", "id_b", "similarity")
-    table = Table(path, format, known=_KNOWN, headless=headless)
+    table = RowTable(path, format, known=_KNOWN, headless=headless)
     columns = table.columns
     pair = next((both for both in PAIR_NAMES if set(both) <= set(columns)), None)
     if pair is not None:
@@ -148,7 +148,7 @@ def read_table(
 
 
 def _pairs(
-    table: Table, pair: tuple[str, str], names: Names, similarity: str | None, strict: bool
+    table: RowTable, pair: tuple[str, str], names: Names, similarity: str | None, strict: bool
 ) -> PairTable:
     label_name = _first(table.columns, LABEL_NAMES)
     score_name = similarity.lower() if similarity else _first(table.columns, SIMILARITY_NAMES)
@@ -224,7 +224,7 @@ def distinct_pairs(
     return PairTable(keys >> 32, keys & 0xFFFFFFFF, kept, score_name, label, itself, notes)
 
 
-def _clusters(table: Table, id_name: str, cluster_name: str, names: Names) -> ClusterTable:
+def _clusters(table: RowTable, id_name: str, cluster_name: str, names: Names) -> TruthClusters:
     ids: dict[int, int] = {}
     lines: dict[int, int] = {}
     clusters = Names()
@@ -242,7 +242,7 @@ def _clusters(table: Table, id_name: str, cluster_name: str, names: Names) -> Cl
                 )
             lines.setdefault(member, line)
     order = np.array(sorted(ids), np.int64)
-    return ClusterTable(order, np.fromiter((ids[id] for id in order.tolist()), np.int64, len(order)))
+    return TruthClusters(order, np.fromiter((ids[id] for id in order.tolist()), np.int64, len(order)))
 
 
 def _first(columns: Iterable[str], names: Iterable[str]) -> str | None:

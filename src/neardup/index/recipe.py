@@ -1,4 +1,4 @@
-"""How an index turns texts into fingerprints and keys: fixed when it is made, and read back from it ever after."""
+"""How an index turns texts into fingerprints and keys: fixed when it is created, and stored in it."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ Contents = Literal["text", "features", "none"]
 def default_config(contents: Contents) -> Config:
     """For an index without a sample: 1-bit MinHash codes of word shingles, which need no document frequencies.
 
-    Where hits are verified the radius is wide: documents of Jaccard similarity 0.8 are 6.4 bits apart on average, and
-    94% of such pairs are within 10. Where they are not, 6 bits stand for about 0.8.
+    If hits are verified the radius is wide: documents with a Jaccard similarity of 0.8 are 6.4 bits apart on average,
+    and 94% of such pairs are within 10 bits. If hits are not verified, the radius is 6 bits, which means about 0.8.
     """
     return Config(fingerprint=BitMinHash(), search=Compact(6 if contents == "none" else 10))
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The config with its seed in place, the scheme its fingerprints have, and what of a document is stored.
+    """The config with its seed, the scheme of its fingerprints, and what is stored of a document.
 
-    A `foreign` index takes ready fingerprints of that scheme and makes none.
+    A `foreign` index accepts only fingerprints of that scheme and makes none itself.
     """
 
     config: Config
@@ -62,7 +62,7 @@ class Recipe:
         sample: Texts | None,
         threads: int,
     ) -> Recipe:
-        """The recipe of a new index; a config that asks for `idf` is fitted on the sample."""
+        """The recipe of a new index; a config with `idf` is fitted on the sample."""
         if contents not in ("text", "features", "none"):
             raise ConfigError(f'an index stores "text", "features" or "none" of a document, not {contents!r}')
         if config.templates is not None:
@@ -96,12 +96,12 @@ class Recipe:
 
     @cached_property
     def method(self) -> Method:
-        """How documents are found: the config's method, or else equal words."""
+        """The search method: that of the config, or equality of words."""
         return self.config.method or EqualWords(self.seed)
 
     @cached_property
     def printer(self) -> Printer:
-        """How fingerprints are made."""
+        """The object that makes fingerprints."""
         return self.config.prints if self.config.near else self.method.fingerprint()
 
     @property
@@ -113,12 +113,12 @@ class Recipe:
 
     @property
     def verifies(self) -> bool:
-        """Whether hits are checked on the documents' own features."""
+        """Whether hits are verified on the features of the documents."""
         return self.contents != "none" and self.config.near
 
     @property
     def settings(self) -> Config:
-        """The config without seed and document frequencies: another index made with it learns its own."""
+        """The config without seed and document frequencies, for another index that fits its own."""
         weights = self.config.features.weights
         plain = _seeded(_weighed(self.config, "constant"), Seed(DEFAULT_SEED))
         return replace(plain, idf=weights.tf) if isinstance(weights, Idf) else plain
@@ -129,40 +129,40 @@ class Recipe:
 
     @cached_property
     def width(self) -> int:
-        """Bytes of a stored fingerprint."""
+        """Size of a stored fingerprint in bytes."""
         return self.printer.width
 
     @cached_property
     def reach(self) -> Reach | None:
-        """The radius within which codes are found; None where keys must be equal."""
+        """The search radius of codes; None if keys must be equal."""
         return self.method.reach(self.printer)
 
     @cached_property
     def tables(self) -> int:
-        """How many tables of keys there are: one, or one for each of the method's."""
+        """The number of tables of keys: one, or that of the method."""
         return 1 if self.method.whole_keys else self.method.table_count(self.printer)
 
     @property
     def words(self) -> int:
-        """How many words the keys of a document have: those of its fingerprint, or one for each table."""
+        """The number of words in the keys of a document: those of its fingerprint, or one for each table."""
         return self.width // 8 if self.method.whole_keys else self.tables
 
     @property
     def sparse(self) -> bool:
-        """Whether a key of 0 is none."""
+        """Whether a key of 0 means no key."""
         return self.method.sparse and not self.method.whole_keys
 
     def prints(self, texts: Texts | _core.Texts, threads: int = 1) -> Fingerprints:
         """The fingerprints of texts."""
         if self.foreign is not None:
-            raise DataError("this index takes ready fingerprints only; it cannot make them of texts")
+            raise DataError("this index accepts only fingerprints; it cannot make them from texts")
         made: Fingerprints = self.printer.read(
             as_texts(texts), self.config.features, threads, digests=False
         ).prints
         return made
 
     def check(self, prints: Fingerprints) -> NDArray[Any]:
-        """The column of ready fingerprints, as it is stored: one line of `width` bytes a document."""
+        """The column of given fingerprints, as it is stored: one line of `width` bytes for each document."""
         if prints.scheme != self.scheme_checked:
             raise SchemeError(self.scheme_checked, prints.scheme)
         if not isinstance(prints, self.printer.makes):
@@ -184,13 +184,13 @@ class Recipe:
         return np.frombuffer(data, kind).reshape(-1, self.width // kind.itemsize)
 
     def keys(self, column: NDArray[Any], threads: int = 1) -> NDArray[np.uint64]:
-        """What the tables hold of each document: uint64[documents, words]."""
+        """The keys of each document in the tables: uint64[documents, words]."""
         if self.method.whole_keys:
             return np.ascontiguousarray(column).view(np.uint64)
         return self.method.live_keys(self._restored(column), threads)
 
     def probes(self, column: NDArray[Any]) -> Probing | None:
-        """What documents ask for beside their own keys; None if nothing."""
+        """Keys that documents search for in addition to their own keys; None if there are none."""
         if self.method.whole_keys or not isinstance(self.method, KeyMethod) or not self.method.probing:
             return None
         found = self.method.probes(self._restored(column))
@@ -198,7 +198,7 @@ class Recipe:
 
     @property
     def checks(self) -> bool:
-        """Whether documents that share a key have to pass a check of their fingerprints."""
+        """Whether documents that share a key must pass a check of their fingerprints."""
         return self.method.checks and not self.method.whole_keys
 
     def passes(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.bool_]:
@@ -215,7 +215,7 @@ class Recipe:
         return self.printer.restored(self.scheme_checked, none, {self.printer.makes.MAIN: column})
 
     def to_settings(self) -> dict[str, Any]:
-        """For the database. The seed is written apart from the config, which may be shown."""
+        """The settings for the database. The seed is separate from the config, because the config may be shown."""
         weights = self.config.features.weights
         plain = _seeded(_weighed(self.config, "constant"), Seed(DEFAULT_SEED)).to_plain()
         settings: dict[str, Any] = {
@@ -239,7 +239,7 @@ class Recipe:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Recipe:
-        """What `to_settings` wrote."""
+        """The inverse of `to_settings`."""
         seed = Seed(int.from_bytes(settings["seed"], "little"), bool(settings["secret"]))
         config = _seeded(Config.from_plain(json.loads(settings["config"]), "the index's config"), seed)
         if "idf" in settings:
@@ -255,7 +255,7 @@ class Recipe:
     def check_given(
         self, path: object, config: Config | None, store: Contents | None, scheme: str | None
     ) -> None:
-        """Raise ConfigError unless what an existing index is opened with is what it was made with."""
+        """ConfigError if the arguments for an existing index differ from those it was created with."""
         if config is not None and self.differs(config):
             raise ConfigError(f"{path} was made with another config; reindex it into a new one")
         if store is not None and store != self.contents:
@@ -264,7 +264,7 @@ class Recipe:
             raise ConfigError(f"{path} is of another scheme: {self.scheme_checked}")
 
     def differs(self, config: Config) -> bool:
-        """Whether this config would make other fingerprints or find other duplicates; seeds do not count."""
+        """Whether this config makes other fingerprints or finds other duplicates; seeds are ignored."""
         public = Seed(DEFAULT_SEED)
         weights: Any = config.features.weights
         if isinstance(weights, Idf):

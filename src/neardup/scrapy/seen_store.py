@@ -10,7 +10,7 @@ from neardup.index import Index
 from neardup.readers.document import Document
 from neardup.scrapy.options import Options
 
-__all__ = ["LocalIndex", "Memory", "Service", "Verdict", "open_memory"]
+__all__ = ["IndexMemory", "Memory", "ServiceMemory", "Verdict", "open_memory"]
 
 
 class Verdict(NamedTuple):
@@ -29,7 +29,7 @@ class Memory(Protocol):
     def close(self) -> None: ...
 
 
-class LocalIndex:
+class IndexMemory:
     """An index that this process writes to, and no other meanwhile."""
 
     def __init__(self, options: Options) -> None:
@@ -44,7 +44,7 @@ class LocalIndex:
         self._index.close()
 
 
-class Service:
+class ServiceMemory:
     """A service that many crawlers share."""
 
     def __init__(self, options: Options) -> None:
@@ -61,4 +61,4 @@ class Service:
 
 def open_memory(options: Options) -> Memory:
     """The memory that the options name; raises at once if it cannot be used."""
-    return LocalIndex(options) if options.index else Service(options)
+    return IndexMemory(options) if options.index else ServiceMemory(options)

@@ -12,14 +12,14 @@ from neardup.web.urls.contents import Contents
 from neardup.web.urls.rules import UrlRules
 from neardup.web.urls.steps import Parts
 
-__all__ = ["Crawl", "Page", "Tree"]
+__all__ = ["Crawl", "CrawledPage", "Tree"]
 
 # The URLs of Contents are canonical already: they are taken apart, and nothing more.
 _AS_IT_IS = UrlRules.only("host-case", "default-port", "dot-segments")
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class CrawledPage:
     """A URL as host, names along its path, and query."""
 
     host: str
@@ -27,7 +27,7 @@ class Page:
     query: str
 
     @classmethod
-    def of(cls, parts: Parts) -> Page:
+    def of(cls, parts: Parts) -> CrawledPage:
         host = f"{parts.host}:{parts.port}" if parts.port else parts.host
         names = parts.path.split("/")[1:] if parts.path != "/" else []
         # Whatever follows the path tells pages apart, a kept fragment too.
@@ -71,7 +71,7 @@ class Tree:
     def parent(self) -> Tree:
         return Tree(self.host, self.prefix.rpartition("/")[0])
 
-    def holds(self, page: Page) -> bool:
+    def holds(self, page: CrawledPage) -> bool:
         return page.host == self.host and self.holds_key(page.key)
 
     def holds_key(self, key: str) -> bool:
@@ -82,11 +82,11 @@ class Tree:
             "#",
         )
 
-    def page(self, rest: str) -> Page:
+    def page(self, rest: str) -> CrawledPage:
         """The page of this tree whose path and query go on with `rest`."""
         key = self.prefix + rest
         path = re.split("[?#]", key, maxsplit=1)[0]
-        return Page(self.host, tuple(path.split("/")[1:]), key[len(path) :])
+        return CrawledPage(self.host, tuple(path.split("/")[1:]), key[len(path) :])
 
     def url(self, rest: str) -> str:
         return self.page(rest).url
@@ -95,17 +95,17 @@ class Tree:
 class Crawl:
     """The pages of each host in the order of their paths, with their labels. Pages below a tree are one stretch."""
 
-    def __init__(self, page: list[Page | None], labels: dict[str, dict[str, int]]) -> None:
+    def __init__(self, page: list[CrawledPage | None], labels: dict[str, dict[str, int]]) -> None:
         self.page, self._labels = page, labels
         self._keys = {host: sorted(keys) for host, keys in labels.items()}
 
     @classmethod
     def of(cls, contents: Contents) -> Crawl:
-        pages: list[Page | None] = []
+        pages: list[CrawledPage | None] = []
         labels: dict[str, dict[str, int]] = {}
         for url, label in zip(contents.urls, contents.labels.tolist(), strict=True):
             parts = parts_of(url, _AS_IT_IS)
-            page = Page.of(parts) if parts is not None else None
+            page = CrawledPage.of(parts) if parts is not None else None
             pages.append(page)
             if page is not None:
                 labels.setdefault(page.host, {})[page.key] = label
@@ -120,7 +120,7 @@ class Crawl:
         page = self.page[row]
         return (page.host, page.key) if page is not None else ("", "")
 
-    def __contains__(self, page: Page) -> bool:
+    def __contains__(self, page: CrawledPage) -> bool:
         return page.key in self._labels.get(page.host, {})
 
     def label(self, tree: Tree, rest: str, without: Tree) -> int | None:

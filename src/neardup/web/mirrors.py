@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from neardup.errors import ConfigError
-from neardup.web.mirror_trees import Crawl, Page, Tree
+from neardup.web.mirror_trees import Crawl, CrawledPage, Tree
 from neardup.web.suffixes import names_a_copy, registered_name
 from neardup.web.urls.canonical import DEFAULT, canonical_url, parts_of
 from neardup.web.urls.contents import Contents
@@ -123,12 +123,12 @@ class Mirrors:
             return canonical_url(url, self.rules)
         return min(pages, key=lambda page: _rank(page.host, self.crawl, self.prefer)).url
 
-    def _pages(self, url: str) -> list[Page]:
+    def _pages(self, url: str) -> list[CrawledPage]:
         """The page itself and then what it is on mirrors, and on their mirrors, by preference."""
         parts = parts_of(url, self.rules)
         if parts is None:
             return []
-        start = Page.of(parts)
+        start = CrawledPage.of(parts)
         found, hosts, waiting = {start}, {start.host}, [start]
         while waiting:
             page = waiting.pop()

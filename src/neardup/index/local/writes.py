@@ -24,8 +24,8 @@ Rows = NDArray[np.int64]
 class LocalWriter:
     """Inserts and deletes documents; each method holds the session's `writer` while it works.
 
-    `ttl` are the seconds that documents live unless a call says otherwise; `next_expiry` is the time, in milliseconds
-    since 1970, at which the first of them expires.
+    `ttl` is the number of seconds after which documents expire, unless a call gives another; `next_expiry` is the
+    time, in milliseconds since 1970, at which the next document expires.
     """
 
     def __init__(self, session: Session, ttl: float | None) -> None:
@@ -34,14 +34,14 @@ class LocalWriter:
         self.look()
 
     def look(self) -> None:
-        """Find out when the next document expires."""
+        """Find when the next document expires."""
         lines = self._session.database.all("SELECT min(expires) FROM documents WHERE expires IS NOT NULL")
         self.next_expiry = NEVER if lines[0][0] is None else int(lines[0][0])
 
     def put(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
     ) -> Answers:
-        """Documents in transactions of 1,024; one ends before an id that it has already."""
+        """Store documents in transactions of 1,024. A transaction ends before an id that it already contains."""
         self._session.check_writable()
         check_ids(ids)
         life, seed, parts = self._ttl if ttl is None else lasting(ttl), self._session.recipe.seed.value, []
@@ -65,14 +65,14 @@ class LocalWriter:
         return Answers(incoming.ids, written.rows, keepers.row, keepers.distance, keepers.similarity, names)
 
     def remove(self, ids: Sequence[str]) -> int:
-        """Delete documents; gives how many of them there were."""
+        """Delete documents. Returns how many of them existed."""
         self._session.check_writable()
         with self._session.writer:
             rows = self._session.rows_of(ids, self._session.database)
             return self._drop(np.array(sorted(rows.values()), np.int64))
 
     def forget(self, before: int) -> int:
-        """Delete what was added before a time in milliseconds since 1970."""
+        """Delete documents added before a time, in milliseconds since 1970."""
         self._session.check_writable()
         with self._session.writer:
             return self._drop_where("added < ?", before)
@@ -97,6 +97,6 @@ class LocalWriter:
         return self._drop(np.array([line[0] for line in lines], np.int64))
 
     def _drop(self, rows: Rows) -> int:
-        """Delete rows, in transactions that stay small however many they are."""
+        """Delete rows in several small transactions."""
         parts = (rows[start : start + REMOVED_AT_ONCE] for start in range(0, len(rows), REMOVED_AT_ONCE))
         return sum(self._session.change(None, part).removed for part in parts)
