@@ -294,8 +294,8 @@ def test_the_guard(tmp_path):
         nd.Config(keep=nd.Keep(source="site")),
     )
     reasons = alarms(found, found.cut())
-    assert any("documents of x\ufffd[2J would go" in reason for reason in reasons)
-    assert any("one cluster holds" in reason for reason in reasons)
+    assert any("documents of x\ufffd[2J would be dropped" in reason for reason in reasons)
+    assert any("one cluster has" in reason for reason in reasons)
     with pytest.raises(DataError, match="accident"):
         apply(found, tmp_path / "kept.jsonl")
     assert not (tmp_path / "kept.jsonl").exists()

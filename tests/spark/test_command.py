@@ -59,7 +59,7 @@ def test_scan_and_apply(spark, tmp_path, capsys):
     code, _, told_off = call(capsys, "apply", str(tmp_path / "here"), "--out", out)
     assert code == 1 and "was not scanned on Spark" in told_off
     code, _, told_off = call(capsys, "apply", str(tmp_path / "nix"), "--out", out)
-    assert code == 1 and "holds no findings" in told_off
+    assert code == 1 and "contains no findings" in told_off
 
 
 def test_the_library_does_not_load_spark():

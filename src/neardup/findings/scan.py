@@ -1,4 +1,4 @@
-"""scan(): from files to a findings folder; killed and run again, it goes on where it stopped."""
+"""scan(): from files to a findings folder; a scan that was stopped resumes when it is run again."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def scan(
     strict: bool = False,
     progress: Progress | None = None,
 ) -> Findings:
-    """Find the duplicates in files and write what was found to the folder `out`; nothing else is changed.
+    """Find the duplicates in files and write the findings to the folder `out`; nothing else is changed.
 
-    Memory stays about `memory`, plus some 100 bytes a document. What cannot be read goes to `documents.rejects.jsonl`
-    in the folder. `against` names corpora, or findings of a `reusable` scan with the same features and fingerprints,
-    whose documents are compared with but never dropped; `reusable` keeps texts and fingerprints for that. A scan that
-    was stopped goes on where it was when it is run again with the same inputs and config; `overwrite` drops what is
-    there, or only what is "finished" or of another scan.
+    A scan uses about `memory`, plus some 100 bytes per document. Documents that cannot be read are listed in
+    `documents.rejects.jsonl` in the folder. `against` names corpora, or findings of a `reusable` scan with the same
+    features and fingerprints; their documents are compared with the inputs but never dropped. `reusable` keeps the
+    texts and fingerprints that this needs. A scan that was stopped resumes when it is run again with the same inputs
+    and config. `overwrite` deletes what the folder holds, or with "finished" only a finished scan or another scan.
 
     Raises UnreadableInput if nothing can be read, or if more than the share `allow_rejects` of the rows is rejected
     (with `strict`, any row).
@@ -108,7 +108,7 @@ def scan(
             shutil.rmtree(run.folder if made else run.work, ignore_errors=True)
             raise
         except BaseException:
-            # A scan that failed before its first shard leaves nothing to go on from.
+            # A scan that failed before its first shard leaves nothing to resume from.
             if made and not any(run.work.glob("*.shard")):
                 shutil.rmtree(run.folder, ignore_errors=True)
             raise
@@ -135,7 +135,7 @@ class _Run:
         self.columns, self.limits, self.against = columns, limits, against
         self.memory, self.threads, self.progress = memory, threads, progress
         self.reader = self._reader(inputs, None)
-        # Few shards of a large corpus, small ones of a small corpus: fresh memory is dear.
+        # A large corpus has few shards, a small corpus small ones: allocating new memory is slow.
         share = (self.reader.bytes_total or 0) // 64
         self.size = shard_bytes or min(max(share, 1 << 23), 1 << 26, max(1 << 20, memory // 32))
         self.work = folder / WORK
@@ -148,7 +148,7 @@ class _Run:
         for source in self.reader.files or ():
             path = Path(source.path)
             if path.is_relative_to(inside) and path.parent != inside / "stdin":
-                raise ConfigError(f"{folder}: is a part of the inputs; name an --out that is not")
+                raise ConfigError(f"{folder}: is one of the input folders; name an --out outside of them")
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
         return read(
@@ -160,8 +160,8 @@ class _Run:
         )
 
     def begin(self, overwrite: bool | Literal["finished"]) -> None:
-        """Make sure that what lies in the folder is of this very run, or nothing."""
-        # Where the answer does not depend on a setting, a run may go on with another one.
+        """Make sure that the folder is empty or holds an earlier part of this same scan."""
+        # Settings that do not change the findings are left out: a scan may resume with other values of them.
         identity = {
             "inputs": [_identity(source) for source in self.reader.files or ()],
             "against": self.against,
@@ -173,7 +173,7 @@ class _Run:
         }
         marker = self.work / "run.json"
         other = marker.exists() and _read_json(marker) != identity
-        if other and not any(self.work.glob("*.shard")):  # it did not get far: nothing is lost
+        if other and not any(self.work.glob("*.shard")):  # it has not written a shard, so nothing is lost
             shutil.rmtree(self.work)
             other = False
         if overwrite is True or (overwrite and (other or (self.folder / MANIFEST).exists())):
@@ -183,11 +183,11 @@ class _Run:
             (self.folder / MANIFEST).unlink(missing_ok=True)
         if (self.folder / MANIFEST).exists():
             raise ConfigError(
-                f"{self.folder}: holds findings already; name another --out, or add --overwrite"
+                f"{self.folder}: already contains findings; name another --out, or add --overwrite"
             )
         if other:
             raise ConfigError(
-                f"{self.folder}: an unfinished scan of other inputs or settings is there; add --overwrite to drop it"
+                f"{self.folder}: contains an unfinished scan of other inputs or settings; add --overwrite to delete it"
             )
         self.work.mkdir(exist_ok=True)
         if not marker.exists():
@@ -221,7 +221,7 @@ class _Run:
         return Findings(self.folder)
 
     def _keep_shards(self, count: int) -> None:
-        """Shards and fingerprints of the corpus; not those of references, nor what a killed run left behind."""
+        """Keep the shards and fingerprints of the corpus; delete those of references and leftovers of a killed run."""
         names = {f"{number:05}.{kind}" for number in range(count) for kind in ("shard", "prints")}
         for path in self.work.iterdir():
             if path.name not in names:
@@ -229,8 +229,8 @@ class _Run:
         self.work.rename(self.folder / SHARDS)
 
     def _read(self, run: Run) -> tuple[int, Origin]:
-        """Read the corpus: how many shards it has, and what the inputs were. The rejects file is made anew by every
-        pass, as all lines are read again."""
+        """Read the corpus; returns the number of shards and a record of the inputs. Every run reads all lines again, so
+        it also writes the rejects file again."""
         with Rejects(self.folder / REJECTS) as rejects:
             reader = self._reader(self.inputs, rejects)
             reader.digesting = True
@@ -284,7 +284,7 @@ class _Run:
             raise
 
     def _read_references(self, run: Run) -> None:
-        """What the corpus is compared against: shards kept by an earlier scan, or made now."""
+        """Take the reference documents from the shards of an earlier scan, or read them now."""
         for number, place in enumerate(self.against):
             if (Path(place) / MANIFEST).exists():
                 run.take(self._kept(Path(place), run.prepared))
@@ -294,16 +294,16 @@ class _Run:
             run.read(_renamed(of_reader(reader, self.config), place), f"reference-{number}-")
 
     def _kept(self, place: Path, prepared: Prepared) -> list[Shard]:
-        """The shards of another scan, if they are of the same features and fingerprints."""
+        """The shards of another scan; ConfigError if its features or fingerprints are different."""
         folder = place / SHARDS
         other = Findings(place)
         if not folder.is_dir():
             raise ConfigError(
-                f"{place}: keeps no fingerprints; scan that corpus again with --reusable, or name the corpus itself"
+                f"{place}: contains no fingerprints; scan that corpus again with --reusable, or name the corpus itself"
             )
         if needs_corpus(self.config):
             raise ConfigError(
-                "weights learnt from a corpus fit that corpus: name the reference corpus itself"
+                "weights learned from a corpus fit only that corpus: name the reference corpus itself"
             )
         method = self.config.method
         scheme = f"{_kept(self.config)} | {prepared.scheme}"
@@ -336,7 +336,7 @@ def _read_json(path: Path) -> Any:
 
 
 def _identity(source: Any) -> list[Any]:
-    """What tells whether an input is still the same before it is read: name, size and time of its last change."""
+    """Name, size and time of last change: these show, without reading it, whether an input is still the same."""
     try:
         changed = os.stat(source.path).st_mtime_ns
     except OSError:  # remote
@@ -345,7 +345,7 @@ def _identity(source: Any) -> list[Any]:
 
 
 def _renamed(batches: Iterator[Incoming | TextBlock], place: str) -> Iterator[Incoming | TextBlock]:
-    """Documents of a reference, their files named so that they are no others' namesakes."""
+    """Documents of a reference, with file names that no file of the corpus has."""
     name = Path(place).name
     for batch in batches:
         if isinstance(batch, TextBlock):

@@ -1,4 +1,4 @@
-"""Writing findings: columns first, the manifest last, so that a folder with a manifest is whole."""
+"""Writes findings: columns first, the manifest last, so that a folder with a manifest is complete."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _writer(path: Path, layout: list[tuple[str, int, Any]]) -> ColumnFileWriter:
 
 
 def write_documents(folder: Path, corpus: Corpus, first: Rows) -> list[str]:
-    """What is known of every document; returns the names of the files they came from."""
+    """Write the columns about every document; returns the names of the files they came from."""
     names = sorted({name for shard in corpus.shards for name in shard.file_names})
     place = {name: i for i, name in enumerate(names)}
     files = [
@@ -81,19 +81,19 @@ def write_documents(folder: Path, corpus: Corpus, first: Rows) -> list[str]:
 
 
 def write_pairs(folder: Path, pairs: Pairs) -> None:
-    """Verified pairs, down to the floor."""
+    """Write the verified pairs, down to the floor."""
     columns = {"left": pairs.left, "right": pairs.right, "score": pairs.similarity}
     _columns(folder / PAIRS, len(pairs), columns)
 
 
 def rows_with_texts(found: Found) -> Rows:
-    """The first rows that are in a pair or have others of the same words: their texts are what people want to see."""
+    """The first rows that are in a pair or share their words with others: people will want to see these texts."""
     repeated = found.first[found.first != np.arange(len(found.first))]
     return np.unique(np.concatenate([found.pairs.left, found.pairs.right, repeated]))
 
 
 def write_texts(folder: Path, rows: Rows, texts: Iterable[list[bytes]]) -> None:
-    """The texts of these rows, in their order, a part at a time."""
+    """Write the texts of these rows in order, one part at a time."""
     ends: list[NDArray[np.int64]] = []
     layout: list[tuple[str, int, Any]] = [
         ("rows", BLOCK, rows.nbytes),
@@ -114,7 +114,7 @@ def write_texts(folder: Path, rows: Rows, texts: Iterable[list[bytes]]) -> None:
 
 @dataclass(frozen=True)
 class Origin:
-    """What findings are of: the inputs as they were read, and with what settings."""
+    """Where findings come from: the inputs as they were read, and the settings."""
 
     config: Config
     scheme: str
@@ -140,7 +140,7 @@ def write_findings(
     texts: Callable[[Rows], Iterable[list[bytes]]],
     progress: Progress,
 ) -> None:
-    """All files of a findings folder; `texts` gives the texts of some rows, a part at a time."""
+    """Write all files of a findings folder; `texts` returns the texts of some rows, one part at a time."""
     progress.stage("write")
     write_pairs(folder, found.pairs)
     rows = rows_with_texts(found)
@@ -199,9 +199,9 @@ def _manifest(
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """The last file: with it the findings are whole."""
+    """Write the last file: it makes the findings complete."""
     with AtomicFile(folder / MANIFEST) as file:
-        # A name that is not Unicode holds lone surrogates; replaced by backslashes they are escapes that JSON knows.
-        told = json.dumps(manifest, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        file.write(told + b"\n")
+        # A name that is not Unicode has lone surrogates; "backslashreplace" turns them into valid JSON escapes.
+        data = json.dumps(manifest, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        file.write(data + b"\n")
         file.commit()

@@ -76,7 +76,7 @@ def test_from_findings_to_the_output(found, open_page, tmp_path):
         page.locator("#by-order").select_option("size")
         expect(page.locator(".pick").first).to_contain_text("4 documents")
         page.locator(".pick").first.click()
-        expect(page.locator(".keeper")).to_contain_text("the longest stays")
+        expect(page.locator(".keeper")).to_contain_text("the longest is kept")
         expect(page.locator(".member")).to_have_count(3)
         page.locator(".member", has_text="b-far").get_by_role("link", name="Compare").click()
         expect(page.locator("#verdict")).to_contain_text("Not decided yet")

@@ -99,7 +99,7 @@ def test_the_same_findings_give_the_same_bytes(findings, tmp_path):
 def test_whole_or_not_at_all(findings, tmp_path):
     target = tmp_path / "r.html"
     target.write_text("before")
-    with pytest.raises(nd.ConfigError, match="kept pairs from"):
+    with pytest.raises(nd.ConfigError, match="stored pairs from"):
         nd.report(findings, target, threshold=0.1)
     assert target.read_text() == "before" and list(tmp_path.iterdir()) == [target]
     with pytest.raises(nd.DataError, match="does not exist"):
@@ -175,7 +175,7 @@ def test_the_command(findings, tmp_path):
     assert answer["out_bytes"] == (tmp_path / "r.html").stat().st_size
     assert answer["gone"] == nd.summarize(findings, threshold=0.85).gone
     missing = run("report", str(tmp_path), "-o", str(tmp_path / "r.html"))
-    assert missing.returncode == 1 and b"holds no findings" in missing.stderr
+    assert missing.returncode == 1 and b"contains no findings" in missing.stderr
 
 
 def test_what_it_says_repeats_it(tmp_path):

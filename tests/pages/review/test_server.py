@@ -112,7 +112,7 @@ def test_numbers_and_pages(server, found):
         "b-near",
         "b-same",
     ]
-    assert cluster["why"].startswith("By the keep policy: the longest stays")
+    assert cluster["why"].startswith("By the keep policy: the longest is kept")
     assert cluster["members"][-1]["same"] and not cluster["members"][0]["kept"]
 
 
@@ -163,7 +163,7 @@ def test_it_ends_when_told(found, number):
 
 def test_what_it_says_to_people(found, tmp_path):
     said = run("review", str(tmp_path))
-    assert said.returncode == 1 and b"holds no findings" in said.stderr
+    assert said.returncode == 1 and b"contains no findings" in said.stderr
     assert told("review", str(found.path), "--export", str(tmp_path))[0] == 1
     assert told("review", str(found.path), "--export", found.manifest["inputs"][0]["path"])[0] == 1
     with socket.socket() as taken:

@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.clusters.selection import Cut
 from neardup.findings.folder import Findings
-from neardup.findings.summary import alarms, gone_rows
+from neardup.findings.summary import alarms, dropped_rows
 
 __all__ = ["Figures", "figures_of", "histogram_of", "steps_of"]
 
@@ -40,7 +40,7 @@ class Figures:
 
 
 def figures_of(findings: Findings, cut: Cut, threshold: float, revision: int) -> Figures:
-    gone = gone_rows(findings, cut)
+    gone = dropped_rows(findings, cut)
     exact = cut.exact(findings.first, gone)
     _, sizes = cut.clusters.sizes()
     names = findings.source_names
