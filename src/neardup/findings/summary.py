@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.clusters.selection import Cut
 from neardup.config.filters import REASONS
+from neardup.errors import NeardupError
 from neardup.findings.decided import decided_cut
 from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
@@ -22,6 +24,7 @@ __all__ = ["LargeCluster", "Summary", "alarms", "dropped_rows", "summarize", "th
 MOST_DROPPED, MOST_IN_CLUSTER = 0.5, 0.01
 SMALLEST_SOURCE, SMALLEST_CLUSTER = 20, 20
 SPIKE = 1000
+FEWEST_FILTERED = 10
 _SNIPPET = 70
 
 
@@ -36,7 +39,11 @@ class LargeCluster:
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts of a scan at one threshold. `table` has (threshold, dropped documents, clusters)."""
+    """Counts of a scan at one threshold. `table` has (threshold, dropped documents, clusters).
+
+    The counts add up: documents = kept + exact + near + filtered. `account` says what became of the files and rows
+    before they were documents (readers/account.py); findings of earlier versions have none.
+    """
 
     documents: int
     reference: int
@@ -64,6 +71,20 @@ class Summary:
     sources: tuple[tuple[str, int, int], ...]
     seconds: float
     decisions: int = 0
+    account: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        named = self.kept + self.exact + self.near + self.filtered_out
+        if named != self.documents:
+            raise NeardupError(
+                f"the account does not add up: {self.documents:,} documents, {named:,} named. "
+                "This is an error in neardup; please report it"
+            )
+
+    @property
+    def filtered_out(self) -> int:
+        """The number of documents that filters left out."""
+        return sum(self.filtered.values())
 
     @property
     def gone(self) -> int:
@@ -74,11 +95,27 @@ class Summary:
         """As plain JSON values."""
         return asdict(self) | {"dropped": self.gone}
 
+    def _skipped(self) -> list[str]:
+        """The files that were found and not read, and the rows that were read otherwise than they are written."""
+        files = self.account.get("files", {})
+        skipped: dict[str, int] = files.get("skipped", {})
+        lines = []
+        if skipped:
+            total = sum(skipped.values())
+            lines.append(
+                f"{counted(files['found'], 'file')} found: {files['read']:,} read, {total:,} skipped"
+            )
+            for kind, many in sorted(skipped.items()):
+                lines.append(f"  {many:,} {kind} ({_one_line(files['examples'].get(kind, ()), many)})")
+        return lines + [f"{many:,} {note}" for note, many in self.account.get("notes", {}).items()]
+
     def lines(self) -> list[str]:
         """For people, the most important first."""
-        share = self.gone / self.documents if self.documents else 0.0
+        removed = self.gone + self.filtered_out
+        share = removed / self.documents if self.documents else 0.0
+        left_out = f", {self.filtered_out:,} left out by filters" if self.filtered_out else ""
         lines = [
-            f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.gone:,} dropped ({share:.1%})",
+            f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.gone:,} dropped{left_out} ({share:.1%})",
             f"  {self.exact:,} have the same words as another, {self.near:,} are near-duplicates "
             f"({self.measure} >= {self.threshold:g})",
         ]
@@ -103,6 +140,7 @@ class Summary:
             lines.append(f"  {self.empty:,} have no words and are always kept")
         for reason, count in sorted(self.rejected.items()):
             lines.append(f"  {count:,} could not be read: {reason} (see documents.rejects.jsonl)")
+        lines += [f"  {line}" for line in self._skipped()]
         if self.figures:
             lines.append(
                 f"  warning: {self.figures:,} differ from another only in numbers, which these settings ignore"
@@ -133,6 +171,11 @@ class Summary:
                 for threshold, dropped, clusters in self.table
             ]
         return lines
+
+
+def _one_line(names: Sequence[str], many: int) -> str:
+    shown = ", ".join(printable(name, 60) for name in names)
+    return f"{shown}, ..." if many > len(names) else shown
 
 
 def thresholds_of(findings: Findings) -> list[float]:
@@ -193,6 +236,7 @@ def summarize(
         ),
         seconds=round(sum(findings.manifest["seconds"].values()), 3),
         decisions=len(decisions),
+        account=findings.manifest.get("account", {}),
     )
 
 
@@ -254,6 +298,9 @@ def alarms(findings: Findings, cut: Cut) -> list[str]:
             f"{len(dropped):,} of all {documents:,} documents would be dropped, "
             f"such as {printable(name)}, a duplicate of {printable(keeper)}"
         )
+    filtered = int((findings.filtered[findings.reference :] != 0).sum())
+    if filtered >= FEWEST_FILTERED and filtered + len(dropped) > MOST_DROPPED * documents:
+        found.append(f"filters would leave out {filtered:,} of all {documents:,} documents")
     if len(heavy) > 3:
         found.append(f"more than half of {counted(len(heavy) - 3, 'other source')} would be dropped too")
     labels, sizes = cut.clusters.sizes()
