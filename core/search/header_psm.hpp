@@ -21,7 +21,7 @@ class HeaderTable {
     HeaderTable(std::span<const std::uint64_t> codes, unsigned bits, unsigned header_bits);
 
     // All (query, place) at most `radius` apart whose headers are equal or differ by one of the query's `probes`
-    // flips, flips[q * probes] on. A flip is a nonzero mask of header bits, no two of a query alike; 0 means none.
+    // flips, flips[q * probes] on. A flip is a nonzero mask of header bits, all different for one query; 0 means none.
     // By query, then place.
     PrefixHits search(std::span<const std::uint64_t> queries, std::span<const std::uint32_t> flips,
                       std::size_t probes, unsigned radius, unsigned threads) const;

@@ -1,8 +1,8 @@
 #pragma once
-// How a batch of queries asks one table: the probes it makes, the suspects a probe turns up, the hits that remain.
+// How a batch of queries searches one table: the probes it makes, the suspects that a probe finds, and the final hits.
 //
-// A batch goes through a table in steps, each over all its queries, so that many memory accesses are under way at
-// once: permute the queries, list the probes, read the buckets (prefetched well ahead) keeping entries whose low 32
+// A batch searches a table in steps. Each step handles all queries, so that many memory accesses run in parallel:
+// permute the queries, list the probes, read the buckets (prefetched well ahead) keeping entries whose low 32
 // bits are near enough, and only then read the few suspects in full.
 #include <array>
 #include <cstddef>
@@ -60,7 +60,7 @@ class Shape {
     // be any.
     Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits, bool lists_flips = true);
 
-    static constexpr unsigned extra = 6;  // key bits after the header that a presence word tells apart
+    static constexpr unsigned extra = 6;  // key bits after the header that a presence word distinguishes
 
     const Layout& layout() const { return layout_; }
     unsigned flips() const { return flips_; }
@@ -99,12 +99,12 @@ struct Batch {
 };
 
 // Turns suspects into hits. `difference(suspect, out)` gives the distance and, if that is within the radius, the bits that
-// differ; `alive(hit)` may refuse one in mode first. Suspects come in probe order, so in mode first the first one
-// confirmed settles its query; others from the same bucket stay, for the lowest row is wanted.
+// differ; `alive(hit)` may refuse one in mode first. Suspects are in probe order, so in mode first the first
+// confirmed one finishes its query; others from the same bucket are kept, because the lowest row is wanted.
 template <class Difference, class Alive>
 KERNEL inline void confirm(Batch& batch, std::span<const Claim> claims, std::size_t table, unsigned radius,
                            Mode mode, Difference difference, Alive alive) {
-    std::uint32_t settling = ~0u;  // the probe whose bucket has just settled its query
+    std::uint32_t settling = ~0u;  // the probe whose bucket has just finished its query
     for (const Suspect& suspect : batch.suspects) {
         const Probe& probe = batch.probes[suspect.probe];
         if (mode == Mode::first && batch.done[probe.query] && settling != suspect.probe) continue;
@@ -127,12 +127,12 @@ KERNEL inline void confirm(Batch& batch, std::span<const Claim> claims, std::siz
 
 // Lists probes flip_sets[from, to) of every query still open, but those that are `closed` for this table. With a
 // presence map, one word per header whose bits say which values of the next `extra` key bits occur, a probe that can
-// meet nothing is left out.
+// find nothing is left out.
 void list_probes(const Shape& shape, const Pages<std::uint64_t>& presence, Batch& batch, std::size_t from,
                  std::size_t to, const std::uint8_t* closed = nullptr);
 
-// Probes go out in rounds: in mode first so that an early answer saves the later ones, and always so that the list of
-// a whole batch stays small. Gives the cuts between them.
+// Probes are made in rounds: in mode first so that an early answer saves later probes, and in all modes to keep the
+// list of a batch small. Returns the cuts between rounds.
 std::vector<std::size_t> rounds(std::size_t probes, Mode mode);
 
 }  // namespace neardup

@@ -74,7 +74,7 @@ KERNEL inline void read_run(const SortedCopy& copy, std::size_t from, Word high,
 }
 
 // Calls ask(query, matches, room) for one query after another and joins what was found by query, then row. In mode first
-// the matches of a query are those of the one run that settled it, and the lowest row of them counts. Each chunk of
+// the matches of a query come from the one run that finished it, and the lowest of their rows counts. Each chunk of
 // queries has a Room of its own, for what is kept from one query to the next.
 struct NoRoom {};
 template <class Room, class Ask>
@@ -130,7 +130,7 @@ class SortedTables {
     std::vector<unsigned> key_bits() const;
 
     Hits search(std::span<const std::uint64_t> queries, const Request& request) const;
-    // How many stored codes the lookups of these queries, one in each table, look at before they stand at their run.
+    // How many stored codes the lookups of these queries, one in each table, read before they reach their run.
     std::uint64_t probes(std::span<const std::uint64_t> queries, unsigned threads) const;
 
   private:

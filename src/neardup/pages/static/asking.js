@@ -28,9 +28,9 @@ export async function ask(path, body) {
   } catch {
     throw new Refusal(0, "The service does not answer. Is it still running?");
   }
-  const body = await answer.json().catch(() => ({}));
-  if (!answer.ok) throw new Refusal(answer.status, body.reason ?? `The service answered ${answer.status}.`);
-  return body;
+  const reply = await answer.json().catch(() => ({}));
+  if (!answer.ok) throw new Refusal(answer.status, reply.reason ?? `The service answered ${answer.status}.`);
+  return reply;
 }
 
 /** A form that asks for the token; `given` is called when the user has entered one. */
