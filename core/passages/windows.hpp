@@ -72,7 +72,8 @@ class Chains {
     std::size_t tokens() const { return tokens_; }
     std::size_t width() const { return width_; }
 
-    // First pass: repeated windows, places ascending from call to call. Returns how many differ from their first window although the hashes are equal.
+    // First pass: repeated windows, places ascending from call to call. Returns how many differ from their first window
+    // although the hashes are equal.
     std::size_t check(std::span<const std::int64_t> places, std::span<const std::int64_t> firsts,
                       std::span<const std::int64_t> counts, std::span<const std::uint64_t> tokens);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where the tokens of a text are in the source. Normalising changes lengths, so a token's bytes in the normalised text are
+// Where the tokens of a text are in it. Normalising changes lengths, so a token's bytes in the normalised text are
 // traced back to the stretch of the source they were made of.
 #include <cstdint>
 #include <span>
