@@ -44,7 +44,7 @@ struct Found {
 enum class Mode : int { all = 0, first = 1 };
 
 // Which differences a table reports. A pair belongs to the first table that claims it, so it is reported once; and since
-// the claim is all that decides, not what else happens to be stored, the answer is always the same.
+// only the claim decides, and not what else is stored, the answer is always the same.
 struct Claim {
     Code checked;
     unsigned flips;
@@ -56,8 +56,8 @@ struct Claim {
 class Shape {
   public:
     Shape() = default;
-    // `header_bits` is a wish: a key may have fewer bits. Without `lists_flips` the flips come from elsewhere, and may
-    // be any.
+    // `header_bits` is an upper limit: a key may have fewer bits. Without `lists_flips` the caller gives the flips, and
+    // they may be any.
     Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits, bool lists_flips = true);
 
     static constexpr unsigned extra = 6;  // key bits after the header that a presence word distinguishes
@@ -77,16 +77,16 @@ class Shape {
     std::vector<FlipSet> flip_sets_;
 };
 
-// What one thread keeps while it works through a batch.
+// The state of one thread while it handles a batch.
 struct Batch {
     std::size_t count = 0;
-    Columns codes;     // as asked
-    Columns permuted;  // as the table in hand has them
+    Columns codes;     // of the queries
+    Columns permuted;  // permuted for the current table
     std::array<std::uint32_t, batch_rows> header, low;
     std::array<std::uint8_t, batch_rows> done;  // mode first: this query has its answer
     std::vector<Probe> probes;                  // the first `asked` of them count
     std::size_t asked = 0;
-    std::vector<FlipSet> flips;  // of each query, where they are its own
+    std::vector<FlipSet> flips;  // of each query, if each has its own
     std::vector<Suspect> suspects;
     std::vector<Hit> hits;
     std::vector<Found> found;
@@ -125,7 +125,7 @@ KERNEL inline void confirm(Batch& batch, std::span<const Claim> claims, std::siz
     }
 }
 
-// Lists probes flip_sets[from, to) of every query still open, but those that are `closed` for this table. With a
+// Lists probes flip_sets[from, to) of every unfinished query, except those that are `closed` for this table. With a
 // presence map, one word per header whose bits say which values of the next `extra` key bits occur, a probe that can
 // find nothing is left out.
 void list_probes(const Shape& shape, const Pages<std::uint64_t>& presence, Batch& batch, std::size_t from,

@@ -79,7 +79,7 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
         "clusters": [
             {
                 "label": int(table.labels[place]),
-                "keeper": id,
+                "keeper": name,
                 "size": int(table.sizes[place]),
                 "least": float(table.least[place]),
                 "risk": round(float(table.risk[place]), 3),
@@ -87,7 +87,7 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
                 "decided": int(decided[place]),
                 "begins": snippet(findings, row),
             }
-            for place, row, id in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
+            for place, row, name in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
         ],
     }
 

@@ -90,22 +90,22 @@ function weakOf(left, right, pair) {
   return `${count(from)} of them ${from === 1 ? "is" : "are"} among the 16 weakest of either text.`;
 }
 
-function code(title, print, apart, trial) {
-  const top = Math.max(...print.margins.map(Math.abs)) || 1;
-  const weak = new Set(print.weakest.slice(0, WEAK));
-  const cells = [...print.bits].map((bit, at) => {
+function code(title, fingerprint, apart, trial) {
+  const top = Math.max(...fingerprint.margins.map(Math.abs)) || 1;
+  const weak = new Set(fingerprint.weakest.slice(0, WEAK));
+  const cells = [...fingerprint.bits].map((bit, at) => {
     const number = 63 - at;
-    const size = Math.abs(print.margins[at]);
+    const size = Math.abs(fingerprint.margins[at]);
     const level = Math.min(LEVELS, Math.ceil((LEVELS * size) / top));
     const classes = ["bit", `l${level}`, weak.has(number) && "weak", apart.has(number) && "apart", number >= 64 - trial.header_bits && "head"];
     return el("span", {
       class: classes.filter(Boolean).join(" "),
-      title: `bit ${number}: ${bit}, margin ${print.margins[at]}${apart.has(number) ? ", differs" : ""}`,
+      title: `bit ${number}: ${bit}, margin ${fingerprint.margins[at]}${apart.has(number) ? ", differs" : ""}`,
     }, bit);
   });
-  const summary = `${title}: code ${print.code}; weakest bits ${print.weakest.slice(0, WEAK).join(", ")}`;
+  const summary = `${title}: code ${fingerprint.code}; weakest bits ${fingerprint.weakest.slice(0, WEAK).join(", ")}`;
   return el("figure", { class: "code" },
-    el("figcaption", { class: "small" }, el("strong", {}, title), el("span", { class: "soft" }, ` · ${count(print.tokens)} words · `), el("code", {}, print.code)),
+    el("figcaption", { class: "small" }, el("strong", {}, title), el("span", { class: "soft" }, ` · ${count(fingerprint.tokens)} words · `), el("code", {}, fingerprint.code)),
     el("div", { class: "bits", role: "img", "aria-label": summary }, cells));
 }
 
@@ -165,7 +165,7 @@ function outcome({ pair, flips, radius }) {
 // MinHash
 
 function sketches({ left, right, pair, bands, rows }) {
-  const rowsOf = (print) => Array.from({ length: bands }, (_, band) => print.sketch.slice(band * rows, (band + 1) * rows));
+  const rowsOf = (fingerprint) => Array.from({ length: bands }, (_, band) => fingerprint.sketch.slice(band * rows, (band + 1) * rows));
   const first = rowsOf(left);
   const second = right ? rowsOf(right) : null;
   const shown = Math.min(bands, 40);
