@@ -141,7 +141,7 @@ void bind_text(nb::module_& module) {
             "The texts as UTF-8, one after another, and where each ends.")
         .def("__len__", [](const Texts& texts) { return texts.views().size(); });
 
-    nb::class_<Tally>(module, "Tally", "How often each key was met.")
+    nb::class_<Tally>(module, "Tally", "How often each key occurred.")
         .def(nb::init<>())
         .def("__len__", &Tally::size)
         .def(

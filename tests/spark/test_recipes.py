@@ -98,7 +98,7 @@ def test_a_wheel_on_the_image(cluster: Cluster, tmp_path: Path) -> None:
     printed = follow([submit], cluster, tmp_path, python)
     result = nd.dedup(nd.read(source), nd.Config.of("exact"))
     assert (printed["documents"], printed["kept"]) == (len(result), int(result.cut.kept.sum()))
-    assert printed["gone"] > 5
+    assert printed["dropped"] > 5
     started = notes.read_text().splitlines()
     assert sum("pyspark.daemon" in line for line in started) >= 1, "workers ran it"
     assert sum(str(script) in line for line in started) == 1, "and so did the driver"

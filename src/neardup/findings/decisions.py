@@ -176,7 +176,7 @@ class DecisionLog:
         for row, name in zip((left, right), names, strict=True):
             if kind != "clear" and self.findings.filtered[row]:
                 raise DataError(
-                    f"{printable(name)}: a filter left this document out, so there is nothing to decide about it"
+                    f"{printable(name)}: was left out by a filter, so there is nothing to decide about it"
                 )
         with FileLock(self.path) as lock:
             handle = lock.handle

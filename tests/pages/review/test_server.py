@@ -103,7 +103,7 @@ def test_wrong_questions(server):
 def test_numbers_and_pages(server, found):
     overview = server.get("overview")
     assert overview["documents"] == 10 and overview["threshold"] == 0.8 and overview["steps"][0] == 0.5
-    assert server.get("figures", threshold=0.8)["gone"] == int((~found.cut(0.8).kept).sum())
+    assert server.get("figures", threshold=0.8)["dropped"] == int((~found.cut(0.8).kept).sum())
     listed = server.get("clusters", threshold=0.8, order="size")
     assert [one["size"] for one in listed["clusters"]] == [4, 2, 2]
     cluster = server.get("cluster", threshold=0.8, row=found.row_of("b-far"))
@@ -184,7 +184,7 @@ def test_the_command_on_the_page_gives_its_numbers(tmp_path):
             out = str(tmp_path / f"{threshold}.jsonl")
             code, said = told(*command[1:], "--threshold", str(threshold), "--out", out, "--json")
             answer, figures = json.loads(said), server.get("figures", threshold=threshold)
-            assert code == 0 and answer["written"] == figures["kept"] and answer["gone"] == figures["gone"]
+            assert code == 0 and answer["written"] == figures["kept"] and answer["gone"] == figures["dropped"]
 
 
 def test_a_disk_without_room_is_told_of_and_the_log_stays_whole(tmp_path):
