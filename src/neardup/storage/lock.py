@@ -23,7 +23,7 @@ LONGEST_NOTE = 4096
 
 
 class FileLock:
-    """The system's lock on a file. The file is created if necessary and never removed; the system releases the lock when
+    """The system's lock on a file. The file is created if necessary and never removed; the system frees the lock when
     the process ends, in any way.
 
     If another process holds the lock, this waits, or raises the error that `refused` makes from the note of that
