@@ -215,8 +215,8 @@ def _between_clusters(truth: Truth, labels: Rows, found: int, all_true: Floats) 
 
 
 def partition(found: PairTable | TruthClusters, ids: int) -> Rows:
-    """The cluster of each id: as the table says, or whatever its pairs tie together; other ids are alone. Labels are
-    0, 1, 2 ..."""
+    """The cluster of each id: from the table, or the connected components of its pairs; other ids are single. Labels
+    are 0, 1, 2 ..."""
     if isinstance(found, PairTable):
         labels = _core.labels_of_pairs(ids, found.left, found.right)
     else:
@@ -239,7 +239,7 @@ def _together(keys: Rows, labels: Rows) -> Flags:
 
 
 def _among(keys: Rows, those: Rows) -> Flags:
-    """Which keys are among those, which ascend."""
+    """Which keys are in `those`, which is ascending."""
     if not len(those):
         return np.zeros(len(keys), np.bool_)
     return np.asarray(those[np.minimum(np.searchsorted(those, keys), len(those) - 1)] == keys)

@@ -330,7 +330,7 @@ def draw_documents(documents: Iterable[Any], limit: int, seed: int) -> tuple[lis
 
 
 def draw_queries(documents: int, many: int, seed: int) -> Rows:
-    """`count` random rows, or all of them, ascending; the same rows for the same seed."""
+    """`many` random rows, or all of them, ascending; the same rows for the same seed."""
     if many >= documents:
         return np.arange(documents)
     return np.sort(np.random.default_rng([seed, 0]).choice(documents, many, replace=False))
