@@ -85,7 +85,7 @@ def test_words_are_labels(tmp_path):
     ("name", "text", "says"),
     [
         ("t.tsv", "id_a\tid_b\tlabel\na\tb\t1\nc\td\tmaybe\n", "line 3: label is 'maybe'"),
-        ("t.tsv", "id_a\tid_b\tlabel\na\tb\t1\nc\td\n", "line 3: 2 fields where there should be 3"),
+        ("t.tsv", "id_a\tid_b\tlabel\na\tb\t1\nc\td\n", "line 3: 2 fields, but there should be 3"),
         ("t.tsv", "id_a\tid_b\tlabel\na\t\t1\n", "line 2: id_b is missing or empty"),
         ("t.csv", "id_a,id_b,label\na,a,1\n", "line 2: 'a' is paired with itself"),
         (

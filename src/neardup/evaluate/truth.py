@@ -1,6 +1,6 @@
-"""Pairs, clusters and labels out of files: what was found, and what is true. Ids become numbers here, and columns.
+"""Reads pairs, clusters and labels from files: what was found, and what is true. Ids become numbers and columns.
 
-Columns are found by their names, whatever their case:
+Columns are found by their names; case is ignored:
 
     pairs        id_a, id_b | left, right | id1, id2 | source, target ..., and similarity (or distance)
     labels       a pair and `label`: a number (from `positive` up the two are duplicates), or yes, no, unknown
@@ -57,7 +57,8 @@ _KNOWN = frozenset(
 
 
 class Names:
-    """Ids to numbers, 0, 1, 2 ... as they are met. One for a whole evaluation, so that its columns can meet."""
+    """Maps ids to numbers, 0, 1, 2 ... in the order of first occurrence. One for a whole evaluation, to make columns
+    comparable."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -79,8 +80,8 @@ class Names:
 
 @dataclass(frozen=True)
 class PairTable:
-    """Distinct pairs, left < right, sorted by `keys`; `score` is a similarity, or a distance turned negative, so that
-    more is always more alike. `label` is NaN where unknown. `itself` counts the rows that paired an id with itself."""
+    """Distinct pairs, left < right, sorted by `keys`. `score` is a similarity, or a negated distance, so that larger
+    always means more similar. `label` is NaN if unknown. `itself` counts the rows that paired an id with itself."""
 
     left: Rows
     right: Rows
@@ -112,7 +113,7 @@ class TruthClusters:
 
 
 def pair_keys(left: Rows, right: Rows) -> Rows:
-    """Pairs of numbers below 2**31, either way round, as one number each."""
+    """Pairs of numbers below 2**31, in any order, as one number each."""
     return np.asarray(np.minimum(left, right) << 32 | np.maximum(left, right))
 
 
@@ -124,10 +125,11 @@ def read_table(
     similarity: str | None = None,
     strict_pairs: bool = True,
 ) -> PairTable | TruthClusters:
-    """Pairs or clusters, as the file's columns say. `similarity` names the column that holds it if it is not plain.
+    """Pairs or clusters, depending on the columns of the file. `similarity` is the column to use if its name is
+    unusual.
 
-    `strict_pairs` is for truth: there a pair of an id with itself, or one with two labels, is an error. What was found
-    may repeat itself; the most alike row counts.
+    `strict_pairs` is for truth: a pair of an id with itself, or one with two labels, is then an error. Found pairs may
+    be repeated; the row with the highest similarity counts.
     """
     headless = () if strict_pairs else ("id_a", "id_b", "similarity")
     table = RowTable(path, format, known=_KNOWN, headless=headless)
@@ -202,7 +204,8 @@ def distinct_pairs(
     notes: tuple[str, ...] = (),
     where: tuple[str, Rows] | None = None,
 ) -> PairTable:
-    """Each pair once: of repeats the most alike. Two labels of one pair are an error when `where` names the lines."""
+    """Each pair once, with its highest similarity. Two labels for one pair are an error if `where` has the line
+    numbers."""
     keys = pair_keys(left, right)
     order = np.argsort(keys, kind="stable") if score is None else np.lexsort((-score, keys))
     keys = keys[order]
@@ -255,7 +258,7 @@ def _id(value: Any, column: str, where: str, line: int) -> str:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    said = "missing or empty" if value is None or value == "" else f"{value!r}, which is no id"
+    said = "missing or empty" if value is None or value == "" else f"{value!r}, which is not an id"
     raise bad_row(where, line, f"{column} is {said}")
 
 
@@ -265,7 +268,7 @@ def _number(value: Any, column: str, where: str, line: int) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        raise bad_row(where, line, f"{column} is {value!r}, which is no number")
+        raise bad_row(where, line, f"{column} is {value!r}, which is not a number")
     return number
 
 

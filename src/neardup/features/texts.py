@@ -1,4 +1,4 @@
-"""Columns of texts, taken as they are: Python strings, bytes, documents, or Arrow arrays without a copy."""
+"""Columns of texts in any form: Python strings, bytes, documents, or Arrow arrays without a copy."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def as_arrow(column: Any) -> Any:
 
 
 def text_items(column: Texts) -> tuple[str | bytes | None, ...]:
-    """The texts of any other column as Python has them."""
+    """The texts of any other column, as Python objects."""
     if isinstance(column, str | bytes | Document):
         raise DataError("expected a column of texts, got one text; put it in a list: [text]")
     items: tuple[Any, ...] = tuple(column)

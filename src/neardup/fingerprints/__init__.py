@@ -1,4 +1,4 @@
-"""Features to fingerprints. Knows no text and no search."""
+"""Turns features into fingerprints. This package does not search."""
 
 from neardup.fingerprints.bucket_checksums import BucketChecksums
 from neardup.fingerprints.exact import Exact, digest_texts, expected_false_merges

@@ -1,4 +1,4 @@
-"""Fingerprints: one compact column per kind, each with the scheme that made it."""
+"""Fingerprints: one compact column for each kind, with the scheme that made it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,8 @@ Kind = TypeVar("Kind", bound="Fingerprints")
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """What all kinds share. `empty[i]` says that document i had no features and so has no fingerprint: its
-    row holds zeros, which mean nothing and must never be compared. `replaced` counts the ill-formed UTF-8
-    sequences that were read as U+FFFD."""
+    """The base of all kinds. `empty[i]` says that document i had no features and so has no fingerprint: its row holds
+    zeros, which must never be compared. `replaced` counts the ill-formed UTF-8 sequences that were read as U+FFFD."""
 
     scheme: str
     empty: NDArray[np.bool_]
@@ -34,7 +33,7 @@ class Fingerprints:
         return len(self.empty)
 
     def take(self, rows: NDArray[np.int64] | slice) -> Self:
-        """The fingerprints of some rows, in the order asked for."""
+        """The fingerprints of some rows, in the given order."""
         changes: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
         return replace(self, **changes)
 
@@ -66,13 +65,12 @@ class Digests(Fingerprints):
 
 @dataclass(frozen=True)
 class Codes(Fingerprints):
-    """Bit codes to be compared by Hamming distance: `codes` is uint64[n, words], bit j of a code is bit j %
-    64 of word j // 64; a 32-bit code uses the low half of its one word.
+    """Bit codes, compared by Hamming distance: `codes` is uint64[n, words], bit j of a code is bit j % 64 of word j
+    // 64; a 32-bit code uses the low half of its only word.
 
-    The votes behind each bit, whose size says how firmly it stands, may be kept in one of three forms:
-    `margins`, float32[n, bits]; `margin_bytes`, uint8[n, bits], which times `margin_scales`, float32[n],
-    gives their size (the sign is the bit); or `ranks`, uint8[n, r], the numbers of the r weakest bits,
-    weakest first.
+    The size of the vote behind each bit says how reliable the bit is. Votes may be stored in one of three forms:
+    `margins`, float32[n, bits]; `margin_bytes`, uint8[n, bits], which multiplied by `margin_scales`, float32[n],
+    gives their size (the sign is the bit); or `ranks`, uint8[n, r], the numbers of the r weakest bits, weakest first.
     """
 
     bits: int
@@ -99,7 +97,7 @@ class PackedSketches(Fingerprints):
 
 @dataclass(frozen=True)
 class Sketches(Fingerprints):
-    """MinHash values: `values` is uint32[n, k]; the share of equal places estimates Jaccard similarity."""
+    """MinHash values: `values` is uint32[n, k]; the share of equal values estimates the Jaccard similarity."""
 
     values: NDArray[np.uint32]
 
@@ -114,8 +112,8 @@ class Sketches(Fingerprints):
         return PackedSketches(scheme, self.empty, bits=bits, values=self.values.shape[1], packed=packed)
 
     def code(self, bits: int = 64) -> Codes:
-        """The 1-bit sketch of the first `bits` (64 or 128) values as a code, for Hamming search: two
-        documents of similarity J differ in (1 - J) / 2 of the bits on average. It has no margins."""
+        """The 1-bit sketch of the first `bits` (64 or 128) values as a code, for Hamming search: two documents with
+        similarity J differ in (1 - J) / 2 of the bits on average. It has no margins."""
         if bits not in (64, 128):
             raise ConfigError(f"a 1-bit sketch makes codes of 64 or 128 bits, not {bits}")
         if self.values.shape[1] < bits:
@@ -128,13 +126,13 @@ class Sketches(Fingerprints):
 
 
 def same_scheme(left: Fingerprints, right: Fingerprints) -> None:
-    """Raise SchemeError unless both were made in the same way."""
+    """SchemeError unless both have the same scheme."""
     if left.scheme != right.scheme:
         raise SchemeError(left.scheme, right.scheme)
 
 
 def concatenate(parts: Sequence[Kind]) -> Kind:
-    """One set of fingerprints from several of the same scheme, row after row."""
+    """Join fingerprints of the same scheme, row after row."""
     if not parts:
         raise DataError("there is nothing to concatenate")
     first = parts[0]

@@ -1,7 +1,7 @@
 """I-Match (Chowdhury and others): one digest of the words that are neither too frequent nor too rare.
 
-A changed word of the lexicon changes the digest, so the scheme is brittle; Kolcz and others make it robust by several
-lexicons, random parts of the first, of which most digests must agree.
+A changed word of the lexicon changes the digest, so the scheme is fragile. Kolcz and others make it robust with
+several lexicons, random parts of the first; most of their digests must be equal.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ __all__ = ["FittedIMatch", "IMatch"]
 
 @dataclass(frozen=True)
 class IMatch(KeyScheme):
-    """The lexicon holds features whose normalised idf, ln(n / frequency) / ln n, lies from `low` to `high`: 0 is a word
-    of every document, 1 a word of one alone.
+    """The lexicon holds features whose normalised idf, ln(n / frequency) / ln n, is from `low` to `high`: 0 is a word
+    in every document, 1 a word in only one.
 
-    With more than one of `lexicons` each is a random part of it that holds the given `share`. A document with fewer
-    than `least` features in a lexicon has no digest of it: a few words tell too little. Rare words go because each
-    edit brings some, and one is enough to change the digest.
+    If `lexicons` is more than one, each is a random part with the given `share` of the lexicon. A document with fewer
+    than `least` features in a lexicon has no digest for it: a few words say too little. Rare words are left out,
+    because each edit adds some, and one is enough to change the digest.
     """
 
     low: float = 0.2
@@ -50,7 +50,7 @@ class IMatch(KeyScheme):
 
     @property
     def places(self) -> int:
-        """How many digests a document has."""
+        """The number of digests of a document."""
         return self.lexicons
 
     def scheme(self, features: str) -> str:
@@ -60,7 +60,7 @@ class IMatch(KeyScheme):
         raise ConfigError("I-Match learns its lexicon from a corpus: fit it first")
 
     def fit(self, frequencies: Frequencies) -> FittedIMatch:
-        """The scheme with the lexicon that these document frequencies make."""
+        """The scheme with the lexicon made from these document frequencies."""
         n = max(2, frequencies.documents)
         idf = np.log(n / np.maximum(frequencies.counts, 1)) / np.log(n)
         inside = (idf >= self.low - 1e-12) & (idf <= self.high + 1e-12)

@@ -1,4 +1,4 @@
-"""MinHash: sketches whose share of equal places estimates Jaccard similarity."""
+"""MinHash: sketches whose share of equal values estimates the Jaccard similarity."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ __all__ = ["BitMinHash", "MinHash"]
 class MinHash(Printer):
     """Sketches of `values` 32-bit values each; weights are ignored.
 
-    `permutations="one"` hashes every feature once and fills empty places by optimal densification: as
-    accurate as independent permutations on documents of a hundred features or more, and far cheaper.
-    "independent" keeps the minimum under each of `values` bijections, as in Broder's scheme. The estimate's
-    standard error is sqrt(J (1 - J) / values).
+    `permutations="one"` hashes every feature once and fills empty positions by optimal densification: as accurate as
+    independent permutations on documents with a hundred features or more, and much cheaper. "independent" keeps the
+    minimum under each of `values` bijections, as in Broder's scheme. The standard error of the estimate is sqrt(J (1
+    - J) / values).
     """
 
     values: int = 128
@@ -43,7 +43,7 @@ class MinHash(Printer):
 
     @property
     def places(self) -> int:
-        """At how many places two sketches can agree."""
+        """The number of values that two sketches can share."""
         return self.values
 
     def scheme(self, features: str) -> str:
@@ -67,7 +67,7 @@ class MinHash(Printer):
     def read(
         self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
     ) -> Reading:
-        """Text straight to sketches: features are made, used and forgotten document by document."""
+        """Sketches directly from text: the features of each document are dropped after use."""
         values, facts = _core.minhash_texts(
             texts,
             features.recipe(texts),
@@ -87,8 +87,8 @@ class MinHash(Printer):
 class BitMinHash(Printer):
     """Codes of 64 or 128 bits that keep one bit of each of as many MinHash values, for Hamming search.
 
-    Better than simhash of the same size on shingle sets, and in no need of weights; it has no margins, so
-    search it with an exact method.
+    More accurate than simhash of the same size on shingle sets, and it needs no weights. It has no margins, so search
+    it with an exact method.
     """
 
     bits: int = 64
@@ -103,7 +103,7 @@ class BitMinHash(Printer):
         self.sketch()
 
     def sketch(self) -> MinHash:
-        """The sketch whose low bits these codes are."""
+        """The sketch that these codes take the low bits of."""
         return MinHash(self.bits, self.permutations, self.seed)
 
     def scheme(self, features: str) -> str:
@@ -117,6 +117,6 @@ class BitMinHash(Printer):
     def read(
         self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
     ) -> Reading:
-        """Text straight to codes."""
+        """Codes directly from text."""
         reading = self.sketch().read(texts, features, threads, digests)
         return replace(reading, prints=reading.prints.code(self.bits))

@@ -1,4 +1,4 @@
-"""Text straight to fingerprints in one native call: features are made, used and forgotten document by document."""
+"""Fingerprints directly from text in one native call: the features of each document are dropped after use."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def digest(
     seed: int | Seed = DEFAULT_SEED,
     threads: int = 1,
 ) -> Digests:
-    """Exact fingerprints: SHA-256 of the raw text, or, with `normalized`, a 128-bit digest of the normalised one.
+    """Exact fingerprints: SHA-256 of the raw text, or, with `normalized`, a 128-bit digest of the normalised text.
 
-    The latter, "tokens-128", is native, seeded and not cryptographic: over the tokens, as if they were joined by single
-    separators. Any algorithm of `Exact` may be named instead, for raw and for normalised text.
+    The latter, "tokens-128", is native, seeded and not cryptographic: a digest of the tokens, as if they were joined
+    by single separators. Any algorithm of `Exact` may be given instead, for raw and for normalised text.
     """
     if normalized is None:
         return Exact(algorithm or "sha256", seed).compute(raw_texts(texts))
@@ -109,8 +109,9 @@ def read_texts(
     *,
     threads: int = 1,
 ) -> Reading:
-    """Fingerprints, digests and sizes of texts in one native pass. The digests are seeded and not cryptographic; they
-    are of the tokens before stop words and stems, and equal only within one seed and normalisation."""
+    """Fingerprints, digests and sizes of texts in one native pass. The digests are seeded and not cryptographic. They
+    are computed from the tokens before stop words and stems, and can be compared only with the same seed and
+    normalisation."""
     column = as_texts(texts)
     check_threads(threads)
     if fingerprint is None:

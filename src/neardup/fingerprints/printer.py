@@ -1,4 +1,4 @@
-"""What makes fingerprints: a strategy that turns features, or texts in one native pass, into one kind of them."""
+"""The interface of objects that make fingerprints, from features or directly from texts in one native pass."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ __all__ = ["Printer", "Reading", "read_words"]
 
 @dataclass(frozen=True)
 class Reading:
-    """What one pass over texts gives: fingerprints (None if none were asked for), `digests` uint64[n, 2] equal for
-    equal tokens, `empty` where there are no features, and how many `tokens` each has."""
+    """The result of one pass over texts: fingerprints (None if none were requested), `digests` uint64[n, 2] that are
+    equal for equal tokens, `empty` for texts without features, and the number of `tokens` of each."""
 
     prints: Any  # the kind of Fingerprints that the printer makes
     digests: NDArray[np.uint64]
@@ -35,7 +35,8 @@ class Reading:
 
 @dataclass(frozen=True, eq=False)
 class Printer(ABC):
-    """A way to make fingerprints. A new one says what it `makes`, its scheme, and how it computes them of features."""
+    """Makes fingerprints. A new subclass defines what it `makes`, its scheme, and how it computes them from
+    features."""
 
     makes: ClassVar[type[Fingerprints]]
     learns: ClassVar[bool] = False  # whether it must be fitted on the corpus first
@@ -51,12 +52,12 @@ class Printer(ABC):
     def read(
         self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
     ) -> Reading:
-        """The fingerprints of texts, and their digests if asked for. A printer with a native pass overrides this."""
+        """The fingerprints of texts, with digests if requested. A printer with a native pass overrides this."""
         prints = self.compute(features.extract(texts, threads=threads), threads)
         return replace(read_words(texts, features, threads, digests), prints=prints, empty=prints.empty)
 
     def fit(self, frequencies: Frequencies) -> Printer:
-        """The same with what it learns from document frequencies."""
+        """The same, fitted on document frequencies."""
         return self
 
     def seeded(self, seed: Seed) -> Self:
@@ -65,20 +66,20 @@ class Printer(ABC):
 
     @cached_property
     def blank(self) -> Fingerprints:
-        """The fingerprints of no documents: which columns there are, and how wide each is."""
+        """Fingerprints of no documents: they show which columns there are, and how wide each is."""
         none = Features(np.empty(0, np.uint64), np.empty(0, np.float32), np.zeros(1, np.int64), "")
         return self.compute(none)
 
     @property
     def width(self) -> int:
-        """Bytes of the main column of one fingerprint, which is what an index stores."""
+        """Size in bytes of the main column of one fingerprint, which an index stores."""
         column = self.blank.main
         return int(column.itemsize * column.shape[1])
 
     def restored(
         self, scheme: str, empty: NDArray[np.bool_], columns: Mapping[str, NDArray[Any]]
     ) -> Fingerprints:
-        """Fingerprints from columns that were stored; those not given are left out."""
+        """Fingerprints from stored columns; columns that are not given are left out."""
         others: dict[str, Any] = dict.fromkeys(self.blank.columns())
         return replace(self.blank, scheme=scheme, empty=empty, **(others | dict(columns)))
 
@@ -90,7 +91,7 @@ class Printer(ABC):
 
 
 def read_words(texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True) -> Reading:
-    """Digests and sizes alone: they come with any sketch, so the shortest one is made and dropped."""
+    """Only digests and sizes. Every sketch comes with them, so the shortest sketch is made and dropped."""
     seed = Seed.of(DEFAULT_SEED).value
     _, facts = _core.minhash_texts(texts, features.recipe(texts), 1, seed, False, threads, digests)
     return Reading(None, facts[3], facts[0].astype(np.bool_), facts[1], facts[2])

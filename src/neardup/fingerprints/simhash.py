@@ -22,11 +22,10 @@ __all__ = ["Simhash"]
 class Simhash(Printer):
     """Codes of 32, 64 or 128 bits whose distance follows the angle between weighted feature vectors.
 
-    Every feature votes with its weight on every bit. `tie` says what becomes of a bit without a majority:
-    "ge" makes it 1 (Sood and Loguinov), "gt" makes it 0 (Manku and others). `gaussian` draws votes from N(0,
-    1) instead of {-1, +1}, for which P(bit differs) is exactly angle / pi. `margins` says in which form the
-    votes are kept: "full", "bytes", "ranks" (the `ranks` weakest bits) or "none"; it changes no code, so it
-    is no part of the scheme.
+    Every feature votes with its weight on every bit. `tie` decides a bit without a majority: "ge" makes it 1 (Sood
+    and Loguinov), "gt" makes it 0 (Manku and others). `gaussian` draws votes from N(0, 1) instead of {-1, +1}; then
+    P(bit differs) is exactly angle / pi. `margins` is the form in which the votes are stored: "full", "bytes",
+    "ranks" (the `ranks` weakest bits) or "none"; it does not change the codes, so it is not part of the scheme.
     """
 
     bits: int = 64
@@ -64,7 +63,7 @@ class Simhash(Printer):
             NDArray[np.uint64], NDArray[np.float32], NDArray[np.uint8], NDArray[np.float32], NDArray[np.uint8]
         ],
     ) -> Codes:
-        """What the core returned, with the margins in the one form that was asked for."""
+        """The codes that the core returned, with margins in the requested form."""
         codes, margins, margin_bytes, scales, ranks = columns
         return Codes(
             self.scheme(features),
@@ -85,7 +84,7 @@ class Simhash(Printer):
     def read(
         self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
     ) -> Reading:
-        """Text straight to codes: features are made, used and forgotten document by document."""
+        """Codes directly from text: the features of each document are dropped after use."""
         columns, facts = _core.simhash_texts(texts, features.recipe(texts), *self.native(), threads, digests)
         none, tokens, replaced, digest = facts
         empty = none.astype(np.bool_)

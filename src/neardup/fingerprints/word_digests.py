@@ -1,4 +1,4 @@
-"""Digests of a document's words as a fingerprint: equal for documents of the same words, and unlike for all others."""
+"""Digests of the words of a document as a fingerprint: equal for documents with the same words."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ class WordDigests(Printer):
         return Digests("", np.zeros(0, np.bool_), digests=np.zeros((0, BYTES), np.uint8))
 
     def scheme(self, features: str) -> str:
-        """The scheme of digests of words of the given normalisation."""
+        """The scheme of word digests with the given normalisation."""
         return f"digest tokens-128/v1 seed={Seed.of(self.seed).identifier} | {features}"
 
     def compute(self, features: Features, threads: int = 1) -> Digests:
-        raise DataError("words are digested from texts, not from features")
+        raise DataError("word digests are made from texts, not from features")
 
     def read(
         self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
     ) -> Reading:
         how = features.normalize.without_words()
-        # Of tokens, so native texts will do.
+        # The digest is made of tokens, so native texts are enough.
         made = digest(texts, normalized=how, seed=self.seed, threads=threads)  # type: ignore[arg-type]
         none = np.empty(0, np.int64)
         return Reading(made, made.digests.view(np.uint64), made.empty, none, made.replaced)
