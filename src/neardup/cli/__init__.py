@@ -86,12 +86,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(2 if isinstance(error, click.UsageError) else 1)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(
-            "stopped; nothing was left half written, and a scan goes on when it is run again", err=True
-        )
+        click.echo("stopped; no output was left incomplete, and the same command resumes a scan", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # Whoever read our output has gone; what remains in the buffer must not raise again at exit.
+        # The reader of our output has ended; what remains in the buffer must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except UnreadableInput as error:

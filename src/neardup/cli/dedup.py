@@ -23,7 +23,9 @@ __all__ = ["dedup"]
 
 @click.command()
 @click.argument("inputs", nargs=-1, required=True)
-@click.option("--out", "-o", type=click.Path(), help="Write what stays here; without it nothing is written.")
+@click.option(
+    "--out", "-o", type=click.Path(), help="Write the kept documents here; without it nothing is written."
+)
 @click.option("--findings", type=click.Path(), help="Where the findings go.  [default: OUT.findings]")
 @click.option(
     "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never touched."

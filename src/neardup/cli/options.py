@@ -51,8 +51,10 @@ _CONFIG = (
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         help="Of pairs at the floor, to be found.  [default: 0.99]",
     ),
-    click.option("--width", type=click.IntRange(1, 1024), help="Of a shingle, in words.  [default: 5]"),
-    click.option("--radius", type=click.IntRange(0, 64), help="Of simhash and bits, in bits."),
+    click.option("--width", type=click.IntRange(1, 1024), help="Words per shingle.  [default: 5]"),
+    click.option(
+        "--radius", type=click.IntRange(0, 64), help="Largest distance of codes (simhash, bits), in bits."
+    ),
     click.option(
         "--search",
         type=click.Choice(["join", "compact", "covering", "bphs", "psm", "adjacent", "scan"]),
@@ -92,10 +94,13 @@ _CONFIG = (
 )
 _KEEP = (
     click.option(
-        "--keep", help="Which of a cluster stays: longest, first, last or score:FIELD.  [default: longest]"
+        "--keep",
+        help="Which document of a cluster is kept: longest, first, last or score:FIELD.  [default: longest]",
     ),
-    click.option("--prefer", multiple=True, help="A source whose documents stay before others'; repeatable."),
-    click.option("--many", type=click.IntRange(1), help="How many of a cluster stay.  [default: 1]"),
+    click.option("--prefer", multiple=True, help="Keep documents of this source before others; repeatable."),
+    click.option(
+        "--many", type=click.IntRange(1), help="How many documents of a cluster are kept.  [default: 1]"
+    ),
     click.option(
         "--among",
         type=click.Choice(["all", "within", "across"]),

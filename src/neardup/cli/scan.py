@@ -36,7 +36,8 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
 
     An input - is standard input: JSON, or one text a line, or what --format says. Nothing else is changed. `neardup
     clusters`, `explain` and `apply` go on from there, at any threshold from the floor up, without another scan.
-    Stopped, the same command goes on where it was. What cannot be read goes to documents.rejects.jsonl in the folder.
+    If the scan is stopped, the same command resumes it. Rows that cannot be read are listed in the folder, in
+    documents.rejects.jsonl.
     """
     from neardup.findings import summarize
     from neardup.findings.scan import scan as run
@@ -64,7 +65,7 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
     show_summary(summary.lines())
     commands = {
         f"neardup clusters {place}": "look at them",
-        f"neardup apply {place} --out kept.jsonl": "write what stays",
+        f"neardup apply {place} --out kept.jsonl": "write what is kept",
     }
     click.echo(f"\nThe findings are in {place}. Next:")
     for command, what in commands.items():
