@@ -8,12 +8,12 @@ from pathlib import Path
 
 import numpy as np
 
+from neardup.search.codes import to_codes
 from neardup.search.disk.batch import BatchBPHS
 from neardup.search.disk.compressed import write_compressed
 from neardup.search.disk.segment_set import SegmentSet
 from neardup.search.disk.segments import write_segment
 from neardup.search.hamming.designs import manku
-from neardup.search.interface import to_codes
 from papers.experiment import CLOSE, Claim, Experiment, Options, Result, table
 from papers.timing import RADIUS
 

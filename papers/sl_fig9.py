@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 
 from neardup.fingerprints import Codes
+from neardup.search.answers import Mode
+from neardup.search.codes import to_codes
 from neardup.search.disk.batch import BatchBPHS, BatchPSM
 from neardup.search.disk.segment_set import SegmentSet
 from neardup.search.disk.segments import write_segment
 from neardup.search.hamming.designs import manku
 from neardup.search.hamming.tables import BPHS
-from neardup.search.interface import Mode, to_codes
 from neardup.search.psm.flips import HeapFlips
 from papers.experiment import Claim, Experiment, Options, Result, agrees, table
 from papers.plots import COLOURS, counts, legend, panels, save

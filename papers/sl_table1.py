@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from neardup.compare.similarity import cosine
+from neardup.search.codes import to_codes
 from neardup.search.hamming.scan import count_distances
-from neardup.search.interface import to_codes
 from neardup.search.planner.machine import best_seconds
 from papers import corpus
 from papers.experiment import Claim, Experiment, Options, Result, table

@@ -10,8 +10,8 @@ import numpy as np
 from neardup.compare import similarity
 from neardup.features import Characters, Features, Shingles
 from neardup.fingerprints import Simhash
+from neardup.search.codes import to_codes
 from neardup.search.hamming.adjacent import Adjacent, rotate
-from neardup.search.interface import to_codes
 from neardup.search.psm.vosh import vosh
 from papers.experiment import Claim, Experiment, Options, Result, table
 

@@ -87,7 +87,7 @@ def test_apply_writes_everything_asked_for(scanned, tmp_path):
         (["explain", "-f", "FOUND", "d0", "nobody"], 1, "nobody"),
         (["scan", "TMP", "-o", "OUT"], 1, "no files"),
         (["scan", "TMP/none.jsonl", "-o", "OUT"], 1, "no such file"),
-        (["scan", "FOUND/manifest.json", "-o", "FOUND"], 1, "part of the inputs"),
+        (["scan", "FOUND/manifest.json", "-o", "FOUND"], 1, "holds some of the inputs"),
         (["scan", "x.jsonl", "--threshold", "nan", "-o", "OUT"], 1, "nan"),
         (["config", "--method", "exact", "--search", "odd"], 2, "odd"),
         (["config", "--method", "minhash", "--search", "psm"], 2, "--search is for codes"),
@@ -131,7 +131,7 @@ def test_clusters_and_explain_agree(scanned):
     explained = json.loads(run("explain", "-f", found, keeper, member["id"], "--json").stdout)
     assert explained["jaccard"] == pytest.approx(member["similarity"])
     assert any("keeper" in reason for reason in explained["reasons"])
-    assert any(reason.startswith(f"{member['id']} goes") for reason in explained["reasons"])
+    assert any(reason.startswith(f"{member['id']} is dropped") for reason in explained["reasons"])
     one = json.loads(run("clusters", found, "--json", "--id", member["id"]).stdout)["listed"]
     assert [cluster["keeper"] for cluster in one] == [keeper]
     samples = {run("clusters", found, "--by", "sample", "--most", "3", "--seed", s).stdout for s in "123"}
@@ -185,7 +185,17 @@ def test_pages_that_hang_the_parser_are_rejected(tmp_path):
     (tmp_path / "in" / "bomb.html").write_text(HANGS)
     for method, rejected in (("main", {"HTML: timeout": 1}), ("none", {})):
         found = tmp_path / f"found-{method}"
-        result = run("scan", str(tmp_path / "in"), "-o", str(found), "--html", method, "--json")
+        result = run(
+            "scan",
+            str(tmp_path / "in"),
+            "-o",
+            str(found),
+            "--html",
+            method,
+            "--json",
+            "--allow-rejects",
+            "0.5",
+        )
         said = json.loads(result.stdout)
         rejects = read_jsonl(found / "documents.rejects.jsonl")
         assert said["rejected"] == rejected and said["documents"] == 5 - len(rejects)

@@ -99,7 +99,7 @@ def test_json_of_each():
 
 
 def test_files_columns_and_switches(tmp_path):
-    (tmp_path / "pages.jsonl").write_text('{"link": "http://www.a.com/?from=1&gclid=2"}\n{"link": 5}\n')
+    (tmp_path / "pages.jsonl").write_text('{"link": "http://www.a.com/?from=1&gclid=2"}\n{"link": [5]}\n')
     source = str(tmp_path / "pages.jsonl")
     done = run("urls", source, "--column", "link", "--off", "www", "--drop", "from", "--keep", "gclid")
     assert lines(done) == ["https://www.a.com/?gclid=2"]

@@ -21,4 +21,4 @@ def test_tables_are_what_the_script_writes():
     spec.loader.exec_module(script)
     with contextlib.redirect_stdout(io.StringIO()) as written:
         script.main()
-    assert written.getvalue() == (ROOT / "core" / "unicode_tables.inc").read_text()
+    assert written.getvalue() == (ROOT / "core" / "text" / "unicode_tables.inc").read_text()

@@ -102,7 +102,7 @@ def test_decisions_of_other_documents_are_refused(found, tmp_path):
     (tmp_path / "other").mkdir()
     other = scanned(tmp_path / "other", documents()[:-1])
     (other.path / DECISIONS).write_bytes((found.path / DECISIONS).read_bytes())
-    with pytest.raises(DataError, match=r"decisions\.jsonl, line 1: was decided on other documents"):
+    with pytest.raises(DataError, match=r"decisions\.jsonl, line 1: this decision is about other documents"):
         read_decisions(other)
     with pytest.raises(DataError, match="--no-decisions"):
         apply(other, tmp_path / "kept.jsonl")

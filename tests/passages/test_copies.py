@@ -110,7 +110,7 @@ def test_every_pair_with_a_passage_is_found(texts, width, more):
 def test_candidates_that_come_in_parts_are_the_same(monkeypatch):
     texts = ["x " * 3 + "a b c d e f g h i j k l m n " + str(row % 7) for row in range(40)]
     whole = nd.passages.find_copies(texts, cap=10)
-    monkeypatch.setattr(copying, "_MET_AT_ONCE", 20)
+    monkeypatch.setattr(copying, "_MATCHED_AT_ONCE", 20)
     monkeypatch.setattr(copying, "_MATCHED_AT_ONCE", 7)
     parts = nd.passages.find_copies(texts, cap=10)
     assert parts.to_json() == whole.to_json()

@@ -294,4 +294,4 @@ def test_crawlers_that_share_a_service(site, tmp_path):
         assert again["dropped"] == [[f"{other}/", f"{address}/", 1.0]]
     # The service is gone: the crawl goes on, and says that it knows nothing.
     told, log = crawl(f"{address}/shop/1", **LINKS, NEARDUP_SERVICE=settings["NEARDUP_SERVICE"])
-    assert counts(told) == {"errors": 2} and "may have been seen before" in log
+    assert counts(told) == {"errors": 2} and "may be a duplicate" in log

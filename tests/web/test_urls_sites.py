@@ -243,7 +243,7 @@ def test_a_bad_line_is_named(tmp_path, name, text):
 
 def test_urls_from_lines_and_columns(tmp_path):
     (tmp_path / "a.txt").write_text("http://a.com/\n\n http://b.com/ \n")
-    (tmp_path / "b.jsonl").write_text('{"url": "http://c.com/"}\n{"url": 3}\n')
+    (tmp_path / "b.jsonl").write_text('{"url": "http://c.com/"}\n{"url": [3]}\n')
     (tmp_path / "c.csv").write_text("id,address\n1,http://d.com/\n")
     assert list(read_urls([tmp_path / "a.txt", tmp_path / "b.jsonl"])) == [
         "http://a.com/",

@@ -148,7 +148,7 @@ class _Run:
         for source in self.reader.files or ():
             path = Path(source.path)
             if path.is_relative_to(inside) and path.parent != inside / "stdin":
-                raise ConfigError(f"{folder}: is one of the input folders; name an --out outside of them")
+                raise ConfigError(f"{folder}: holds some of the inputs; name an --out that holds none")
 
     def _reader(self, place: Any, rejects: Any) -> Reader:
         return read(
@@ -275,6 +275,8 @@ class _Run:
 
     def _check(self, account: Account) -> None:
         """Stop if too little could be read; the list of rejected rows is then beside the folder, which is removed."""
+        if not account.rows:
+            return  # an empty file was read whole
         beside = self.folder.with_name(f"{self.folder.name}.rejects.jsonl")
         try:
             account.check(self.allow_rejects, strict=self.strict, rejects=beside)

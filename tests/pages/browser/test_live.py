@@ -67,11 +67,11 @@ def test_a_token_is_asked_for_and_kept_in_the_tab_alone(open_page, watch, axe, t
     watch.expected.append("401")
     with served(tmp_path / "index.nd", environment={"NEARDUP_TOKEN": TOKEN}) as server, open_page:
         page = open_page(server.url)
-        expect(page.get_by_role("heading", name="This service wants a token")).to_be_visible()
+        expect(page.get_by_role("heading", name="This service needs a token")).to_be_visible()
         axe(page)
         page.get_by_label("Token").fill("not the one")
         page.get_by_role("button", name="Go on").click()
-        expect(page.get_by_role("heading", name="This service wants a token")).to_be_visible()
+        expect(page.get_by_role("heading", name="This service needs a token")).to_be_visible()
         page.get_by_label("Token").fill(TOKEN)
         page.get_by_role("button", name="Go on").click()
         expect(page.locator(".numbers")).to_be_visible()
@@ -80,7 +80,7 @@ def test_a_token_is_asked_for_and_kept_in_the_tab_alone(open_page, watch, axe, t
         assert TOKEN not in page.url
         assert page.evaluate("[localStorage.length, document.cookie]") == [0, ""]
         other = open_page(f"{server.url}/try")
-        expect(other.get_by_role("heading", name="This service wants a token")).to_be_visible()
+        expect(other.get_by_role("heading", name="This service needs a token")).to_be_visible()
 
 
 def test_a_service_that_ends_is_told_of(open_page, watch, tmp_path):

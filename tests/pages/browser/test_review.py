@@ -104,7 +104,7 @@ def test_from_findings_to_the_output(found, open_page, tmp_path):
         expect(page.locator("#progress")).to_have_text("3 decisions")
         check_numbers(page, found, 0.8)
         go(page, f"#/cluster/{found.row_of('b')}")
-        expect(page.locator("#clusters")).to_contain_text("Rejected: no duplicates of the keeper")
+        expect(page.locator("#clusters")).to_contain_text("Rejected: not duplicates of the keeper")
     out = tmp_path / "kept.jsonl"
     code, said = told("apply", str(found.path), "--out", str(out))
     assert code == 0 and "3 decisions" in said
@@ -162,7 +162,7 @@ def test_keys(found, open_page, watch):
         page.keyboard.type("b-far")
         expect(page.locator(".pick")).to_have_count(1)
         page.locator("#search").fill("nothing like this")
-        expect(page.get_by_text("No cluster is like that.")).to_be_visible()
+        expect(page.get_by_text("No cluster matches.")).to_be_visible()
         page.locator("#search").fill("")
         page.locator("#by-source").select_option("north")
         expect(page.locator(".pick")).to_have_count(2)

@@ -20,7 +20,7 @@ class Handler(BaseHTTPRequestHandler):
         super().__init__(*given)
 
     def do_GET(self):
-        reply = self.files.reply("GET", self.path)
+        reply = self.files.reply("GET", self.path) if self.path in self.files.paths else None
         status, headers, body = reply or (200, [(b"content-type", b"text/html"), *SAFE], PAGE)
         self.send_response(status)
         for name, value in headers:

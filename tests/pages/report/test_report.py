@@ -213,11 +213,11 @@ def test_loose_clusters_come_first(tmp_path):
     chosen = notable_clusters(found, found.cut(), 0.8)
     assert [one.kind for one in chosen] == ["suspicious", "largest"]
     assert found.ids(chosen[0].rows)[0] == "keeper" and len(chosen[0].rows) == 5
-    assert "not each other" in chosen[0].why
+    assert "most pairs of them are not similar" in chosen[0].why
     rows = [int(row) for one in chosen for row in one.rows]
     assert len(set(rows)) == len(rows) == 7
     nd.report(found, tmp_path / "r.html")
-    assert "not each other" in (tmp_path / "r.html").read_text()
+    assert "most pairs of them are not similar" in (tmp_path / "r.html").read_text()
 
 
 def test_decisions_of_a_review_count(tmp_path):
