@@ -23,7 +23,7 @@ import numpy as np
 import neardup as nd
 from neardup import _core
 from neardup.index.recipe import Recipe
-from neardup.index.redis.layout import Layout
+from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.tables import SharedTables
 from neardup.values.seeds import Seed
 
@@ -37,12 +37,12 @@ class _Nowhere:
         cluster = False
 
 
-def layout_of(kind: str, expected: int) -> Layout:
+def layout_of(kind: str, expected: int) -> KeyLayout:
     if kind == "minhash":
         config = nd.Config.of("minhash", threshold=0.8)
     else:
         config = nd.Config(fingerprint=nd.Simhash(), search=nd.search.Compact(3))
-    return Layout.of("pages", Recipe(config, Seed(1), "none", None), expected)
+    return KeyLayout.of("pages", Recipe(config, Seed(1), "none", None), expected)
 
 
 def best(call: Callable[[], object]) -> float:

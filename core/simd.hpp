@@ -1,6 +1,6 @@
 #pragma once
-// Small named operations that no plain loop expresses, each with a portable form that gives the same answer. Some need to
-// be told their CPU level:
+// Small named operations that no plain loop expresses, each with a portable form that gives the same answer. Some take
+// their CPU level as a parameter:
 //
 //     on_best_level([=]<Cpu level>() KERNEL { ... near_lanes<level>(...) ... });
 #include <algorithm>
@@ -58,7 +58,7 @@ KERNEL inline unsigned count_bits(std::uint32_t x) {
 }
 
 // Up to sixteen numbers at once: bit i is set when i < count and values[i] differs from `query` in at most `reach` bits.
-// Reads no more than `count` of them: the rest may lie in a line that nobody asked for.
+// Reads no more than `count` of them: the rest may be in a cache line that was not prefetched.
 constexpr std::size_t lanes = 16;
 
 template <Cpu level>

@@ -7,12 +7,12 @@ from pathlib import Path
 
 import numpy as np
 
+from neardup.search.codes import to_codes
 from neardup.search.disk.batch import BatchBPHS, search_then_append
 from neardup.search.disk.compressed import CompressedSegment, compress_segment
 from neardup.search.disk.segment_set import SegmentSet
 from neardup.search.disk.segment_writer import SegmentWriter
 from neardup.search.disk.segments import Segment
-from neardup.search.interface import to_codes
 
 SCHEME = "example64"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 import neardup as nd
 from neardup import sample
-from neardup.search.interface import to_codes
+from neardup.search.codes import to_codes
 
 
 def main() -> None:

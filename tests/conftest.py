@@ -10,9 +10,11 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
+from support.leftovers import mark_children
 from support.scheduling import pytest_collection_modifyitems, pytest_xdist_make_scheduler  # noqa: F401, hooks
 from support.skips import not_run, pytest_terminal_summary  # noqa: F401, the second is a hook
 
@@ -40,7 +42,9 @@ def cpu(request: pytest.FixtureRequest) -> Iterator[_core.Cpu]:
 
 @pytest.fixture(scope="session", autouse=True)
 def surroundings() -> Iterator[None]:
-    """What commands print depends on the terminal of whoever runs the tests: on a dumb one lines are short."""
+    """What commands print depends on the terminal of whoever runs the tests: on a dumb one lines are short. And
+    what tests start does not outlive them, even if they are killed."""
+    mark_children()
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("TERM", "xterm")
         for name in ("FORCE_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
@@ -76,6 +80,17 @@ def engine(program: str, package: str) -> str:
 def java() -> str:
     """Spark's Java."""
     return engine("java", "openjdk-17-jre-headless")
+
+
+@pytest.fixture(scope="session")
+def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Spark on two threads of this process; there can be only one in it."""
+    pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
+    from benchmarks.spark.same import quick_session
+
+    session = quick_session(tmp_path_factory.mktemp("spark"))
+    yield session
+    session.stop()
 
 
 @pytest.fixture(scope="session")

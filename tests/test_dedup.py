@@ -49,7 +49,7 @@ def test_threads_memory_and_shards_do_not_matter(tmp_path, monkeypatch, method):
     wanted = told(nd.dedup(documents, config))
     assert told(nd.dedup(documents, config, threads=2)) == wanted
     monkeypatch.setattr(sharding, "_MOST_DOCUMENTS", 37)
-    monkeypatch.setattr("neardup.dedup._BATCH", 20)
+    monkeypatch.setattr("neardup.pipeline.inputs._BATCH", 20)
     assert told(nd.dedup(documents, config)) == wanted
     assert told(nd.dedup(documents, config, memory="20MB", folder=tmp_path, threads=2)) == wanted
     assert told(nd.dedup(documents, config, memory=1)) == wanted

@@ -12,11 +12,11 @@ from benchmarks.search.engines import Engine, NotRun, Rows, Words
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.search.codes import to_codes
 from neardup.search.hamming.join import Join
 from neardup.search.hamming.live import LiveSearcher
 from neardup.search.hamming.scan import Scan as ScanMethod
 from neardup.search.hamming.tables import BPHS, Compact, Covering, TableMethod
-from neardup.search.interface import to_codes
 from neardup.search.planner.cost import Cost, psm_cost, tables_cost
 from neardup.search.planner.machine import Machine
 from neardup.search.psm.psm import PSM

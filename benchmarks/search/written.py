@@ -14,8 +14,8 @@ from benchmarks.search.ours import flips_for
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.search.codes import to_codes
 from neardup.search.hamming.tables import BPHS, TableMethod
-from neardup.search.interface import to_codes
 from neardup.search.psm.psm import PSM
 
 __all__ = ["written"]

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from benchmarks import machine
 from benchmarks.corpus import data
 from benchmarks.pipeline.corpus import build
@@ -99,8 +100,23 @@ def said_here(result: nd.Result) -> Said:
     }
 
 
+def said_by(findings: nd.Findings) -> Said:
+    """The same of findings, those of a reference left out."""
+    made, own = findings.cut(), range(findings.reference, len(findings))
+    ids, clusters = findings.ids(np.arange(len(findings))), made.clusters
+    return {
+        ids[row]: (
+            bool(made.kept[row]),
+            ids[clusters.labels[row]],
+            ids[clusters.keeper[row]],
+            _told(float(clusters.similarity[row])),
+        )
+        for row in own
+    }
+
+
 def said_there(stages: Any) -> Said:
-    """The same of a run on Spark."""
+    """The same of a run on Spark that decides on the cluster."""
     rows = stages.decisions().toArrow().to_pylist()
     assert len({row["id"] for row in rows}) == len(rows)
     return {r["id"]: (r["kept"], r["cluster"], r["keeper"], _told(r["similarity"])) for r in rows}
@@ -110,20 +126,14 @@ def _told(similarity: float) -> float | None:
     return None if math.isnan(similarity) else similarity
 
 
-def pairs_here(result: nd.Result) -> set[tuple[str, str, float]]:
+def pairs_of(found: nd.Result | nd.Findings) -> set[tuple[str, str, float]]:
     """Verified pairs by id."""
-    pairs, ids = result.pairs, result.ids
+    pairs = found.pairs
+    ids = found.ids if isinstance(found, nd.Result) else found.ids(np.arange(len(found)))
     return {
         (ids[a], ids[b], s)
         for a, b, s in zip(pairs.left, pairs.right, pairs.similarity.tolist(), strict=True)
     }
-
-
-def pairs_there(stages: Any) -> set[tuple[str, str, float]]:
-    names = {r["row"]: r["id"] for r in stages.fingerprints().select("row", "id").toArrow().to_pylist()}
-    rows = stages.pairs().toArrow().to_pylist()
-    assert len({(r["left"], r["right"]) for r in rows}) == len(rows)
-    return {(names[r["left"]], names[r["right"]], r["similarity"]) for r in rows}
 
 
 # The corpora.
@@ -182,24 +192,25 @@ def grown(documents: int) -> Given:
 def compared(one: Given, partitions: int, spark: SparkSession, result: nd.Result, run: Path) -> Json:
     """One run on Spark, and whether it says what the local pipeline says."""
     from neardup.spark import scan
+    from neardup.spark.findings import read_origin
 
     began = time.perf_counter()
     path = one.path(partitions)
-    stages = scan(str(path), str(run), one.config, spark=spark, partitions=partitions)
-    here, there = said_here(result), said_there(stages)
+    found = scan(str(path), run, one.config, spark=spark, partitions=partitions)
+    here, there = said_here(result), said_by(found)
     seconds = time.perf_counter() - began
     return {
         "set": one.name,
         "partitions": partitions,
         "given": "pages" if path == one.pages else "texts",
         "documents": len(here),
-        "pieces": len(stages.documents.facts["pieces"]),
+        "pieces": len(read_origin(found)["pieces"]),
         "clusters": len(result.clusters.sizes()[0]),
         "gone": len(result) - int(result.cut.kept.sum()),
         "pairs": len(result.pairs),
         "capped": result.found.capped,
         "same_clusters": here == there,
-        "same_pairs": pairs_here(result) == pairs_there(stages),
+        "same_pairs": pairs_of(result) == pairs_of(found),
         "seconds": round(seconds, 1),
     }
 

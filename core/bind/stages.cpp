@@ -108,6 +108,9 @@ void bind_lsh(nb::module_& module) {
         },
         "sketches"_a.noconvert(), "bands"_a, "rows"_a, "threads"_a = 1,
         "128 bits for each row, [n, 2], equal for rows with equal sketches.");
+    // What a bucket beyond the cap is paired by: Spark's join follows the same rule.
+    module.attr("STARS") = kStars;
+    module.attr("NEIGHBOURS") = kNeighbours;
     module.def(
         "key_pairs",
         [](const Column<std::uint64_t>& keys, const std::optional<Column<std::uint64_t>>& then,

@@ -8,6 +8,7 @@
 #include "text/hash.hpp"
 #include "text/jsonl.hpp"
 #include "text/select.hpp"
+#include "text/utf8.hpp"
 #include "text/vocabulary.hpp"
 
 namespace neardup {
@@ -115,9 +116,32 @@ void bind_text(nb::module_& module) {
              "validity"_a.noconvert().none(), "first"_a)
         .def("add_arrow", &Texts::add_arrow<std::int64_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
              "validity"_a.noconvert().none(), "first"_a)
+        .def("take", &Texts::take, "rows"_a.noconvert(), "Some of the texts, in the order named.")
+        .def(
+            "sizes",
+            [](const Texts& texts) {
+                Utf8Sizes found;
+                {
+                    nb::gil_scoped_release nogil;
+                    found = utf8_sizes(texts.views());
+                }
+                return std::make_tuple(to_numpy(std::move(found.sizes)), found.well_formed);
+            },
+            "The bytes of each text as UTF-8, and whether all texts are well-formed.")
+        .def(
+            "utf8",
+            [](const Texts& texts) {
+                Utf8 made;
+                {
+                    nb::gil_scoped_release nogil;
+                    made = utf8_of(texts.views());
+                }
+                return std::make_tuple(to_numpy(std::move(made.data)), to_numpy(std::move(made.ends)));
+            },
+            "The texts as UTF-8, one after another, and where each ends.")
         .def("__len__", [](const Texts& texts) { return texts.views().size(); });
 
-    nb::class_<Tally>(module, "Tally", "How often each key was met.")
+    nb::class_<Tally>(module, "Tally", "How often each key occurred.")
         .def(nb::init<>())
         .def("__len__", &Tally::size)
         .def(

@@ -49,6 +49,18 @@ class Texts {
         }
         owners_.append(data);
     }
+    // Some of the texts, in the order named.
+    Texts take(Column<std::int64_t> rows) const {
+        Texts some;
+        some.views_.reserve(rows.shape(0));
+        for (const std::int64_t row : view(rows)) {
+            if (row < 0 || static_cast<std::size_t>(row) >= views_.size())
+                throw nb::value_error("there is no such row");
+            some.views_.push_back(views_[static_cast<std::size_t>(row)]);
+        }
+        some.owners_.append(owners_);
+        return some;
+    }
     std::span<const Text> views() const { return views_; }
 
   private:

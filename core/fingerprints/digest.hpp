@@ -10,7 +10,7 @@ namespace neardup {
 // The order that sorts digests of `width` bytes each, as bytes; equal ones keep their order.
 std::vector<std::int64_t> sort_digests(std::span<const std::uint8_t> digests, std::size_t width);
 
-// For each wanted digest the places [first, last) where it stands among the sorted ones.
+// For each wanted digest its places [first, last) in the sorted digests.
 struct Places {
     std::vector<std::int64_t> first, last;
 };

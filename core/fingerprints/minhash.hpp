@@ -2,8 +2,8 @@
 // MinHash: two sets agree at each place of their sketches with a probability equal to their Jaccard similarity.
 //
 // One permutation (the fast way): hash every feature once; its high bits choose one of k bins, its low 32 bits are
-// its value there, each bin keeps its minimum. A bin that stayed empty borrows from another one, found by a seeded
-// sequence of its own (optimal densification, Shrivastava 2017), so that two sets borrow alike.
+// its value there, each bin keeps its minimum. An empty bin borrows from another one, found by a seeded
+// sequence of its own (optimal densification, Shrivastava 2017), so that two sets borrow in the same way.
 //
 // Independent permutations (the seeds' way): k bijections of the 64-bit numbers, each keeping its minimum.
 //
@@ -91,7 +91,7 @@ KERNEL inline bool one_permutation_finish(std::span<const std::uint32_t> bins, s
         return true;
     }
     // All empty bins of a block search together, round by round and without branches: one bin at a time would
-    // mispredict the end of each search. The lowest filled bin serves whoever finds none, one bin in e^256.
+    // mispredict the end of each search. A bin that finds none, one in e^256, takes the lowest filled bin.
     constexpr std::size_t kBlock = 256;
     std::uint32_t pending[kBlock], found[kBlock];
     for (std::size_t start = 0; start < count; start += kBlock) {

@@ -1,16 +1,16 @@
 #pragma once
-// Text straight to fingerprints, without keeping the features: what a corpus goes through.
+// Makes fingerprints from text in one pass, without storing the features. Large corpora use this path.
 #include "fingerprints/simhash.hpp"
 #include "text/features.hpp"
 
 namespace neardup {
 
-// What every fused call tells of its documents besides the fingerprints.
+// What every fused call returns about its documents besides the fingerprints.
 struct Reading {
     std::vector<std::uint8_t> empty;     // 1: no features, and so no fingerprint
     std::vector<std::int64_t> tokens;    // words, characters or sentences read, stop words not counted
     std::size_t replaced = 0;            // ill-formed sequences read as U+FFFD
-    std::vector<std::uint64_t> digests;  // [rows, 2], of all tokens, if they were asked for
+    std::vector<std::uint64_t> digests;  // [rows, 2], of all tokens, if requested
 
     explicit Reading(std::size_t rows, bool digests = false)
         : empty(rows), tokens(rows), digests(digests ? 2 * rows : 0) {}

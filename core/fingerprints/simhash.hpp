@@ -181,7 +181,7 @@ inline void weakest_bits_row(std::span<const float> margins, std::size_t count, 
     for (std::size_t r = 0; r < count; ++r) ranks[r] = static_cast<std::uint8_t>(keys[r]);
 }
 
-// Columns of many rows; those not asked for stay empty.
+// Columns of many rows; columns that were not requested are empty.
 struct SimhashColumns {
     SimhashOptions options;
     Margins keep = Margins::none;

@@ -27,7 +27,7 @@ std::size_t repeats_sorted(std::span<Entry<halves>> part) {
         if (a.low() != b.low()) return a.low() < b.low();
         return a.high() != b.high() ? a.high() < b.high() : a.row < b.row;
     };
-    // Most often so many entries are one code, and stand in order already.
+    // So many entries are usually one code, and already in order.
     if (!std::is_sorted(part.begin(), part.end(), before)) std::sort(part.begin(), part.end(), before);
     std::size_t count = 0;
     Entry<halves> first = part[0];

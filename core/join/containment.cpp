@@ -11,8 +11,8 @@ Held held_keys(std::span<const std::uint64_t> hashes, std::span<const std::int64
                std::span<const std::uint64_t> keys, unsigned threads) {
     Held out;
     if (keys.empty() || offsets.size() < 2) return out;
-    // Hashes spread evenly, so a key's leading bits say where it stands to within a place or two. Keys that crowd
-    // together, as only chosen ones do, are found by halving.
+    // Hashes spread evenly, so a key's leading bits give its place with an error of one or two. Keys that are crowded
+    // together, which happens only with crafted input, are found by binary search.
     const int bits = std::clamp(static_cast<int>(std::bit_width(keys.size())), 1, 30);
     const int shift = 64 - bits;
     std::vector<std::uint32_t> starts((std::size_t{1} << bits) + 1);

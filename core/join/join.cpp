@@ -85,7 +85,7 @@ class StreamOf final : public Join::Stream {
         std::unique_ptr<Walk<halves>> walk;
     };
 
-    // Runs the next few partitions at once; each stops at `pairs_ahead`, so memory stays bounded.
+    // Runs the next few partitions in parallel; each stops at `pairs_ahead`, so memory is bounded.
     bool next_wave() {
         if (partition_ == parts_.size()) {
             if (table_ == masks_.size()) return false;
@@ -106,7 +106,7 @@ class StreamOf final : public Join::Stream {
             const int by_key = std::max(1, key_bits(rules_.key) + 3 - partition_bits_);
             walk->begin(part, rules_, partition_bits_, std::min(by_size, by_key));
             const bool more = walk->run(pairs_ahead);
-            // A walk that is done goes on to the next partition, its memory still in cache.
+            // A finished walk is used again for the next partition, while its memory is still in the cache.
             wave_[i].found = more ? std::exchange(walk->found, {}) : walk->found;
             if (more) {
                 wave_[i].walk = std::move(walk);

@@ -5,9 +5,9 @@
 // The key of a table is the bits under its mask. Rows are scattered by the first bits of a hash of the key
 // into partitions small enough for the cache, where later bits of the same hash split them further. A hash
 // and not the bits themselves: it costs two multiplications for any mask, and skewed bits spread evenly.
-// Unequal keys may share a hash, so whoever reads a partition compares the key itself.
+// Unequal keys may share a hash, so readers of a partition must compare the key itself.
 //
-// Inside a partition entries stand in the order of their rows, whatever the number of threads.
+// Inside a partition, entries are in the order of their rows, for any number of threads.
 #include <algorithm>
 #include <array>
 #include <bit>

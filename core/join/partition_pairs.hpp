@@ -6,7 +6,7 @@
 // still the fastest way; above it, the bits that still vary are dealt into radius + 1 blocks of about equal
 // spread: a pair within the radius agrees on one of them, so the bucket is sorted by each block in turn and
 // only runs of equal blocks are tried, split again if they are larger still. Worst case O(m^2 / lanes) for
-// m codes that no block tells apart; it all happens in place.
+// m codes that no block separates. All work is done in place.
 //
 // A pair is reported by the first table, and inside a split bucket by the first block, on which it agrees.
 #include "join/partition.hpp"
@@ -18,7 +18,7 @@ struct Neighbour {
     std::uint8_t distance;
 };
 
-// What stays the same for all partitions of a table.
+// Values that are the same for all partitions of a table.
 struct TableRules {
     Mask key;                   // bits that must agree
     std::vector<Mask> earlier;  // of each of these at least one bit must differ: earlier tables have the rest
@@ -32,10 +32,10 @@ template <int halves>
 class Walk {
   public:
     using Item = Entry<halves>;
-    static constexpr std::size_t small = 512;  // buckets up to this go through the short loop
+    static constexpr std::size_t small = 512;  // buckets up to this size use the short loop
     static constexpr std::size_t tile =
-        8192;  // codes tried against one at a time, so that they stay in cache
-    static constexpr std::size_t largest_copy = 131072;  // larger partitions are sorted where they lie
+        8192;  // codes compared with one code at a time, so that they fit the cache
+    static constexpr std::size_t largest_copy = 131072;  // larger partitions are sorted in place
 
     std::vector<Neighbour> found;
 
@@ -239,7 +239,7 @@ class Walk {
         return true;
     }
 
-    // radius + 1 blocks of the bits that vary, about equally telling; none when too few vary to help.
+    // radius + 1 blocks of the bits that vary, which separate codes about equally well; none if too few bits vary.
     std::vector<Mask> spread_blocks(std::span<const Item> items) const {
         std::array<std::size_t, 128> ones{};
         for (const Item& item : items) {

@@ -1,5 +1,5 @@
 #pragma once
-// Things met more than once, by their place in the corpus.
+// Items that occur more than once, by their place in the corpus.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace neardup {
 
-// Places of things that occur at least so often, each with the first place of its equals and how many they are.
-// In no particular order, but places of equal things stand together and ascend.
+// Places of items that occur at least a given number of times, each with the first place of its equals and their count.
+// The order is arbitrary, but places of equal items are next to each other and ascend.
 struct Repeated {
     std::vector<std::int64_t> places, firsts, counts;
 };
 
 // Sorts items by less(a, b), which must agree with key(item), a number of 64 bits: items are put into buckets by its
-// leading bits, then each bucket is sorted. Unlike sort_by_hash it stays quick where thousands of keys are equal.
+// leading bits, then each bucket is sorted. Unlike sort_by_hash it is also fast when thousands of keys are equal.
 template <class Item, class Key, class Less>
 void sort_in_buckets(Buffer<Item>& items, unsigned threads, Key key, Less less) {
     const std::size_t n = items.size();

@@ -22,7 +22,7 @@ std::vector<std::uint32_t> suffix_array(std::span<const std::int64_t> letters) {
     std::sort(suffixes.begin(), suffixes.end(), [&](std::uint32_t a, std::uint32_t b) {
         return letters[a] != letters[b] ? letters[a] < letters[b] : a < b;
     });
-    std::vector<Range> equal, next;  // stretches of the array whose suffixes are not told apart yet
+    std::vector<Range> equal, next;  // ranges of the array whose suffixes are still equal
     const auto split = [&](Range range, auto same, std::vector<Range>& out) {
         for (std::uint32_t low = range.low, high = low; low < range.high; low = high) {
             while (high < range.high && same(suffixes[low], suffixes[high])) ++high;
@@ -35,7 +35,7 @@ std::vector<std::uint32_t> suffix_array(std::span<const std::int64_t> letters) {
             for (std::uint32_t i = range.low; i < range.high; ++i) rank[suffixes[i]] = range.low;
         std::erase_if(equal, [](Range range) { return range.high - range.low < 2; });
         if (equal.empty()) return suffixes;
-        // Ranks stay as they are for the whole round; a suffix that ends here comes before all others.
+        // Ranks do not change during a round; a suffix that ends here comes before all others.
         const auto key = [&](std::uint32_t place) -> std::uint64_t {
             return place + known < n ? rank[place + known] + std::uint64_t{1} : 0;
         };

@@ -64,7 +64,7 @@ void WindowFilter::mark(const Piece& piece, const WindowHash& how, unsigned thre
                                     word |= (word & met) << 1 | met;
                                     continue;
                                 }
-                                // Whoever comes second finds the first bit set: the outcome does not depend on who that is.
+                                // The second thread finds the first bit set, so their order does not matter.
                                 const std::atomic_ref shared(word);
                                 const std::uint64_t now = shared.load(std::memory_order_relaxed);
                                 if (now & again) continue;

@@ -3,10 +3,11 @@
 //
 // A window is named by its first token's place in the whole corpus. Steps, so that none needs the corpus in memory:
 //
-//   WindowFilter   two passes over the tokens: two bits for each slot of a table say whether a window's hash was met
-//                  once or more often; the windows that may be repeated are then collected with their hashes
-//   group_windows  some of them, all that share a hash among them: each repeated one with its first equal and count
-//   Chains         the repeated ones in the order of their places: verified token by token, then joined to letters
+//   WindowFilter   two passes over the tokens: two bits for each slot of a table say whether a window's hash
+//                  occurred once or more often; the windows that may be repeated are then collected with their hashes
+//   group_windows  takes all windows of some hashes: returns each repeated one with its first equal and its count
+//   Chains         takes the repeated windows in the order of their places: verifies them token by token, then joins
+//                  them to letters
 //
 // A letter is a chain of windows that always come together: place + 1 holds the same window wherever place does, and
 // nowhere else. So repeated stretches of the corpus become short words of few letters, and whatever repeats in the
@@ -21,8 +22,8 @@
 
 namespace neardup {
 
-// Some whole documents: document i is tokens [offsets[i], offsets[i + 1]) of this piece, and token 0 stands at `place`
-// in the corpus. `documents` counts the ones before; it matters when windows of different documents are to differ.
+// Some whole documents: document i is tokens [offsets[i], offsets[i + 1]) of this piece, and token 0 is at `place`
+// in the corpus. `documents` counts the documents before; it is used when windows of different documents must differ.
 struct Piece {
     std::span<const std::uint64_t> tokens;
     std::span<const std::int64_t> offsets;
@@ -32,7 +33,7 @@ struct Piece {
 struct WindowHash {
     std::size_t width;
     std::uint64_t seed;
-    bool apart;     // a window equals none of another document
+    bool apart;     // windows of different documents are never equal
     int bits = 64;  // of the hash; fewer only in tests, to see collisions
 };
 
@@ -52,10 +53,10 @@ class WindowFilter {
     std::size_t slot(std::uint64_t hash) const { return static_cast<std::size_t>(hash >> shift_); }
 
     int shift_;
-    Pages<std::uint64_t> words_;  // 32 slots each: bit 0 "met", bit 1 "met again"
+    Pages<std::uint64_t> words_;  // 32 slots each: bit 0 "seen", bit 1 "seen again"
 };
 
-// By hash alone: Chains finds out if two different windows share one.
+// Compares only hashes: Chains detects different windows that share one.
 Repeated group_windows(std::span<const std::uint64_t> hashes, std::span<const std::int64_t> places,
                        std::size_t least, unsigned threads);
 
@@ -65,23 +66,24 @@ Repeated in_order(std::span<const std::int64_t> places, std::span<const std::int
 
 class Chains {
   public:
-    // For a corpus of so many tokens.
+    // For a corpus of `tokens` tokens.
     Chains(std::size_t tokens, std::size_t width)
         : tokens_(tokens), width_(width), broken_(tokens / 64 + 1) {}
     std::size_t tokens() const { return tokens_; }
     std::size_t width() const { return width_; }
 
-    // First pass: repeated windows, places ascending from call to call. Returns how many are not what their hash said.
+    // First pass: repeated windows, places ascending from call to call. Returns how many differ from their first window
+    // although the hashes are equal.
     std::size_t check(std::span<const std::int64_t> places, std::span<const std::int64_t> firsts,
                       std::span<const std::int64_t> counts, std::span<const std::uint64_t> tokens);
 
-    // Second pass over the same, once all were checked. A window goes if it is not the first of its kind, or if it
-    // occurs more than `most` times (0: no bound).
+    // Second pass over the same windows, after all were checked. A window is cut if it is not the first of its equals,
+    // or if it occurs more than `most` times (0: no limit).
     void join(std::span<const std::int64_t> places, std::span<const std::int64_t> firsts,
               std::span<const std::int64_t> counts, std::int64_t most);
 
     // Letters of one stretch follow each other, each with its place and how many windows it has; a stretch begins
-    // with a letter of its own, negative and of size 0. `cuts`: what goes, the begins and ends of stretches of tokens.
+    // with a letter of its own, negative and of size 0. `cuts`: begins and ends of the cut stretches.
     struct Words {
         std::vector<std::int64_t> letters, starts, sizes, cuts;
     };

@@ -48,7 +48,7 @@ struct Reads {
     std::int64_t buckets = 0;
 };
 
-// MGET of the buckets that are probed, each once; probes of one table stand side by side, tables[p] being that of
+// MGET of the buckets that are probed, each once; probes are in columns by table, and tables[p] is the table of
 // column p.
 Reads bucket_reads(std::string_view name, char kind, std::span<const std::uint64_t> probes,
                    std::span<const std::int64_t> tables);

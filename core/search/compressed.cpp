@@ -153,7 +153,7 @@ DecodedCodes decode_as(const CompressedColumns& columns, std::size_t first, std:
         BlockReader<Code> reader(columns, steps);
         for (std::size_t i = first + begin; i < first + end; ++i) {
             const std::span<const Code> codes = reader.read(i);
-            if (codes.empty()) {  // the lowest damaged block is reported, whoever finds it
+            if (codes.empty()) {  // the lowest damaged block is reported, whichever thread finds it
                 std::size_t known = damaged;
                 while (i < known && !damaged.compare_exchange_weak(known, i)) {
                 }

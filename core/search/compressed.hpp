@@ -1,7 +1,7 @@
 #pragma once
 // Sorted codes in compressed blocks (Manku, Jain, Das Sarma 2007, section 3.2). docs/format.md has the bits.
 //
-// Each block decodes on its own, so a search unpacks only the blocks whose keys say they can hold a prefix.
+// Each block decodes on its own, so a search unpacks only the blocks that can contain a prefix, which their keys show.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,7 @@ struct Blocks {
     std::vector<std::uint64_t> keys, starts;
 };
 
-// Takes ascending codes in any number of pieces and gives out blocks as they fill.
+// Takes ascending codes in any number of pieces and returns blocks when they are full.
 class BlockEncoder {
   public:
     BlockEncoder(unsigned bits, std::size_t block, std::span<const std::uint8_t> lengths);
@@ -51,7 +51,7 @@ class BlockEncoder {
     Code128 previous_ = 0;
 };
 
-// A compressed file's columns, as they lie in memory. Nothing in them is trusted beyond its size.
+// The columns of a compressed file in memory. Nothing in them is trusted beyond its size.
 struct CompressedColumns {
     unsigned bits;
     std::size_t block;
@@ -66,7 +66,7 @@ inline constexpr std::int64_t kNoDamage = -1;
 
 struct DecodedCodes {
     std::vector<std::uint64_t> codes;
-    std::int64_t damaged = kNoDamage;  // the first block that does not hold, if any
+    std::int64_t damaged = kNoDamage;  // the first damaged block, if any
 };
 
 // The codes of blocks [first, last), each checked against its checksum and its key.

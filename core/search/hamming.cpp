@@ -36,8 +36,8 @@ std::vector<std::uint8_t> distances_at(Codes left, Codes right, std::size_t word
 namespace {
 
 // Stored codes of a block, one array for each word so that lanes load evenly; 32-bit codes are narrowed to
-// double the lanes. 32 KB for one word of 64 bits: it stays in the first-level cache while many queries
-// pass over it.
+// double the lanes. 32 KB for one word of 64 bits: it fits the first-level cache while many queries
+// are compared with it.
 template <class Word, std::size_t words>
 struct Block {
     static constexpr std::size_t capacity = 4096;
@@ -96,7 +96,7 @@ KERNEL inline void scan_block(const Block<Word, words>& block, std::size_t rows,
 }
 
 // Queries go in chunks, one task each; when they are few, stored rows are cut too, so that a single query
-// can use every thread. Hits are put together in the order of queries and rows whoever found them.
+// can use every thread. Hits are joined in the order of queries and rows, whichever thread found them.
 template <class Word, std::size_t words>
 HitColumns scan_words(Codes stored, Codes queries, int radius, bool first, unsigned threads) {
     using Rows = Block<Word, words>;

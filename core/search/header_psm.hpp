@@ -1,8 +1,9 @@
 #pragma once
 // PSM on a sorted column (Sood and Loguinov 2011, 6.2 and 6.3): a table from the top bits of a code, its header, to
-// where such codes lie, and a search that looks up each query's header and the given flips of it.
+// the places of such codes, and a search that looks up each query's header and the given flips of it.
 //
-// The column is not owned. Flips are the caller's, so that a batch computes them once and asks chunk after chunk.
+// The table does not own the column. The caller computes the flips, once for a batch, and then searches chunk after
+// chunk.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -21,7 +22,7 @@ class HeaderTable {
     HeaderTable(std::span<const std::uint64_t> codes, unsigned bits, unsigned header_bits);
 
     // All (query, place) at most `radius` apart whose headers are equal or differ by one of the query's `probes`
-    // flips, flips[q * probes] on. A flip is a nonzero mask of header bits, no two of a query alike; 0 means none.
+    // flips, flips[q * probes] on. A flip is a nonzero mask of header bits, all different for one query; 0 means none.
     // By query, then place.
     PrefixHits search(std::span<const std::uint64_t> queries, std::span<const std::uint32_t> flips,
                       std::size_t probes, unsigned radius, unsigned threads) const;
@@ -42,7 +43,7 @@ class HeaderTable {
 // By heap: each query's own cheapest sets of at most `radius` bits, in exact order.
 std::vector<std::uint32_t> heap_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
                                       unsigned radius, std::size_t sets, unsigned threads);
-// By template: the same ranks for all queries. Ranks go by cost to 18 bits, as they do in a search in memory.
+// By template: the same ranks for all queries. Ranks are by cost, rounded to 18 bits, as in a search in memory.
 std::vector<std::uint32_t> template_flips(std::span<const float> costs, unsigned bits, unsigned header_bits,
                                           std::span<const Step> steps, unsigned threads);
 

@@ -20,7 +20,7 @@ std::vector<std::uint8_t> huffman_lengths(std::span<const std::uint64_t> counts)
     // cheapest packets are joined in pairs and merged with fresh coins; the 2m - 2 cheapest of the last level pay for
     // an optimal code of m symbols.
     struct Packet {
-        double weight;  // exact: sums of counts stay far below 2^53 for any file there is
+        double weight;  // exact: sums of counts are far below 2^53 for any real file
         std::vector<std::uint8_t> coins;
     };
     std::vector<Packet> coins(symbols.size()), level;

@@ -1,5 +1,5 @@
 #pragma once
-// Where each bit of a code goes in one table. A table permutes a code so that its key comes first:
+// The place of each bit of a code in one table. A table permutes a code so that its key comes first:
 //
 //     most significant                                        least significant
 //     | header: t key bits | rest of the key | bits outside the key |
@@ -70,7 +70,7 @@ class Layout {
     }
 
   private:
-    // A stretch of neighbouring bits that stay neighbours, within one word on either side.
+    // A run of neighbouring bits that are also neighbours after the permutation, within one word on both sides.
     struct Run {
         std::uint8_t from_word, from_shift, to_word, to_shift;
         std::uint64_t mask;

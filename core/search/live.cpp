@@ -8,7 +8,7 @@ namespace neardup {
 namespace {
 
 constexpr std::size_t smallest_tail = std::size_t{1} << 14, tail_share = 16, deferred_share = 8, alike = 4;
-constexpr std::size_t rows_at_once = std::size_t{1} << 14;  // how long readers may have to wait for a writer
+constexpr std::size_t rows_at_once = std::size_t{1} << 14;  // limits how long readers wait for a writer
 
 std::size_t tail_capacity(std::int64_t rows, bool deferred) {
     const std::size_t share = deferred ? deferred_share : tail_share;
@@ -81,7 +81,7 @@ bool LiveTables::merge(unsigned threads) {
         const auto first = static_cast<std::ptrdiff_t>(first_fitting(tail_base_));
         segments.assign(segments_.begin() + first, segments_.end());
         tails = aside_;
-        dead = dead_;  // rows that die from here on stay in the tables, and are left out of what is found
+        dead = dead_;  // rows removed after this are still in the tables, but searches skip them
     }
     Segment segment = merged(segments, tails, dead, threads);
     {
@@ -91,13 +91,14 @@ bool LiveTables::merge(unsigned threads) {
         if (segment.tables->rows() != 0) segments_.push_back(std::move(segment));
         aside_.erase(aside_.begin(), aside_.begin() + static_cast<std::ptrdiff_t>(tails.size()));
     }
-    return true;  // what was replaced is freed out here
+    return true;  // the replaced parts are freed here, outside of the lock
 }
 
 void LiveTables::flush(unsigned threads) {
     if (tail_->size() == 0) return;
     if (deferred_) return set_aside();
-    // How many segments the new one takes in: those of about its size, once they are enough; then again with the result.
+    // How many segments are merged into the new one: those of similar size, if there are enough; then again with the
+    // result.
     std::size_t taken = 0, size = tail_->size(), run = 1, total = size;
     for (std::size_t i = segments_.size(); i-- > 0;) {
         const std::size_t rows = segments_[i].tables->rows();
@@ -122,7 +123,7 @@ void LiveTables::flush(unsigned threads) {
         segments_.push_back(std::move(segment));
         std::swap(tail_, tail);
         tail_base_ = next_base;
-    }  // what was replaced is freed out here
+    }  // the replaced parts are freed here, outside of the lock
 }
 
 std::int64_t LiveTables::add(std::span<const std::uint64_t> codes, std::span<const bool> empty,

@@ -37,7 +37,7 @@ class LiveTables {
     std::int64_t load(std::span<const std::uint64_t> codes, std::span<const bool> empty, unsigned threads);
     // Returns how many of these rows were alive. Rows that never were are an error.
     std::size_t remove(std::span<const std::int64_t> rows);
-    // Rows that only searches for hidden ones too may find, or find again. Removed rows stay removed.
+    // Hides rows, so that only searches with `hidden` find them, or shows them again. Removed rows are not restored.
     void hide(std::span<const std::int64_t> rows, bool hidden);
     // Merges everything into one segment, without the removed rows.
     void compact(unsigned threads);
@@ -86,7 +86,7 @@ class LiveTables {
     // Throws unless all of them have been added.
     void check_rows(std::span<const std::int64_t> rows) const;
 
-    Tombstones dead_, hidden_;  // what is dead is hidden too
+    Tombstones dead_, hidden_;  // dead rows are hidden too
     std::mutex merging_;        // taken before writer_: whoever replaces segments of deferred tables
     std::mutex writer_;
     mutable std::mutex gate_;

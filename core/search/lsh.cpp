@@ -30,7 +30,7 @@ struct Keyed {
     std::uint32_t row;
 };
 
-// One bit for each of 8 places a row, set when a key falls there: most keys stand alone, and so never need sorting.
+// One bit for each of 8 places a row, set when a key has this place: most keys occur once, so they need no sorting.
 class Seen {
   public:
     explicit Seen(std::size_t rows)

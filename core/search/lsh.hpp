@@ -3,7 +3,7 @@
 // candidates.
 //
 // Band b of a sketch is its values b * rows to (b + 1) * rows - 1; its key is a 64-bit hash of them, so that a join on
-// (band, key) anywhere else gives the same candidates. Values past the last band are not looked at.
+// (band, key) anywhere else gives the same candidates. Values past the last band are ignored.
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -20,7 +20,7 @@ struct BandedSketches {
     const std::uint32_t* of(std::size_t row, std::size_t band) const { return of(row) + band * rows; }
 };
 
-// The keys of bands `first` to `first + count - 1`, [count, size]: a band's keys lie together, as a join reads them.
+// The keys of bands `first` to `first + count - 1`, [count, size]: the keys of a band are contiguous, for the join.
 std::vector<std::uint64_t> band_keys(const BandedSketches& banded, std::size_t first, std::size_t count,
                                      unsigned threads);
 
@@ -36,7 +36,8 @@ struct KeyPairs {
 
 // The pairs of rows with equal keys, below 2^32 rows. A bucket of more than `cap` rows lists only each row with the
 // bucket's first kStars rows, and with the kNeighbours that follow it when the others are sorted by `then`, the keys of
-// another band, or by row where there is none. First is by `rank`, smallest first, if there is one. Beside the pairs 2 to 34 bytes a row, by how many share a key.
+// another band, or by row if there is none. The first rows are those of the smallest `rank`, if it is given. Needs 2 to
+// 34 bytes per row besides the pairs, depending on how many rows share a key.
 constexpr std::size_t kStars = 4, kNeighbours = 8;
 KeyPairs key_pairs(std::span<const std::uint64_t> keys, std::span<const std::uint64_t> then,
                    std::span<const std::uint32_t> rank, std::size_t cap, unsigned threads);

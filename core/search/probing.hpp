@@ -1,8 +1,8 @@
 #pragma once
-// How a batch of queries asks one table: the probes it makes, the suspects a probe turns up, the hits that remain.
+// How a batch of queries searches one table: the probes it makes, the suspects that a probe finds, and the final hits.
 //
-// A batch goes through a table in steps, each over all its queries, so that many memory accesses are under way at
-// once: permute the queries, list the probes, read the buckets (prefetched well ahead) keeping entries whose low 32
+// A batch searches a table in steps. Each step handles all queries, so that many memory accesses run in parallel:
+// permute the queries, list the probes, read the buckets (prefetched well ahead) keeping entries whose low 32
 // bits are near enough, and only then read the few suspects in full.
 #include <array>
 #include <cstddef>
@@ -44,7 +44,7 @@ struct Found {
 enum class Mode : int { all = 0, first = 1 };
 
 // Which differences a table reports. A pair belongs to the first table that claims it, so it is reported once; and since
-// the claim is all that decides, not what else happens to be stored, the answer is always the same.
+// only the claim decides, and not what else is stored, the answer is always the same.
 struct Claim {
     Code checked;
     unsigned flips;
@@ -56,11 +56,11 @@ struct Claim {
 class Shape {
   public:
     Shape() = default;
-    // `header_bits` is a wish: a key may have fewer bits. Without `lists_flips` the flips come from elsewhere, and may
-    // be any.
+    // `header_bits` is an upper limit: a key may have fewer bits. Without `lists_flips` the caller gives the flips, and
+    // they may be any.
     Shape(unsigned bits, const Code& key, unsigned flips, unsigned header_bits, bool lists_flips = true);
 
-    static constexpr unsigned extra = 6;  // key bits after the header that a presence word tells apart
+    static constexpr unsigned extra = 6;  // key bits after the header that a presence word distinguishes
 
     const Layout& layout() const { return layout_; }
     unsigned flips() const { return flips_; }
@@ -77,16 +77,16 @@ class Shape {
     std::vector<FlipSet> flip_sets_;
 };
 
-// What one thread keeps while it works through a batch.
+// The state of one thread while it handles a batch.
 struct Batch {
     std::size_t count = 0;
-    Columns codes;     // as asked
-    Columns permuted;  // as the table in hand has them
+    Columns codes;     // of the queries
+    Columns permuted;  // permuted for the current table
     std::array<std::uint32_t, batch_rows> header, low;
     std::array<std::uint8_t, batch_rows> done;  // mode first: this query has its answer
     std::vector<Probe> probes;                  // the first `asked` of them count
     std::size_t asked = 0;
-    std::vector<FlipSet> flips;  // of each query, where they are its own
+    std::vector<FlipSet> flips;  // of each query, if each has its own
     std::vector<Suspect> suspects;
     std::vector<Hit> hits;
     std::vector<Found> found;
@@ -99,12 +99,12 @@ struct Batch {
 };
 
 // Turns suspects into hits. `difference(suspect, out)` gives the distance and, if that is within the radius, the bits that
-// differ; `alive(hit)` may refuse one in mode first. Suspects come in probe order, so in mode first the first one
-// confirmed settles its query; others from the same bucket stay, for the lowest row is wanted.
+// differ; `alive(hit)` may refuse one in mode first. Suspects are in probe order, so in mode first the first
+// confirmed one finishes its query; others from the same bucket are kept, because the lowest row is wanted.
 template <class Difference, class Alive>
 KERNEL inline void confirm(Batch& batch, std::span<const Claim> claims, std::size_t table, unsigned radius,
                            Mode mode, Difference difference, Alive alive) {
-    std::uint32_t settling = ~0u;  // the probe whose bucket has just settled its query
+    std::uint32_t settling = ~0u;  // the probe whose bucket has just finished its query
     for (const Suspect& suspect : batch.suspects) {
         const Probe& probe = batch.probes[suspect.probe];
         if (mode == Mode::first && batch.done[probe.query] && settling != suspect.probe) continue;
@@ -125,14 +125,14 @@ KERNEL inline void confirm(Batch& batch, std::span<const Claim> claims, std::siz
     }
 }
 
-// Lists probes flip_sets[from, to) of every query still open, but those that are `closed` for this table. With a
+// Lists probes flip_sets[from, to) of every unfinished query, except those that are `closed` for this table. With a
 // presence map, one word per header whose bits say which values of the next `extra` key bits occur, a probe that can
-// meet nothing is left out.
+// find nothing is left out.
 void list_probes(const Shape& shape, const Pages<std::uint64_t>& presence, Batch& batch, std::size_t from,
                  std::size_t to, const std::uint8_t* closed = nullptr);
 
-// Probes go out in rounds: in mode first so that an early answer saves the later ones, and always so that the list of
-// a whole batch stays small. Gives the cuts between them.
+// Probes are made in rounds: in mode first so that an early answer saves later probes, and in all modes to keep the
+// list of a batch small. Returns the cuts between rounds.
 std::vector<std::size_t> rounds(std::size_t probes, Mode mode);
 
 }  // namespace neardup

@@ -8,7 +8,7 @@ namespace neardup {
 
 namespace {
 
-// Where a query stands in a table: its permuted form, the last code its run may have, and the run's first place.
+// The position of a query in a table: its permuted form, the last code its run may have, and the run's first place.
 template <class Word>
 struct Run {
     Word query, high;

@@ -1,11 +1,11 @@
 #pragma once
-// Tables as the papers have them (Manku, Jain and Das Sarma 2007, section 3.1): for each key a copy of all codes with
+// Tables as in the papers (Manku, Jain and Das Sarma 2007, section 3.1): for each key a copy of all codes with
 // the key's bits moved to the top, in ascending order. A query is permuted the same way, the run that shares its top
 // bits is found by binary or interpolation search, and the run is read to its end.
 //
 // This is the baseline that the direct-address tables of tables.hpp are measured against, and it is kept plain on
-// purpose: one query at a time, one table after another, no prefetching, equal codes stored as often as they come.
-// Only its pages are like theirs, so that a difference in speed is one of method.
+// purpose: one query at a time, one table after another, no prefetching, equal codes stored as often as they occur.
+// Only its memory pages are the same, so that a difference in speed comes from the method.
 #include <algorithm>
 #include <cstdint>
 #include <span>
@@ -73,9 +73,9 @@ KERNEL inline void read_run(const SortedCopy& copy, std::size_t from, Word high,
     }
 }
 
-// Calls ask(query, matches, room) for one query after another and joins what was found by query, then row. In mode first
-// the matches of a query are those of the one run that settled it, and the lowest row of them counts. Each chunk of
-// queries has a Room of its own, for what is kept from one query to the next.
+// Calls ask(query, matches, room) for one query after another and joins the matches by query, then row. In mode first
+// the matches of a query come from the one run that finished it, and the lowest of their rows counts. Each chunk of
+// queries has its own Room, for buffers that are used again from query to query.
 struct NoRoom {};
 template <class Room, class Ask>
 Hits one_by_one(std::size_t queries, const Request& request, Ask ask) {
@@ -117,7 +117,7 @@ Hits one_by_one(std::size_t queries, const Request& request, Ask ask) {
 
 class SortedTables {
   public:
-    // Keys must be asked without flips. Rows are numbered by `numbers`, or 0, 1, 2, ... when that is empty.
+    // Keys must have no flips. Rows are numbered by `numbers`, or 0, 1, 2, ... when that is empty.
     SortedTables(const Design& design, std::span<const std::uint64_t> codes,
                  std::span<const std::uint32_t> numbers, Seek seek, unsigned threads);
     SortedTables(SortedTables&&) = default;
@@ -130,7 +130,7 @@ class SortedTables {
     std::vector<unsigned> key_bits() const;
 
     Hits search(std::span<const std::uint64_t> queries, const Request& request) const;
-    // How many stored codes the lookups of these queries, one in each table, look at before they stand at their run.
+    // How many stored codes the lookups of these queries, one in each table, read before they reach their run.
     std::uint64_t probes(std::span<const std::uint64_t> queries, unsigned threads) const;
 
   private:

@@ -138,7 +138,8 @@ void Tables::append(std::vector<std::uint64_t>& codes, std::vector<std::uint32_t
 
 namespace {
 
-// By query, then row. In mode first a query may still have several rows, of the bucket that settled it: the lowest.
+// By query, then row. In mode first a query may still have several rows of the bucket that finished it: the lowest
+// counts.
 std::vector<Found> in_order(const Batch& batch, Mode mode) {
     std::array<std::uint32_t, batch_rows + 1> next{};
     for (const Found& found : batch.found) ++next[found.query + 1];

@@ -85,7 +85,7 @@ class Tables {
     Rows rows_;
 };
 
-// Cuts queries into batches, hands them to `body` on some threads, and joins what was found in order of query.
+// Splits queries into batches, runs `body` on them in threads, and joins the hits in the order of queries.
 Hits search_batches(std::span<const std::uint64_t> queries, unsigned words, const Request& request,
                     const std::function<void(Batch&, std::size_t first)>& body);
 Hits search(const Tables& tables, std::span<const std::uint64_t> queries, const Request& request);
@@ -95,8 +95,8 @@ void emit(Batch& batch, const Hit& hit, std::span<const std::uint32_t> rows, con
           std::int64_t base, const Tombstones* dead);
 bool any_alive(std::span<const std::uint32_t> rows, std::int64_t base, const Tombstones* dead);
 
-// Header bits for so many codes: buckets of 7 to 14 codes are one or two cache lines, and the table of buckets stays
-// small beside the codes. One bit more when that saves a byte of every code.
+// Header bits for a number of codes: buckets of 7 to 14 codes are one or two cache lines, and the table of buckets is
+// small compared with the codes. One bit more when that saves a byte of every code.
 unsigned header_bits_for(unsigned bits, std::size_t codes, bool with_presence);
 
 }  // namespace neardup

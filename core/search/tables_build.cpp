@@ -107,8 +107,8 @@ struct Groups {
     std::vector<std::uint32_t> codes, sizes, members;
 };
 
-// The first table finds equal codes, which meet in a bucket, and so fixes the order of codes and rows. Returns the
-// distinct codes in that order.
+// The first table finds equal codes, because they are in the same bucket. It fixes the order of codes and rows. Returns
+// the distinct codes in that order.
 template <unsigned W>
 Pages<std::uint64_t> build_home(Table& table, Rows& rows, Parted& parted, const Shape& shape,
                                 std::span<const std::uint64_t> codes, std::span<const std::uint32_t> numbers,

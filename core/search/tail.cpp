@@ -14,7 +14,7 @@ constexpr std::size_t most_marks = 64;  // of one code: more would cost more tha
 constexpr unsigned marks_a_code =
     7;  // the map has 2^7 bits or more for each; a full tail sets a fifth of them
 
-// Numbers of so many bits with at most `flips` bits set, or none if they are too many.
+// All numbers of `bits` bits with at most `flips` bits set, or none if there are too many.
 std::vector<std::uint32_t> small_differences(unsigned bits, unsigned flips) {
     std::vector<std::uint32_t> found{0};
     for (std::size_t first = 0; flips > 0; --flips) {
@@ -151,7 +151,7 @@ void Tail::add(std::span<const std::uint64_t> codes, std::span<const bool> empty
                 const std::size_t j = i - ahead;
                 const std::uint32_t header = batch->header[j], low = batch->low[j];
                 if (z == 0) {
-                    // The first table knows every code: it tells new ones from those that came before.
+                    // The first table has every code, so it shows which codes are new.
                     const auto row = static_cast<std::uint32_t>(next_.size());
                     next_.push_back(none);
                     number[j] = none;

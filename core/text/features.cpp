@@ -13,10 +13,11 @@ namespace neardup {
 
 namespace {
 
-// Nearly empty, so that almost every feature is met, or not, at its own place: a second look is a branch missed.
+// The table is nearly empty, so that almost every feature is decided at its first slot: a second lookup costs a
+// mispredicted branch.
 constexpr std::size_t kSlots = 4096, kSlotsPerFeature = 4;
 
-// Features are hashes: any of their bits will do.
+// Features are hashes, so any of their bits can be used.
 KERNEL inline std::size_t home(std::uint64_t hash, std::size_t mask) { return hash & mask; }
 
 // Does a sentence end between two tokens? At a line break, an ideographic full stop, or . ! ? before white space.
@@ -162,9 +163,9 @@ std::span<const std::uint64_t> Extractor::sequence(const Text& text) {
     return shingles_;
 }
 
-// Distinct features in no particular order, counted in a small table that stays in the cache. Seen and
-// unseen ones take the same path, since which it is cannot be predicted: a free slot holds 0, and place 0 is made to
-// look like the feature at hand.
+// Distinct features in no particular order, counted in a small table that fits the cache. Seen and unseen features
+// take the same path, because a branch could not be predicted: a free slot holds 0, and place 0 is made equal to the
+// current feature.
 void Extractor::count() {
     counted_.resize(shingles_.size() + 2);
     Counted* const counted = counted_.data();

@@ -71,7 +71,7 @@ bool plain_lines(std::span<const unsigned char> lines, std::size_t deepest, std:
 
 constexpr std::ptrdiff_t kBlock = 32;
 
-// Whether some of 32 bytes are more than letters of a string that stand for themselves.
+// Whether any of 32 bytes is not a literal character of a string.
 KERNEL inline bool special(const unsigned char* at) {
     unsigned char found = 0;
     for (std::ptrdiff_t i = 0; i < kBlock; ++i)
@@ -96,8 +96,8 @@ inline std::int32_t code_unit(const unsigned char* at, const unsigned char* end)
     return unit;
 }
 
-// Reads lines from front to back. Every method returns whether it found what it was asked for, and is called no more
-// once one did not. What is written is never longer than what was read.
+// Reads lines from front to back. Every method returns whether it found the expected input; after a failure, none is
+// called again. What is written is never longer than what was read.
 class TextLineReader {
   public:
     TextLineReader(std::span<const unsigned char> lines, unsigned char* out)

@@ -28,8 +28,8 @@ struct TextLines {
 };
 
 // Lines that each hold `{"id": "...", "text": "..."}`, the two in either order, and nothing else: strings of well-formed
-// UTF-8 and of escapes that stand for well-formed text. None if a line is anything else: whoever needs to know what
-// it is, or what is wrong with it, asks a parser.
+// UTF-8 and of escapes for well-formed text. Returns none if a line is anything else; a full parser then finds out
+// what the line is or what is wrong with it.
 std::optional<TextLines> read_text_lines(std::span<const unsigned char> lines);
 
 }  // namespace neardup

@@ -5,6 +5,7 @@
 
 #include "simd.hpp"
 #include "text/hash.hpp"
+#include "text/utf8.hpp"
 
 namespace neardup {
 
@@ -45,39 +46,6 @@ const char* end_of_ascii(const char* p, const char* end) {
     while (end - p >= 8 && (read64(p) & kHighBits) == 0) p += 8;
     while (p < end && is_ascii(*p)) ++p;
     return p;
-}
-
-// Returns how many bytes it wrote; `out` only grows, so that it is not cleared for every document.
-template <class Unit>
-std::size_t transcode(const Text& text, std::vector<char>& bytes, std::size_t& replaced) {
-    const auto* units = static_cast<const Unit*>(text.data);
-    const std::size_t n = text.size;
-    bytes.resize(std::max(bytes.size(), n * (sizeof(Unit) == 1 ? 2 : sizeof(Unit) == 2 ? 3 : 4)));
-    return on_best_cpu([units, n, out = bytes.data(), &replaced]() KERNEL {
-        char* next = out;
-        for (std::size_t i = 0; i < n;) {
-            // Most of most texts is ASCII, even where one quotation mark is not.
-            if (n - i >= 32) {
-                Unit together = 0;
-                for (std::size_t j = 0; j < 32; ++j) together |= units[i + j];
-                if (together < 0x80) {
-                    for (std::size_t j = 0; j < 32; ++j) next[j] = static_cast<char>(units[i + j]);
-                    next += 32;
-                    i += 32;
-                    continue;
-                }
-            }
-            for (const std::size_t end = std::min(n, i + 32); i < end; ++i) {
-                char32_t c = units[i];
-                if ((c >= 0xD800 && c < 0xE000) || c > 0x10FFFF) {
-                    c = kReplacement;
-                    ++replaced;
-                }
-                next += encode_utf8(c, next);
-            }
-        }
-        return static_cast<std::size_t>(next - out);
-    });
 }
 
 }  // namespace
@@ -253,16 +221,12 @@ std::size_t NormalText::assign(const Text& text, const Normalizer& how) {
     size_ = 0;
     after_single_ = after_digit_ = false;
     reserve(text.size);
-    std::size_t replaced = 0, bytes = 0;
-    switch (text.encoding) {
-        case Encoding::utf8: {
-            const auto* p = static_cast<const char*>(text.data);
-            return utf8(p, p + text.size);
-        }
-        case Encoding::latin1: bytes = transcode<std::uint8_t>(text, transcoded_, replaced); break;
-        case Encoding::ucs2: bytes = transcode<std::uint16_t>(text, transcoded_, replaced); break;
-        case Encoding::ucs4: bytes = transcode<std::uint32_t>(text, transcoded_, replaced); break;
+    if (text.encoding == Encoding::utf8) {
+        const auto* p = static_cast<const char*>(text.data);
+        return utf8(p, p + text.size);
     }
+    std::size_t replaced = 0;
+    const std::size_t bytes = transcode(text, transcoded_, replaced);
     utf8(transcoded_.data(), transcoded_.data() + bytes);
     return replaced;
 }

@@ -10,7 +10,7 @@ namespace neardup {
 // more, swapping two words would lose more than one bit of their difference.
 KERNEL inline std::uint64_t shingle_base(std::uint64_t seed) { return draw(seed, 1) << 2 | 3; }
 
-// The width is mixed in, so that shingles of different widths never meet.
+// The width is mixed in, so that shingles of different widths get different hashes.
 KERNEL inline std::uint64_t shingle_hash(std::uint64_t sum, std::uint64_t width) {
     return mix(sum + width * 0x9E3779B97F4A7C15u);
 }

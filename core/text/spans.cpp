@@ -177,8 +177,8 @@ class Pieces {
     std::vector<std::ptrdiff_t> starts_;
 };
 
-// Walks the source in the steps in which NormalText normalises it: an ASCII character is a byte, and a code point that
-// NFKC leaves alone goes together with all that follow and might change or join it.
+// Walks the source in the same steps in which NormalText normalises it. An ASCII character is one byte. A code point
+// that NFKC does not change forms one step with all following code points that NFKC might change or join to it.
 template <class Source>
 void trace(const Source& text, const Normalizer& how, Tracing& tracing, std::size_t normal_size) {
     Measure measure(how);

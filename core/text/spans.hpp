@@ -1,5 +1,5 @@
 #pragma once
-// Where the tokens of a text stand in it. Normalising changes lengths, so a token's bytes in the normalised text are
+// Where the tokens of a text are in it. Normalising changes lengths, so a token's bytes in the normalised text are
 // traced back to the stretch of the source they were made of.
 #include <cstdint>
 #include <span>
@@ -16,7 +16,7 @@ struct TokenStream {
     std::vector<std::int64_t> offsets;
     // In code units of the text as it is stored: characters of a Python string, bytes of UTF-8. A letter with its
     // combining marks, or a character that normalising turns into several, is never split: where two tokens were
-    // made of one character, their stretches overlap in it. Empty unless asked for.
+    // made of one character, their stretches overlap in it. Empty unless requested.
     std::vector<std::int64_t> begins, ends;
 };
 

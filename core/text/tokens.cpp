@@ -9,8 +9,8 @@ struct Span {
     std::size_t size;
 };
 
-// Tokens wait in three lists by the length that decides how XXH3 goes about them, and each list is then hashed in a loop
-// of its own: which list is a matter of addition, not of a branch that would be mispredicted every other time.
+// Tokens wait in three lists, one for each length class of XXH3, and each list is hashed in its own loop. The list is
+// chosen by an addition, because a branch would be mispredicted half of the time.
 class Waiting {
   public:
     KERNEL void add(const char* p, std::size_t n) {

@@ -53,7 +53,7 @@ std::string_view unicode_version() { return kUnicodeVersion; }
 void compose_nfkc(std::vector<char32_t>& text) {
     std::vector<char32_t> parts;
     for (const auto c : text) decompose(c, parts);
-    // Marks between two starters go in the order of their combining classes. A stable sort, not insertion: hostile
+    // Marks between two starters are sorted by their combining classes. A stable sort, not insertion: hostile
     // text may hold a million of them in a row.
     const auto order = [](char32_t c) { return properties(c).combining(); };
     for (std::size_t i = 0; i < parts.size();) {
@@ -68,7 +68,7 @@ void compose_nfkc(std::vector<char32_t>& text) {
     text.clear();
     std::size_t starter = 0;
     bool has_starter = false;
-    unsigned between = 0;  // highest combining class since the starter; 0: nothing stands between
+    unsigned between = 0;  // highest combining class since the starter; 0: nothing is between
     for (const auto c : parts) {
         const unsigned rank = order(c);
         if (has_starter && (between == 0 || between < rank)) {

@@ -14,7 +14,7 @@ struct Properties {
 
     unsigned combining() const { return packed & 0xFF; }
     Class klass() const { return static_cast<Class>(packed >> 8 & 7); }
-    bool unsafe() const { return packed >> 11 & 1; }  // NFKC may change it, or join it to what stands before
+    bool unsafe() const { return packed >> 11 & 1; }  // NFKC may change it or join it to the one before
     bool folds() const { return packed >> 12 & 1; }
     bool accented() const { return packed >> 13 & 1; }
     bool digit() const { return packed >> 14 & 1; }

@@ -50,52 +50,38 @@ def dedup(
     import numpy as np
 
     from neardup.config.config import Config
-    from neardup.pipeline.corpus import Corpus
-    from neardup.pipeline.fit import Prepared, needs_corpus, prepare
     from neardup.pipeline.inputs import incoming
-    from neardup.pipeline.run import Room, cut_corpus, find
-    from neardup.pipeline.sharder import Sharder
+    from neardup.pipeline.pairs import Room
+    from neardup.pipeline.run import Run
     from neardup.result import Result
     from neardup.values.sizes import parse_size
-    from neardup.values.threads import check_threads
 
-    check_threads(threads)
     config = _settled(config or Config(), threshold, floor, recall, features, keep)
-    told = progress or Progress()
+    progress = progress or Progress()
     room = Room() if memory is None else Room(parse_size(memory))
     with ExitStack() as stack:
         if memory is not None:
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix="neardup-"))
             room = replace(room, folder=Path(place))
-        told.stage("read")
-        sharder = Sharder(config, Prepared.untaught(config, threads), folder=room.folder, threads=threads)
-        sharder.size = min(sharder.size, max(1 << 20, room.memory // 32))
+        run = Run(config, room=room, threads=threads, progress=progress)
+        progress.stage("read")
         source, batches = incoming(documents, config)
-        corpus = Corpus(sharder.shards(batches))
-        failed = {(file, row) for shard in corpus.shards for file, row, _ in shard.failures}
-        prepared = sharder.prepared
-        if needs_corpus(config):
-            told.stage("fingerprint", len(corpus), "documents")
-            prepared = prepare(config, corpus, threads=threads)
-            done = 0
-            for count in sharder.fingerprint(corpus.shards, prepared):
-                told.reached(done := done + count)
-        rank = config.keep.rank(corpus.sizes, corpus.sources, corpus.source_names, corpus.scores)
-        found = find(corpus, prepared, rank, room=room, progress=told)
-        told.stage("cluster")
-        result = Result(
+        failed = {(file, row) for shard in run.read(batches) for file, row, _ in shard.failures}
+        found = run.find()
+        cut = run.cluster(found)
+        progress.finish()
+        corpus = run.corpus
+        return Result(
             ids=tuple(corpus.ids(np.arange(len(corpus)))),
-            cut=cut_corpus(corpus, found, config, config.verify.threshold, rank),
+            cut=cut,
             found=found,
             threshold=config.verify.threshold,
             empty=int((corpus.column("empty") != 0).sum()),
             filtered=int((corpus.column("filtered") != 0).sum()),
             failed=len(failed),
-            seconds=told.seconds,
+            seconds=progress.seconds,
             source=partial(source, failed),
         )
-        told.finish()
-    return result
 
 
 def _settled(

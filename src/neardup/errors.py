@@ -3,6 +3,7 @@
 NeardupError
 ├── ConfigError (ValueError)      a setting is wrong, or settings do not fit together
 ├── DataError (ValueError)        an input cannot be used; names what and why
+│   └── UnreadableInput           nothing could be read, or too much was rejected; carries the counts
 ├── FormatError (ValueError)      a file is not what it should be: damaged, truncated, another version
 ├── SchemeError (ValueError)      two fingerprints made by different recipes were to be compared
 ├── SharedIndexError              the server of a shared index is not there, or does not do what it is asked
@@ -19,6 +20,7 @@ __all__ = [
     "NeardupError",
     "SchemeError",
     "SharedIndexError",
+    "UnreadableInput",
 ]
 
 
@@ -32,6 +34,31 @@ class ConfigError(NeardupError, ValueError):
 
 class DataError(NeardupError, ValueError):
     """An input cannot be used."""
+
+
+class UnreadableInput(DataError):
+    """Nothing of the input could be read, or more of it was rejected than is allowed.
+
+    `rows` were read; `documents` of them could be used; `rejected` counts the others by reason; `reasons` are the first
+    ones in words; `path` is the file that lists all of them, if there is one.
+    """
+
+    def __init__(
+        self, rows: int, documents: int, rejected: dict[str, int], reasons: list[str], path: str | None = None
+    ) -> None:
+        self.rows, self.documents, self.rejected = rows, documents, rejected
+        self.reasons, self.path = reasons, path
+        lost = sum(rejected.values())
+        if not rows:
+            said = "nothing to read: the input holds no rows"
+        elif not documents:
+            said = f"nothing could be read: {lost:,} of {rows:,} rows were rejected"
+        else:
+            said = f"{lost:,} of {rows:,} rows could not be read ({lost / rows:.1%})"
+        lines = [said, *(f"  {reason}" for reason in reasons)]
+        if path is not None and lost:
+            lines.append(f"All of them are listed in {path}")
+        super().__init__("\n".join(lines))
 
 
 class FormatError(NeardupError, ValueError):

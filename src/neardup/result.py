@@ -13,7 +13,7 @@ from neardup.clusters.clusters import Clusters
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
 from neardup.errors import DataError
-from neardup.pipeline.run import Found
+from neardup.pipeline.pairs import Found
 from neardup.readers.document import Document
 from neardup.readers.writers import open_writer
 from neardup.values.wording import counted
@@ -25,7 +25,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Dropped:
-    """One document that can go: the row of its keeper, and how similar the two are (1: the same words)."""
+    """One dropped document: the row of its keeper, and how similar the two are (1: the same words)."""
 
     row: int
     keeper: int
@@ -37,7 +37,7 @@ class Result:
     """What `dedup` found. Rows are the documents' places in the input.
 
     `pairs` are the verified ones among documents of different words, down to the floor; `exact` counts the documents
-    that can go because their words equal those of another, `empty` those without words, which are always kept,
+    that are dropped because their words equal those of another, `empty` those without words, which are always kept,
     `filtered` those that the filters left out, which are not; pages that gave no text are no rows, and `failed` counts
     them. `capped` counts the buckets of alike documents that were too large to pair whole: 0 unless a corpus is very
     repetitive.
@@ -78,8 +78,8 @@ class Result:
 
     @property
     def exact(self) -> int:
-        gone = self.cut.dropped
-        return self.cut.exact(self.found.first, gone[self.clusters.keeper[gone] != gone])
+        rows = self.cut.dropped
+        return self.cut.exact(self.found.first, rows[self.clusters.keeper[rows] != rows])
 
     @property
     def kept(self) -> Rows:
@@ -88,7 +88,7 @@ class Result:
 
     @property
     def dropped(self) -> list[Dropped]:
-        """Rows that can go as duplicates, ascending, each with the one that explains it."""
+        """Rows that are dropped as duplicates, ascending, each with the one that explains it."""
         keeper, similarity = self.clusters.keeper, self.clusters.similarity
         return [
             Dropped(int(row), int(keeper[row]), float(similarity[row]))
@@ -97,23 +97,25 @@ class Result:
         ]
 
     def write(self, path: str | PathLike[str], format: str | None = None) -> int:
-        """Write the documents that stay, and return how many; the file appears when it is whole."""
+        """Write the documents that are kept, and return how many; the file appears when it is whole."""
         if self.source is None:
-            raise DataError("the documents are gone; write them yourself, by `kept`")
-        stays = self.cut.kept
+            raise DataError(
+                "the documents were not kept in memory; select them yourself by the rows in `kept`"
+            )
+        kept = self.cut.kept
         with open_writer(path, format) as writer:
-            writer.write_all(d for row, d in enumerate(self.source()) if stays[row])
+            writer.write_all(d for row, d in enumerate(self.source()) if kept[row])
         return writer.rows
 
     def summary(self) -> str:
         """What a person wants to know first, in a few lines."""
         _, sizes = self.clusters.sizes()
-        gone, exact = len(self.cut.dropped) - self.filtered, self.exact
-        share = gone / len(self) if len(self) else 0.0
+        dropped, exact = len(self.cut.dropped) - self.filtered, self.exact
+        share = dropped / len(self) if len(self) else 0.0
         largest = f", the largest of {sizes.max()}" if len(sizes) else ""
         lines = [
-            f"{counted(len(self), 'document')}: {len(self.kept):,} kept, {gone:,} can go ({share:.1%})",
-            f"  {exact:,} have the same words as another, {gone - exact:,} are near-duplicates "
+            f"{counted(len(self), 'document')}: {len(self.kept):,} kept, {dropped:,} dropped ({share:.1%})",
+            f"  {exact:,} have the same words as another, {dropped - exact:,} are near-duplicates "
             f"(Jaccard >= {self.threshold:g})",
             f"  {counted(len(sizes), 'cluster')}{largest}; {counted(len(self.pairs), 'pair')} verified of "
             f"{counted(self.candidates, 'candidate')}",

@@ -106,6 +106,6 @@ def test_hostile_bytes(tmp_path):
 
 
 def test_a_closed_pipe_is_quiet(pair):
-    shell = f"{sys.executable} -m neardup fingerprint --json {' '.join(pair * 400)} | head -1"
+    shell = f"'{sys.executable}' -m neardup fingerprint --json {' '.join(pair * 400)} | head -1"
     result = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=300)
     assert result.stderr == b""

@@ -43,7 +43,7 @@ def test_kept_documents_keep_their_columns(corpus, tmp_path):
         {"url": "d", "body": OTHER, "n": 4},
         {"url": "e", "body": "", "n": 5},
     ]
-    assert b"5 documents: 3 stay, 2 can go" in result.stdout
+    assert b"5 documents: 3 kept, 2 dropped" in result.stdout
     assert hashlib.sha256(Path(corpus).read_bytes()).hexdigest() == before
 
 

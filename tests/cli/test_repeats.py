@@ -58,7 +58,7 @@ def test_nothing_is_written_without_out(corpus, tmp_path):
     result = run(
         "repeats", corpus, "--text", "body", "--unit", "paragraph", "--min-length", "5", "--least", "3"
     )
-    assert result.returncode == 0 and b"0 bytes (0.0%) would go" in result.stdout
+    assert result.returncode == 0 and b"0 bytes (0.0%) would be cut" in result.stdout
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 

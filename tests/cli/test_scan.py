@@ -35,7 +35,7 @@ def scanned(tmp_path_factory) -> tuple[str, dict]:
 
 def test_scan_says_what_it_found(scanned):
     _, said = scanned
-    assert said["documents"] == len(ROWS) == said["kept"] + said["gone"] and said["floor"] == 0.6
+    assert said["documents"] == len(ROWS) == said["kept"] + said["dropped"] and said["floor"] == 0.6
     assert said["exact"] >= 20 and said["table"][0][0] == 0.6
 
 
@@ -68,7 +68,7 @@ def test_apply_writes_everything_asked_for(scanned, tmp_path):
     looser = json.loads(
         run("apply", found, "-o", str(tmp_path / "k.jsonl"), "--threshold", "0.6", "--json").stdout
     )
-    assert looser["gone"] == said["table"][0][1]
+    assert looser["dropped"] == said["table"][0][1]
 
 
 @pytest.mark.parametrize(
@@ -148,11 +148,11 @@ def test_explain_goes_by_the_measure_of_the_scan(tmp_path):
     assert run("scan", path, "-o", found, "--measure", "containment").returncode == 0
     out = run("explain", "-f", found, "all", "part").stdout.decode()
     assert out.startswith("near-duplicate  Containment 1.000 >= threshold 0.8"), out
-    assert "part goes: 1.000 similar to all, which stays" in out
+    assert "part is dropped: 1.000 similar to all, which is kept" in out
 
 
 def test_a_closed_pipe_is_quiet(scanned):
-    shell = f"{sys.executable} -m neardup clusters {scanned[0]} --most 1000 --members 1000 | head -1"
+    shell = f"'{sys.executable}' -m neardup clusters '{scanned[0]}' --most 1000 --members 1000 | head -1"
     result = subprocess.run(["bash", "-c", shell], capture_output=True, timeout=300)
     assert result.stderr == b"" and b"documents" in result.stdout
 

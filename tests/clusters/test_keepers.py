@@ -41,7 +41,7 @@ def test_ranks_equal_a_naive_sort(rows, by, prefer, listed):
 
 def test_sources_and_scores_must_be_there():
     lengths = np.array([1, 2], np.int64)
-    with pytest.raises(ConfigError, match="no document is of source 'z'; sources are: a, b"):
+    with pytest.raises(ConfigError, match="no document has the source 'z'; the sources are: a, b"):
         Keep(prefer=("z",)).rank(lengths, np.array([0, 1], np.int32), ["a", "b"])
     with pytest.raises(DataError, match="quality"):
         Keep("score", "quality").rank(lengths)

@@ -120,7 +120,7 @@ def test_part_of_a_config_is_enough(tmp_path):
         ('[keep]\nby = "best"', "keep: by is 'best'; it must be 'longest' or"),
         ('[keep]\nprefer = "a"', "keep: prefer is 'a'; it must be a list"),
         ("[keep]\nprefer = [1]", "keep: prefer is [1]; it must be a list of str"),
-        ("[keep]\nmany = 0", "keep: keep many=1 or more"),
+        ("[keep]\nmany = 0", "keep: many, the number of documents kept in a cluster, must be 1 or more"),
         ("[filters]\nlanguages = [true]", "filters: languages is [True]; it must be a list of str"),
         ("[filters]\nwords = -1", "filters: a least length"),
         ("[templates]\nshare = 1", "templates: templates: a share" ),
@@ -169,5 +169,5 @@ def test_methods():
     assert Config.of(threshold=0.8, floor=0.6).bands.curve(0.6) >= 0.99
     simhash = Config.of("simhash", features=nd.Shingles(3, normalize=nd.Normalize(digits="fold")), radius=4)
     assert simhash.compared == nd.Shingles(3, normalize=nd.Normalize(digits="fold"))
-    assert simhash.features.normalize.digits == "fold" and simhash.hamming == nd.search.Join(radius=4)
+    assert simhash.features.normalize.digits == "fold" and simhash.method == nd.search.Join(radius=4)
     assert Config(search=nd.PSM(8)).prints == nd.Simhash(margins="ranks")

@@ -59,7 +59,7 @@ def test_crawl_warns_of_documents_that_differ_in_figures_alone(tmp_path):
     path.write_text("".join(json.dumps({"id": str(i), "text": t}) + "\n" for i, t in enumerate(lines)))
     done = run("dedup", str(path), "--preset", "crawl", "-q")
     assert done.returncode == 0, done.stderr
-    assert b"warning: 1 differ from another in figures alone" in done.stdout
+    assert b"warning: 1 differ from another only in numbers" in done.stdout
 
 
 def test_legal_is_80_percent_of_terms_and_20_percent_of_length():

@@ -212,7 +212,7 @@ def test_labels_move_the_recommendation(pages, measured):
         assert {pair.left, pair.right} not in [{a, b} for a, b, _ in labels]
         labels.append((pair.left, pair.right, float(pair.similarity >= 0.55)))
     found = measured.calibrated([*labels, ("page-001", "no such page", 1.0)])
-    assert found.labels == 25 and any("1 labels are of pairs" in note for note in found.notes)
+    assert found.labels == 25 and any("1 labels belong to pairs" in note for note in found.notes)
     assert found.begins[0] == pytest.approx(0.55, abs=0.04)
     assert found.recommended.setting.threshold == pytest.approx(0.55, abs=0.051)
     assert found.recommended.setting.verified and "25 labels say" in found.reason

@@ -6,7 +6,7 @@ import json
 import pytest
 
 import neardup as nd
-from neardup.evaluate.truth import ClusterTable, Names, PairTable, read_table
+from neardup.evaluate.truth import Names, PairTable, TruthClusters, read_table
 
 ROWS = [("a", "b", 1, 0.9), ("c", "d", 0, 0.4), ("b", "c", 2, 0.75)]
 
@@ -58,7 +58,7 @@ def test_obvious_names_of_columns(tmp_path, pair):
 
 def test_numbers_are_ids_and_keepers_belong_to_their_cluster(tmp_path):
     table, names = read(write(tmp_path / "k.jsonl", '{"id": 7, "keeper": 3}\n{"id": "9", "keeper": 3}\n'))
-    assert isinstance(table, ClusterTable)
+    assert isinstance(table, TruthClusters)
     assert {names.ids[id] for id in table.id} == {"3", "7", "9"} and set(table.cluster.tolist()) == {0}
 
 
@@ -85,7 +85,7 @@ def test_words_are_labels(tmp_path):
     ("name", "text", "says"),
     [
         ("t.tsv", "id_a\tid_b\tlabel\na\tb\t1\nc\td\tmaybe\n", "line 3: label is 'maybe'"),
-        ("t.tsv", "id_a\tid_b\tlabel\na\tb\t1\nc\td\n", "line 3: 2 fields where there should be 3"),
+        ("t.tsv", "id_a\tid_b\tlabel\na\tb\t1\nc\td\n", "line 3: 2 fields, but there should be 3"),
         ("t.tsv", "id_a\tid_b\tlabel\na\t\t1\n", "line 2: id_b is missing or empty"),
         ("t.csv", "id_a,id_b,label\na,a,1\n", "line 2: 'a' is paired with itself"),
         (

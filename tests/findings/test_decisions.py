@@ -256,7 +256,7 @@ def test_apply_does_what_was_decided(found, tmp_path):
     assert json.loads(told("clusters", str(found.path), "--json")[1])["decisions"] == 2
     assert json.loads(told("clusters", str(found.path), "--json", "--no-decisions")[1])["decisions"] == 0
     explained = told("explain", "-f", str(found.path), "a", "a-near")[1]
-    assert "a goes" in explained and "a-near stays" in explained
+    assert "a is dropped" in explained and "a-near is kept" in explained
 
 
 def test_decisions_are_labels(found, tmp_path):
@@ -325,7 +325,7 @@ def test_decisions_of_other_documents_are_named_to_a_reviewer(found, tmp_path):
     DecisionLog(found).add("reject", a, near)
     (other.path / DECISIONS).write_bytes((found.path / DECISIONS).read_bytes())
     shown = run("review", str(other.path), "--no-open")
-    assert shown.returncode == 1 and b"move the file away to begin anew" in shown.stderr
+    assert shown.returncode == 1 and b"move the file away to start over" in shown.stderr
     (other.path / DECISIONS).rename(tmp_path / "away.jsonl")
     for command in ("apply", "dedup", "clusters", "explain", "report"):
         assert "--no-decisions" in told(command, "--help")[1]
@@ -359,7 +359,7 @@ def test_who_was_told_to_stay_is_in_no_cluster_of_others(found, tmp_path):
     note = {row["id"]: row for row in read_jsonl(tmp_path / "notes.jsonl")}["b-same"]
     assert note["neardup_keep"] and note["neardup_cluster"] == note["neardup_keeper"] == "b-same"
     assert note["neardup_similarity"] == 1
-    assert "b-same stays: a person decided so" in told("explain", "-f", str(found.path), "b", "b-same")[1]
+    assert "b-same is kept: a person decided this" in told("explain", "-f", str(found.path), "b", "b-same")[1]
     # The others keep together, under the name of one of them.
     cut = decided_cut(found)
     near, far = rows(found, "b-near", "b-far")

@@ -159,7 +159,7 @@ def test_an_unfinished_scan_of_something_else_is_not_taken_over(tmp_path):
     with pytest.raises(ConfigError, match="--overwrite"):
         scan(path, out)
     scan(path, out, overwrite=True)
-    with pytest.raises(ConfigError, match="holds findings already"):
+    with pytest.raises(ConfigError, match="already contains findings"):
         scan(path, out)
 
 

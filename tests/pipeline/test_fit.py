@@ -6,9 +6,10 @@ import pytest
 import neardup as nd
 from neardup.config.filters import Filters
 from neardup.pipeline import fit as preparing
+from neardup.pipeline.batches import Incoming
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared, needs_corpus, prepare
-from neardup.pipeline.sharder import Incoming, Sharder
+from neardup.pipeline.sharder import Sharder
 
 MENU = (
     "home products prices support contact about imprint login search basket news careers press terms privacy"
@@ -55,7 +56,7 @@ def test_filtered_documents_teach_nothing():
 
 
 def test_a_sample_is_enough_for_large_corpora(monkeypatch):
-    monkeypatch.setattr(preparing, "_IDF_SAMPLE", 10)
+    monkeypatch.setattr(preparing, "IDF_SAMPLE", 10)
     config = simhash()
     learnt = prepare(config, corpus_of([body(i, 20) for i in range(60)], config)[0]).features.weights
     assert learnt.frequencies.documents == 10

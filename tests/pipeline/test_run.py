@@ -9,6 +9,7 @@ from reference import core as reference
 
 import neardup as nd
 from neardup import sample
+from neardup.compare import similarity
 from neardup.values.wording import counted
 
 
@@ -89,7 +90,7 @@ def test_no_member_is_below_the_threshold_to_its_keeper(data):
     result = nd.dedup(texts, threshold=0.7)
     members = [d for d in result.dropped if d.similarity < 1]
     features = nd.Shingles().extract(texts)
-    exact = nd.similarity.jaccard(features, [d.row for d in members], [d.keeper for d in members])
+    exact = similarity.jaccard(features, [d.row for d in members], [d.keeper for d in members])
     assert len(members) > 100 and (exact >= 0.7).all()
     assert exact.tolist() == pytest.approx([d.similarity for d in members])
 
@@ -166,5 +167,5 @@ def test_many_alike_documents_behind_one_sketch():
     result = nd.dedup(texts, threshold=0.9)
     features = nd.Shingles().extract(texts)
     members = result.dropped
-    exact = nd.similarity.jaccard(features, [d.row for d in members], [d.keeper for d in members])
+    exact = similarity.jaccard(features, [d.row for d in members], [d.keeper for d in members])
     assert (exact >= 0.9).all() and len(result.kept) <= 3

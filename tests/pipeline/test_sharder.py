@@ -15,9 +15,10 @@ from neardup import web
 from neardup.config.filters import Filters
 from neardup.errors import DataError
 from neardup.pipeline import sharder as sharding
+from neardup.pipeline.batches import Incoming
 from neardup.pipeline.fit import Prepared
 from neardup.pipeline.inputs import of_reader
-from neardup.pipeline.sharder import Incoming, Sharder
+from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import FileShard
 
 COLUMNS = ("digests", "empty", "filtered", "tokens", "sizes", "places")
@@ -148,7 +149,7 @@ import neardup as nd
 from neardup.pipeline import sharder as sharding
 from neardup.pipeline import shards as shard
 sys.path.insert(0, os.path.dirname(sys.argv[1]))
-from test_sharding import batches, sharder, texts
+from test_sharder import batches, sharder, texts
 from pathlib import Path
 write, count = sharding.write_shard, [0]
 def killed(*arguments):

@@ -8,6 +8,7 @@ from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import FormatError, NeardupError
+from neardup.features.texts import as_texts
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.shards import FileShard, MemoryShard, ShardColumns, write_prints, write_shard
 from neardup.storage.column_file import PAGE
@@ -45,7 +46,7 @@ def written(path, ids, texts, seed=0):
     data, ends = texts_of(texts)
     columns = columns_of(ids, seed)
     write_shard(path, columns, data, ends, "test/v1")
-    return FileShard(path, "test/v1"), MemoryShard(columns, data, ends)
+    return FileShard(path, "test/v1"), MemoryShard(columns, as_texts(texts))
 
 
 documents = st.lists(

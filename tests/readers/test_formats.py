@@ -110,14 +110,14 @@ def test_text_and_html_folders(tmp_path, compression):
     (folder / "deep" / f"a.html{compression}").write_bytes(COMPRESS[compression](page.encode("cp1251")))
     (folder / "deep" / "utf16.txt").write_bytes("ü".encode("utf-16"))
     (folder / ".hidden.txt").write_text("no")
-    (folder / "picture.png").write_bytes(b"no")
+    (folder / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")
     reader = nd.read(folder)
     assert {d.id: d.text for d in reader.documents()} == {
         f"deep/a.html{compression}": page,
         "deep/utf16.txt": "ü",
         f"z.txt{compression}": "zwölf",
     }
-    assert reader.rejects.skipped == {"file of unknown format": 1} and not reader.rejects.total
+    assert reader.rejects.skipped == {"hidden": 1, "binary": 1} and not reader.rejects.total
     kinds = {d.id: d.meta.get("content_type") for d in reader.documents()}
     assert kinds[f"deep/a.html{compression}"] == "text/html" and kinds["deep/utf16.txt"] is None
 
@@ -209,17 +209,24 @@ def test_standard_library_reads_json_alike(tmp_path, monkeypatch):
         '{"id": "l", "text": ["x"]}',
         '{"id": "m"}',
         '{"id": null, "text": "made"}',
+        '{"id": "null", "text": null}',
+        '{"id": "number", "text": 5}',
         "[1]",
         '"text"',
         '{"text": "x"} {"text": "y"}',
     ]
     (tmp_path / "a.jsonl").write_text("\n".join(lines))
     with_msgspec = everything(tmp_path / "a.jsonl")
-    assert [d.id for d in with_msgspec] == ["123456789012345678901234567890", "9007199254740993", "a.jsonl:9"]
+    assert [(d.id, d.text) for d in with_msgspec[2:]] == [
+        ("a.jsonl:9", "made"),
+        ("null", ""),
+        ("number", "5"),
+    ]
+    assert [d.id for d in with_msgspec[:2]] == ["123456789012345678901234567890", "9007199254740993"]
     monkeypatch.setitem(sys.modules, "msgspec", None)
     reader = nd.read(tmp_path / "a.jsonl")
     assert list(reader.documents()) == with_msgspec
-    assert reader.rejects.total == len(lines) - 3
+    assert reader.rejects.total == len(lines) - 5
 
 
 @pytest.mark.parametrize("compression", [".gz", ".bz2", ".xz", ".zst"])

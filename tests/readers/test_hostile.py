@@ -103,8 +103,8 @@ def test_bad_lines_are_named_and_passed(tmp_path):
         b'{"text": "\xff\xfe"}': "invalid encoding",
         b'{"text": "a\x00b"}': "bad JSON",
         b"\x00\x00\x00": "bad JSON",
-        b'{"text": 5}': "wrong type",
-        b'{"text": null}': "no text",
+        b'{"text": [5]}': "wrong type",
+        b'{"text": true}': "wrong type",
         b'{"other": 1}': "no text",
         b'{"text": "x", "id": {}}': "wrong type",
         b"[]": "wrong type",
@@ -144,14 +144,14 @@ def test_text_limit_is_inclusive_and_in_bytes(tmp_path):
 def test_csv_survives_huge_fields_open_quotes_and_bad_rows(tmp_path):
     before = csv.field_size_limit()
     huge = "x" * 100_000
-    rows = ["id,text", "1,one", f"2,{huge}", "3,three", "4", "5,five,more", '6,"six\nlines"', "7,a\0b"]
+    rows = ["id,text", "1,one", f"2,{huge}", "3,three", "4", "5,five,more", '6,"six\nlines"', "7,a\0b é"]
     (tmp_path / "a.csv").write_bytes("\r\n".join(rows).encode() + b"\n8,\xff\n9,nine\n")
     reader = nd.read(tmp_path / "a.csv", limits=SMALL, rejects=tmp_path / "r.rejects.jsonl")
     assert [(d.id, d.text) for d in reader.documents()] == [
         ("1", "one"),
         ("3", "three"),
         ("6", "six\nlines"),
-        ("7", "a\0b"),
+        ("7", "a\0b é"),
         ("9", "nine"),
     ]
     rejects = [json.loads(line) for line in (tmp_path / "r.rejects.jsonl").read_text().splitlines()]
@@ -167,9 +167,14 @@ def test_csv_survives_huge_fields_open_quotes_and_bad_rows(tmp_path):
 
 
 def test_an_open_quote_does_not_swallow_the_file(tmp_path):
-    (tmp_path / "a.csv").write_text('id,text\n1,"open\n' + "x,y\n" * 100_000 + "2,two\n")
+    rest = '1,"open\n' + "x,y\n" * 100_000 + "2,two\n"
+    (tmp_path / "a.csv").write_text("id,text\n" + '0,"quoted, as usual"\n' * 9_000 + rest)
     texts, counts = outcome(tmp_path / "a.csv", limits=SMALL)
     assert texts[-1] == "two" and counts == {"too large": 1}
+    # Where no row is quoted, a quote is a character.
+    (tmp_path / "a.csv").write_text("id,text\n" + rest)
+    texts, counts = outcome(tmp_path / "a.csv", limits=SMALL)
+    assert texts[0] == '"open' and len(texts) == 100_002 and counts == {}
 
 
 def test_a_line_of_commas_is_not_split(tmp_path):
@@ -216,7 +221,7 @@ def test_byte_order_marks(tmp_path, name):
 
 def test_pages_in_unknown_or_wrong_encodings(tmp_path):
     pages = {
-        "a.txt": b"\xff\xff",
+        "a.txt": "é".encode() * 3 + b"\xff",
         "b.html": b'<meta charset="no-such-thing">\xff',
         "c.html": b'<meta charset="rot13">\xff',
         "d.html": b"no charset \xe9",

@@ -31,9 +31,11 @@ def ids_and_texts(source, **options):
 
 
 def test_folders_are_read_in_order(tmp_path):
-    put(tmp_path, FILES | {"a.rejects.jsonl": ["no"], "_SUCCESS": [], "_tmp/z.jsonl": ["no"]})
+    put(tmp_path, FILES | {"a.rejects.jsonl": ["no"], "_SUCCESS": [], "_temporary/z.jsonl": ["no"]})
     assert ids_and_texts(tmp_path) == ORDER
     assert ids_and_texts(str(tmp_path) + os.sep) == ORDER
+    put(tmp_path, {"_under.jsonl": ["_"]})
+    assert ids_and_texts(tmp_path) == [("_under.jsonl:1", "_"), *ORDER]
 
 
 @pytest.mark.parametrize("batch", [1, 2, 1000])
@@ -88,12 +90,16 @@ def test_addresses(tmp_path):
 
 def test_unknown_and_missing_files(tmp_path):
     (tmp_path / "a.data").write_text('{"text": "x"}')
-    with pytest.raises(nd.ConfigError, match="format="):
-        nd.read(tmp_path / "a.data")
+    (tmp_path / "program").write_bytes(b"\x7fELF\0\0\0")
+    with pytest.raises(nd.DataError, match="format="):
+        nd.read(tmp_path / "program")
+    (tmp_path / "program").unlink()
+    assert ids_and_texts(tmp_path / "a.data") == ids_and_texts(tmp_path) == [("a.data:1", "x")]
     assert ids_and_texts(tmp_path / "a.data", format="jsonl") == [("a.data:1", "x")]
     assert ids_and_texts(tmp_path, format="text") == [("a.data", '{"text": "x"}')]
+    (tmp_path / "empty").mkdir()
     with pytest.raises(nd.ConfigError, match="no files"):
-        nd.read(tmp_path)
+        nd.read(tmp_path / "empty")
     with pytest.raises(nd.ConfigError, match="no format"):
         nd.read(tmp_path, format="docx")
     with pytest.raises(nd.DataError, match="no such file"):

@@ -31,8 +31,8 @@ def test_pandas(batch):
     frame = pandas.DataFrame(ROWS, index=[5, 5, 9])
     assert documents(frame, batch=batch) == WANTED
     reader = nd.read(pandas.DataFrame({"text": ["a", None, float("nan")]}))
-    assert [(d.id, d.text) for d in reader.documents()] == [("rows:1", "a")]
-    assert reader.rejects.counts == {"no text": 2}
+    assert [(d.id, d.text) for d in reader.documents()] == [("rows:1", "a"), ("rows:2", ""), ("rows:3", "")]
+    assert not reader.rejects.total and reader.account.notes.total() == 2
 
 
 @pytest.mark.parametrize("batch", [1, 2, 100])

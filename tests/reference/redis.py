@@ -54,8 +54,9 @@ class Server:
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(
                 [
-                    self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--dir",
-                    str(self.folder), *self.options,
+                    self.program, "--port", str(self.port), "--bind", "127.0.0.1", "--save", "",
+                    # A title takes the place of the environment, by which tests find what was left running.
+                    "--set-proc-title", "no", "--dir", str(self.folder), *self.options,
                 ],
                 stdout=log,
                 stderr=log,

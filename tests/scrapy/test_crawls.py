@@ -214,7 +214,7 @@ def test_what_cannot_be_judged_is_kept(tmp_path):
     with served(pages) as (address, asked):
         told, log = crawl(f"{address}/", **LINKS, NEARDUP_INDEX=str(tmp_path / "j"), NEARDUP_HTML_SECONDS=0.5)
     assert asked == ["/", "/more"] and counts(told) == {"unreadable": 2}
-    assert log.count("kept unread: timeout") == 2
+    assert log.count("could not be read: timeout") == 2
 
 
 def test_settings_that_make_no_sense_stop_the_crawl(site, tmp_path):

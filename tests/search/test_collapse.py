@@ -11,8 +11,8 @@ from support.budgets import budget
 
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import to_codes
 from neardup.search.collapse import Groups, collapse
-from neardup.search.interface import to_codes
 
 
 def naive_groups(numbers: list[int | None]) -> list[list[int]]:

@@ -169,8 +169,8 @@ def test_inverted_is_for_containment_alone():
         nd.Config(search=nd.search.Inverted(), verify=nd.Containment(0.8), fingerprint=nd.MinHash())
     config = nd.Config(verify=nd.Containment(0.8), search=nd.search.Inverted(9))
     assert nd.Config.from_plain(config.to_plain()) == config
-    assert nd.Config(verify=nd.Containment(0.8)).inverted == nd.search.Inverted(3)
-    assert nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)).inverted is None
+    assert nd.Config(verify=nd.Containment(0.8)).method == nd.search.Inverted(3)
+    assert nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)).method == nd.LSH(20, 6)
 
 
 def excerpts(data, name, words, every):

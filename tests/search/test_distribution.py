@@ -13,10 +13,10 @@ from reference.disk import some_codes, to_ints
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search import distribution
+from neardup.search.codes import to_codes
 from neardup.search.disk.compressed import CompressedSegment, write_compressed
 from neardup.search.disk.segments import Segment, write_segment
 from neardup.search.distribution import code_distribution, entropy_bound, predicted_bits
-from neardup.search.interface import to_codes
 
 
 @pytest.mark.parametrize("bits", [32, 64, 128])

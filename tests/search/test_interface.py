@@ -11,6 +11,7 @@ import neardup as nd
 from neardup.compare import similarity
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints import MinHash
+from neardup.search.codes import to_codes
 from neardup.search.collapse import collapse
 from neardup.search.disk.batch import BatchBPHS, BatchPSM
 from neardup.search.disk.compressed import CompressedSegment, compress_segment
@@ -23,7 +24,6 @@ from neardup.search.hamming.join import Join
 from neardup.search.hamming.live import LiveSearcher
 from neardup.search.hamming.scan import Scan, count_distances
 from neardup.search.hamming.tables import BPHS, Compact, Covering
-from neardup.search.interface import to_codes
 from neardup.search.psm.flips import HeapFlips, TemplateFlips
 from neardup.search.psm.psm import PSM
 

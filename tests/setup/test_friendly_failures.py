@@ -154,7 +154,7 @@ def tree(tmp_path) -> Path:
     """The parts of the source tree that make needs before anything is compiled."""
     folder = tmp_path / "trée with spaces"
     (folder / "core").mkdir(parents=True)
-    shutil.copytree(ROOT / "tools", folder / "tools")
+    shutil.copytree(ROOT / "tools", folder / "tools", ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("Makefile", "pyproject.toml", "CMakeLists.txt", ".gitignore"):
         shutil.copy(ROOT / name, folder / name)
     return folder

@@ -1,27 +1,14 @@
-"""One small Spark in this process for the quick tests, and a real cluster for those that kill parts of it."""
+"""A real cluster, for tests that kill parts of it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import pytest
 
 pytest.importorskip("pyspark", reason="the extra `spark` is not installed")
 
-from benchmarks.spark.same import quick_session
 from support.spark_cluster import Cluster, session_of, standalone
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-
-@pytest.fixture(scope="session")
-def spark(java: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Spark on two threads of this process; there can be only one in it."""
-    session = quick_session(tmp_path_factory.mktemp("spark"))
-    yield session
-    session.stop()
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from support.spark_runs import write_jsonl
 
+import neardup as nd
+
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
 
@@ -36,20 +38,28 @@ def test_scan_and_apply(spark, tmp_path, capsys):
     path = write_jsonl(tmp_path / "pages.jsonl", ROWS)[0]
     run, out = str(tmp_path / "run"), str(tmp_path / "out")
     code, shown, _ = call(capsys, "scan", path, "--out", run, "-q")
-    assert code == 0 and shown.startswith("3 documents: 2 stay, 1 can go (33.3%)\n")
-    code, shown, _ = call(capsys, "scan", path, "--out", run, "--json", "-q")
+    here = nd.scan(path, tmp_path / "here", nd.Findings(run).config)
+    lines = nd.summarize(here).lines()
+    assert code == 0 and shown.splitlines()[: len(lines)] == lines
+    names = sorted(file.name for file in Path(run).iterdir())
+    assert names == sorted([*(file.name for file in (tmp_path / "here").iterdir()), "spark.json"])
+    code, shown, _ = call(capsys, "scan", path, "--out", run, "--json", "-q", "--overwrite")
     told = json.loads(shown)
     assert (told["documents"], told["kept"], told["exact"]) == (3, 2, 1)
     code, shown, _ = call(capsys, "apply", run, "--out", out)
     assert (code, shown) == (0, f"2 of 3 documents written to {out}\n")
     lines = Path(out, "pages.jsonl").read_text().splitlines()
     assert [json.loads(line)["id"] for line in lines] == [1, 3]
-    code, shown, _ = call(capsys, "apply", run, "--out", f"{out}2", "--write", "dropped", "--json")
+    code, shown, _ = call(
+        capsys, "apply", run, "--out", f"{out}2", "--write", "dropped", "--json", "--allow-mass-removal"
+    )
     assert json.loads(shown)["written"] == 1
     code, _, told_off = call(capsys, "scan", path, "--out", run, "--threshold", "0.5")
-    assert code == 1 and "holds a run of other config" in told_off
+    assert code == 1 and "holds findings already" in told_off
+    code, _, told_off = call(capsys, "apply", str(tmp_path / "here"), "--out", out)
+    assert code == 1 and "was not scanned on Spark" in told_off
     code, _, told_off = call(capsys, "apply", str(tmp_path / "nix"), "--out", out)
-    assert code == 1 and "holds no finished run" in told_off
+    assert code == 1 and "contains no findings" in told_off
 
 
 def test_the_library_does_not_load_spark():

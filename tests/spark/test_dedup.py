@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.spark_runs import assert_same, decided_anew, said_here, write_jsonl
+from support.spark_runs import assert_decided, assert_same, decided_anew, said_here, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError
@@ -48,8 +48,7 @@ def test_crowds(spark, tmp_path):
     paths = write_jsonl(tmp_path / "hard.jsonl", hard_rows(), files=2)
     result = nd.dedup(nd.read(paths), HARD)
     assert result.capped > 0 and result.found.skipped > 0 and result.found.implied > 0
-    stages = ns.scan(paths, str(tmp_path / "run"), HARD, spark=spark, partitions=3)
-    assert_same(stages, result)
+    assert_same(ns.scan(paths, tmp_path / "run", HARD, spark=spark, partitions=3), result)
 
 
 @pytest.mark.slow
@@ -57,14 +56,14 @@ def test_clusters_in_rounds(spark, tmp_path):
     """Without a native end on the driver, down to the last pair."""
     path = write_jsonl(tmp_path / "hard.jsonl", [*hard_rows(), *chain_rows(6)])[0]
     config = nd.Config(keep=nd.Keep(by="score", score="score", many=2))
-    stages = ns.scan(path, str(tmp_path / "keepers"), config, spark=spark, partitions=2, finish=0)
+    stages = ns.file_stages(path, str(tmp_path / "keepers"), config, spark=spark, partitions=2, finish=0)
+    assert_decided(stages, nd.dedup(nd.read(path), config))
     assert stages.folder.names("rounds")
-    assert_same(stages, nd.dedup(nd.read(path), config))
     config = replace(config, clusters="components")
     run = decided_anew(tmp_path / "keepers", tmp_path / "components", config)
-    stages = ns.scan(path, run, config, spark=spark, partitions=2, finish=0)
+    stages = ns.file_stages(path, run, config, spark=spark, partitions=2, finish=0)
+    assert_decided(stages, nd.dedup(nd.read(path), config))
     assert stages.folder.names("rounds")
-    assert_same(stages, nd.dedup(nd.read(path), config), pairs=False)
 
 
 def chain_rows(count: int) -> list[dict[str, object]]:
@@ -75,15 +74,17 @@ def chain_rows(count: int) -> list[dict[str, object]]:
 def test_a_chain_of_ten_thousand(spark, tmp_path):
     path = write_jsonl(tmp_path / "chain.jsonl", chain_rows(10_000))[0]
     config = nd.Config(keep=nd.Keep(by="first"))
-    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
-    assert_same(stages, nd.dedup(nd.read(path), config))
+    found = ns.scan(path, tmp_path / "run", config, spark=spark, partitions=2)
+    assert_same(found, nd.dedup(nd.read(path), config))
 
 
 def test_a_chain_that_does_not_end_is_told(spark, tmp_path):
     path = write_jsonl(tmp_path / "chain.jsonl", chain_rows(200))[0]
     config = nd.Config(keep=nd.Keep(by="first"))
     with pytest.raises(DataError, match=r"after 1 rounds .* raise finish=|after 1 rounds .*Raise finish="):
-        ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=1, finish=0, rounds=1)
+        ns.file_stages(
+            path, str(tmp_path / "run"), config, spark=spark, partitions=1, finish=0, rounds=1
+        ).clusters()
 
 
 @pytest.mark.slow
@@ -92,12 +93,16 @@ def test_sources(spark, tmp_path):
     path = write_jsonl(tmp_path / "hard.jsonl", rows)[0]
     keep = nd.Keep(source="host:site", prefer=("site1.org",), among="within")
     config = nd.Config(keep=keep, filters=nd.Filters(words=2, length=0.5))
-    stages = ns.scan(path, str(tmp_path / "within"), config, spark=spark, partitions=2)
-    assert_same(stages, nd.dedup(nd.read(path), config))
+    stages = ns.file_stages(path, str(tmp_path / "within"), config, spark=spark, partitions=2)
+    assert_decided(stages, nd.dedup(nd.read(path), config))
+    (tmp_path / "found").mkdir()
+    assert_same(
+        stages.findings(tmp_path / "found", {"text": None, "id": None}), nd.dedup(nd.read(path), config)
+    )
     config = replace(config, keep=replace(keep, among="across"))
     run = decided_anew(tmp_path / "within", tmp_path / "across", config)
-    stages = ns.scan(path, run, config, spark=spark, partitions=2)
-    assert_same(stages, nd.dedup(nd.read(path), config), pairs=False)
+    stages = ns.file_stages(path, run, config, spark=spark, partitions=2)
+    assert_decided(stages, nd.dedup(nd.read(path), config))
 
 
 def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):
@@ -108,9 +113,10 @@ def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):
         (nd.Config(fingerprint=nd.Simhash(margins="ranks"), search=nd.PSM(3)), "PSM"),
     ]:
         with pytest.raises(ConfigError, match=what):
-            ns.scan(path, str(tmp_path / "run"), config, spark=spark)
+            ns.scan(path, tmp_path / "run", config, spark=spark)
+        assert not (tmp_path / "run").exists()
     with pytest.raises(ConfigError, match="no document is of source"):
-        ns.scan(path, str(tmp_path / "run"), nd.Config(keep=nd.Keep(prefer=("x",))), spark=spark)
+        ns.scan(path, tmp_path / "run", nd.Config(keep=nd.Keep(prefer=("x",))), spark=spark)
 
 
 def test_a_dataframe(spark, tmp_path):
@@ -135,13 +141,16 @@ def test_a_dataframe(spark, tmp_path):
     assert there == here
 
 
-def test_ids_of_a_dataframe(spark, tmp_path):
+def test_ids_of_a_dataframe(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     texts = ["the same words in two places at once"] * 3
     numbers = spark.createDataFrame(
         [(10, texts[0]), (9, texts[1]), (100, texts[2])], "id bigint, text string"
     )
     config = nd.Config(keep=nd.Keep(by="first"), near=False)
-    assert [row.id for row in ns.dedup(numbers, config, id="id").collect()] == [9]
+    kept = ns.dedup(numbers, config, id="id")
+    assert not list(tmp_path.glob("neardup-*")), "no text is left behind, not even before rows are asked for"
+    assert [row.id for row in kept.collect()] == [9]
     for rows, what in [
         ([("a", "x"), ("a", "y")], "two documents have the id 'a'"),
         ([(None, "x")], "has no id"),
@@ -149,6 +158,7 @@ def test_ids_of_a_dataframe(spark, tmp_path):
         frame = spark.createDataFrame(rows, "id string, text string")
         with pytest.raises(DataError, match=what):
             ns.dedup(frame, config, id="id")
+        assert not list(tmp_path.glob("neardup-*"))
     with pytest.raises(ConfigError, match="no column 'nix'"):
         ns.dedup(numbers, id="nix")
     with pytest.raises(ConfigError, match="write one of"):

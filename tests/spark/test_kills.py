@@ -61,7 +61,7 @@ def parquet(self, path, *arguments, **options):
 
 
 DataFrameWriter.parquet = parquet
-stages = neardup.spark.scan(source, run, text="text", id="id", partitions=4, finish=int(finish))
+stages = neardup.spark.file_stages(source, run, text="text", id="id", partitions=4, finish=int(finish))
 gone = stages.decisions().where("not kept").collect()
 print(json.dumps(sorted([row.id, row.keeper, row.similarity] for row in gone)))
 '''
@@ -118,7 +118,7 @@ def test_executors_a_driver_and_a_worker_are_killed(
     script, source, folder = job
     run = tmp_path / "run"
     arguments = (str(script), str(source), str(run), "0", str(folder))
-    driver = cluster.start(*arguments, "candidates", "open-0", "removals")
+    driver = cluster.start(*arguments, "candidates", "open-0", "decisions")
     killed = []
     for stage in ("candidates", "open-0"):
         executor = waiting_in(folder, stage, driver, cluster)[0]
@@ -126,26 +126,26 @@ def test_executors_a_driver_and_a_worker_are_killed(
         os.kill(executor, 9)
         killed.append(executor)
         (folder / f"{stage}.go").touch()
-    waiting_in(folder, "removals", driver, cluster)
+    waiting_in(folder, "decisions", driver, cluster)
     assert (run / "rounds" / "open-0").is_dir() and {"read", "candidates", "verified", "clusters"} <= whole(
         run
     )
     assert driver.told().count("Lost executor") >= 2
     before = written(run, whole(run))
-    assert len(before) > 2 * len(whole(run)) and "removals" not in whole(run)
+    assert len(before) > 2 * len(whole(run)) and "decisions" not in whole(run)
     driver.kill()
-    for mark in folder.glob("removals.*"):
+    for mark in folder.glob("decisions.*"):
         mark.unlink()
 
-    driver = cluster.start(*arguments, "removals")
-    executor = waiting_in(folder, "removals", driver, cluster)[0]
+    driver = cluster.start(*arguments, "decisions")
+    executor = waiting_in(folder, "decisions", driver, cluster)[0]
     (worker,) = [one for one in cluster.workers if executor in one.family()]
     worker.kill()
     killed.append(executor)
-    (folder / "removals.go").touch()
+    (folder / "decisions.go").touch()
     assert answer(driver) == expected(source)
-    assert written(run, whole(run) - {"removals"}) == before, "stages that were whole were not made again"
-    assert "removals" in whole(run)
+    assert written(run, whole(run) - {"decisions"}) == before, "stages that were whole were not made again"
+    assert "decisions" in whole(run)
     assert len(set(killed)) == 3 and not set(killed) & set(cluster.executors())
     assert driver.told().count("Lost executor") >= 1
     assert sum(one.process.poll() is None for one in cluster.workers) == 1

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from support.spark_runs import assert_same, said_there, write_jsonl
+from support.spark_runs import assert_same, said_by, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError
-from neardup.findings import Findings, summarize
+from neardup.findings import summarize
 from neardup.findings.scan import scan as scan_here
 
 pytest.importorskip("pyspark")
@@ -35,22 +34,6 @@ def pages(count: int, seed: int) -> list[dict[str, Any]]:
             words[chance.randrange(len(words))] = f"edit{chance.randrange(30)}"
         rows.append({"id": f"{seed}-{n}", "text": " ".join(words)})
     return rows
-
-
-def said_by(findings: Findings) -> dict[str, tuple[Any, ...]]:
-    """What a local scan says of each document that is not of the reference."""
-    rows, cut = np.arange(len(findings)), findings.cut()
-    ids = findings.ids(rows)
-    clusters = cut.clusters
-    return {
-        ids[row]: (
-            bool(cut.kept[row]),
-            ids[clusters.labels[row]],
-            ids[clusters.keeper[row]],
-            None if math.isnan(clusters.similarity[row]) else float(clusters.similarity[row]),
-        )
-        for row in rows[findings.reference :].tolist()
-    }
 
 
 CONFIGS = [
@@ -83,17 +66,16 @@ def test_a_reference_stays_and_takes_what_is_like_it(spark, tmp_path, number):
         sum(not kept and keeper.startswith(("2-", "copy-")) for kept, _, keeper, _ in expected.values()) > 10
     )
     run, partitions = tmp_path / "run", PARTITIONS[number]
-    stages = ns.scan(path, str(run), config, spark=spark, against=str(folder), partitions=partitions)
-    there = said_there(stages)
+    found = ns.scan(path, run, config, spark=spark, against=str(folder), partitions=partitions)
+    there = said_by(found)
     assert [(k, expected[k], there[k]) for k in expected if expected[k] != there.get(k)] == []
     assert there.keys() == expected.keys()
-    told, local = stages.summary(), summarize(here)
-    assert (told.documents, told.reference, told.rejected) == (len(own), len(theirs), {})
-    assert (told.exact, told.clusters, told.kept) == (local.exact, local.clusters, local.kept)
+    assert summarize(found) == replace(summarize(here), seconds=summarize(found).seconds)
+    assert found.reference == len(theirs) and found.manifest["counts"]["rejected"] == {}
     if number:
         return
     out = tmp_path / "kept"
-    done = ns.apply(str(run), str(out), spark=spark, allow_mass_removal=True)
+    done = ns.apply(run, str(out), spark=spark, allow_mass_removal=True)
     assert [file.name for file in out.iterdir() if not file.name.startswith((".", "_"))] == ["own.jsonl"]
     written = out / "own.jsonl"
     parts = [written] if written.is_file() else sorted(written.glob("part-*"))
@@ -105,10 +87,10 @@ def test_a_reference_stays_and_takes_what_is_like_it(spark, tmp_path, number):
 def test_a_reference_is_no_input_and_is_decided_on_the_driver(spark, tmp_path):
     path = write_jsonl(tmp_path / "own.jsonl", pages(40, 3))[0]
     with pytest.raises(ConfigError, match="named twice"):
-        ns.scan(path, str(tmp_path / "run"), spark=spark, against=[path])
+        ns.scan(path, tmp_path / "run", spark=spark, against=[path])
     other = write_jsonl(tmp_path / "other.jsonl", pages(40, 4) + pages(40, 3))[0]
     with pytest.raises(ConfigError, match="against another corpus are told on the driver"):
-        ns.scan(path, str(tmp_path / "run"), spark=spark, against=[other], finish=0)
+        ns.file_stages(path, str(tmp_path / "run"), spark=spark, against=[other], finish=0).clusters()
 
 
 AGREE = [
@@ -130,7 +112,6 @@ def test_places_that_agree(spark, tmp_path: Path, number):
     path = write_jsonl(tmp_path / "a.jsonl", rows)[0]
     here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows], config)
     assert len(here.pairs) > 10
-    stages = ns.scan(path, str(tmp_path / "run"), config, spark=spark, partitions=PARTITIONS[number])
-    assert_same(stages, here)
-    assert (stages.summary().capped > 0) == (number == 2)
-    assert (stages.summary().capped, stages.summary().skipped) == (here.found.capped, here.found.skipped)
+    found = ns.scan(path, tmp_path / "run", config, spark=spark, partitions=PARTITIONS[number])
+    assert_same(found, here)
+    assert (found.manifest["counts"]["capped"] > 0) == (number == 2)

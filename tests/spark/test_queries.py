@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from reference.engine import brute, clustered, neighbours, uniform
 
 import neardup as nd
-from neardup.search.interface import to_codes
+from neardup.search.codes import to_codes
 from neardup.spark import queries as module
 from neardup.spark.queries import search
 

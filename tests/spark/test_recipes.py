@@ -39,7 +39,7 @@ def where(batches):
 
 spark = neardup.spark.start()
 places = spark.range(2).repartition(2).mapInArrow(where, "python string, core string").distinct().collect()
-stages = neardup.spark.scan("SOURCE", "RUN", spark=spark, text="text", id="id", partitions=2)
+stages = neardup.spark.file_stages("SOURCE", "RUN", spark=spark, text="text", id="id", partitions=2)
 dropped = sorted([row.id, row.keeper] for row in stages.decisions().where("not kept").collect())
 print(json.dumps({"dropped": dropped, "places": sorted(map(list, places))}))
 '''
@@ -93,12 +93,12 @@ def test_a_wheel_on_the_image(cluster: Cluster, tmp_path: Path) -> None:
     assert submit.endswith(" job.py")
     submit = (
         submit.removesuffix("job.py")
-        + f"{script} scan {source} --out {tmp_path / 'run'} --method exact --json -q"
+        + f"{script} scan {source} --out {tmp_path / 'run'} --work {tmp_path / 'work'} --method exact --json -q"
     )
     printed = follow([submit], cluster, tmp_path, python)
     result = nd.dedup(nd.read(source), nd.Config.of("exact"))
     assert (printed["documents"], printed["kept"]) == (len(result), int(result.cut.kept.sum()))
-    assert printed["gone"] > 5
+    assert printed["dropped"] > 5
     started = notes.read_text().splitlines()
     assert sum("pyspark.daemon" in line for line in started) >= 1, "workers ran it"
     assert sum(str(script) in line for line in started) == 1, "and so did the driver"

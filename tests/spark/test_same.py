@@ -13,6 +13,7 @@ from support.spark_runs import assert_same
 
 import neardup as nd
 import neardup.spark as ns
+from neardup.spark.findings import read_origin
 
 # The larger ones in few partitions, for a task takes longer to start here than to run.
 RUNS = [
@@ -43,9 +44,9 @@ def test_a_corpus(
     path = one.path(partitions)
     if path.name not in answers:
         answers[path.name] = nd.dedup(nd.read(path), one.config, threads=2)
-    stages = ns.scan(str(path), str(tmp_path / "run"), one.config, spark=spark, partitions=partitions)
-    assert len(stages.documents.facts["pieces"]) == partitions
-    assert_same(stages, answers[path.name])
+    found = ns.scan(str(path), tmp_path / "run", one.config, spark=spark, partitions=partitions)
+    assert len(read_origin(found)["pieces"]) == partitions
+    assert_same(found, answers[path.name])
 
 
 def test_no_corpus_is_left_out(data: Path) -> None:

@@ -6,16 +6,19 @@ import gzip
 import json
 from collections import Counter
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
-from support.spark_runs import assert_same, said_there, write_jsonl
+from support.spark_runs import assert_same, said_by, said_there, write_jsonl
 
 import neardup as nd
 from neardup.errors import ConfigError, DataError
 
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
+
+from neardup.spark.findings import read_origin  # noqa: E402
 
 WORDS = [
     "the",
@@ -75,23 +78,17 @@ def test_lines_that_are_no_documents(spark, tmp_path):
     """In pieces of a file as in the whole: the same rejects, rows and made ids."""
     path = tmp_path / "odd [name] + 100%.jsonl"
     path.write_bytes(spoilt(rows_of_ferries(900)))
-    stages = ns.scan(str(tmp_path / "odd*"), str(tmp_path / "run"), spark=spark, partitions=4)
-    assert len(stages.documents.facts["pieces"]) == 4
+    found = ns.scan(str(tmp_path / "odd*"), tmp_path / "run", spark=spark, partitions=4)
+    assert len(read_origin(found)["pieces"]) == 4
     rejects = tmp_path / "rejects.jsonl"
     result = nd.dedup(nd.read(str(path).replace("[", "[[]"), rejects=rejects))
-    assert_same(stages, result)
+    assert_same(found, result)
     assert any(name.startswith("odd [name] + 100%.jsonl:") for name in result.ids)
     here = [json.loads(line) for line in rejects.read_text().splitlines()]
-    there = [
-        json.loads(line)
-        for part in sorted((tmp_path / "run" / "rejects").glob("part-*"))
-        for line in part.read_text().splitlines()
-    ]
-    assert [(r["file"], r["row"], r["reason"]) for r in there] == [
-        (r["file"], r["row"], r["reason"]) for r in here
-    ]
-    assert stages.summary().rejected == dict(Counter(r["reason"] for r in here))
-    done = ns.apply(str(tmp_path / "run"), str(tmp_path / "out"), spark=spark, allow_mass_removal=True)
+    lines = (tmp_path / "run" / "documents.rejects.jsonl").read_text().splitlines()
+    assert [json.loads(line) for line in lines] == here
+    assert found.manifest["counts"]["rejected"] == dict(Counter(r["reason"] for r in here))
+    done = ns.apply(found, str(tmp_path / "out"), spark=spark, allow_mass_removal=True)
     assert done.written == int(result.cut.kept.sum())
     parts = sorted((tmp_path / "out" / path.name).iterdir())
     written = [
@@ -121,29 +118,29 @@ def test_parquet_and_apply(spark, tmp_path):
     parquet.write_table(table.slice(0, 200), folder / "a.parquet", row_group_size=30)
     parquet.write_table(table.slice(200), tmp_path / "in" / "b.parquet", row_group_size=30)
     source = str(tmp_path / "in")
-    stages = ns.scan(source, str(tmp_path / "run"), spark=spark, partitions=2)
+    found = ns.scan(source, tmp_path / "run", spark=spark, partitions=2)
     result = nd.dedup(nd.read(source))
-    assert_same(stages, result)
-    assert stages.summary().rejected == {"no text": 1}
+    assert_same(found, result)
+    assert found.manifest["counts"]["rejected"] == {}
     with pytest.raises(DataError, match="looks like an accident"):
-        ns.apply(str(tmp_path / "run"), str(tmp_path / "out"), spark=spark)
+        ns.apply(tmp_path / "run", str(tmp_path / "out"), spark=spark)
     kept, dropped = str(tmp_path / "out"), str(tmp_path / "gone")
-    ns.apply(str(tmp_path / "run"), kept, spark=spark, allow_mass_removal=True)
-    ns.apply(str(tmp_path / "run"), dropped, spark=spark, write="dropped")
+    ns.apply(tmp_path / "run", kept, spark=spark, allow_mass_removal=True)
+    ns.apply(tmp_path / "run", dropped, spark=spark, write="dropped", allow_mass_removal=True)
     nd.scan(source, tmp_path / "findings")
     nd.apply(tmp_path / "findings", f"{tmp_path}/local/", allow_mass_removal=True)
     for name in ("parts/a.parquet", "b.parquet"):
         expected = parquet.read_table(tmp_path / "local" / name)
-        found = parquet.read_table(tmp_path / "out" / name, partitioning=None)
-        assert found.to_pylist() == expected.to_pylist()
+        kept_rows = parquet.read_table(tmp_path / "out" / name, partitioning=None)
+        assert kept_rows.to_pylist() == expected.to_pylist()
         gone = parquet.read_table(tmp_path / "gone" / name, partitioning=None)
         whole = parquet.read_table(tmp_path / "in" / name)
-        assert found.num_rows + gone.num_rows + (name == "parts/a.parquet") == whole.num_rows
+        assert kept_rows.num_rows + gone.num_rows + (name == "parts/a.parquet") == whole.num_rows
     with pytest.raises(ConfigError, match="not empty"):
-        ns.apply(str(tmp_path / "run"), kept, spark=spark, allow_mass_removal=True)
+        ns.apply(tmp_path / "run", kept, spark=spark, allow_mass_removal=True)
     (tmp_path / "in" / "b.parquet").write_bytes(b"")
     with pytest.raises(DataError, match="has changed since it was scanned"):
-        ns.apply(str(tmp_path / "run"), str(tmp_path / "other"), spark=spark)
+        ns.apply(tmp_path / "run", str(tmp_path / "other"), spark=spark, allow_mass_removal=True)
     assert not (tmp_path / "other").exists()
 
 
@@ -193,14 +190,11 @@ def test_warc_beside_jsonl(spark, tmp_path):
     write_jsonl(source / "c.jsonl.gz", rows_of_ferries(30))
     (source / "skipped.xyz").write_text("no format")
     config = nd.Config(html="whole")
-    stages = ns.scan(str(source), str(tmp_path / "run"), config, spark=spark, partitions=2)
+    found = ns.scan(str(source), tmp_path / "run", config, spark=spark, partitions=2)
     result = nd.dedup(nd.read(str(source)), config)
-    names = [row["id"] for row in stages.fingerprints().orderBy("row").select("id").collect()]
-    assert names == list(result.ids)
-    assert sorted(r["id"] for r in stages.decisions().where("kept").collect()) == sorted(
-        name for name, kept in zip(result.ids, result.cut.kept, strict=True) if kept
-    )
-    ns.apply(str(tmp_path / "run"), str(tmp_path / "out"), spark=spark, allow_mass_removal=True)
+    assert found.ids(np.arange(len(found))) == list(result.ids)
+    assert found.cut().kept.tolist() == result.cut.kept.tolist()
+    ns.apply(tmp_path / "run", str(tmp_path / "out"), spark=spark, allow_mass_removal=True)
     out = tmp_path / "out"
     written = [json.loads(line)["id"] for line in (out / "a.warc.gz.jsonl").read_text().splitlines()]
     kept = {name for name, stays in zip(result.ids, result.cut.kept, strict=True) if stays}
@@ -227,37 +221,46 @@ def test_a_run_goes_on_and_comes_out_the_same(spark, tmp_path):
     runs = [tmp_path / "one", tmp_path / "two"]
     # Some buckets are beyond the cap: their pairs are made in a stage after the others'.
     config = nd.Config(fingerprint=nd.MinHash(125), search=nd.LSH(25, 5, cap=3))
-    done = [ns.scan(path, str(run), config, spark=spark, partitions=2) for run in runs]
+    done = [ns.file_stages(path, str(run), config, spark=spark, partitions=2) for run in runs]
     said = [said_there(stages) for stages in done]
-    assert said[0] == said[1] and done[0].summary().capped > 0
+    assert said[0] == said[1]
+    (tmp_path / "found").mkdir()
+    before_that = done[0].findings(tmp_path / "found", {"text": None, "id": None})
+    assert said_by(before_that) == said[0] and before_that.manifest["counts"]["capped"] > 0
     one, two = (stage_rows(spark, run) for run in runs)
+    one.pop("texts")
     assert {"read", "fingerprints", "exact", "alike", "met", "candidates", "short", "verified"} <= one.keys()
     assert {name for name in one if one[name] != two[name]} == set()
     # As if it had been killed while candidates were written.
     run = runs[0]
-    for name in ("candidates", "verified", "clusters", "removals"):
+    for name in ("candidates", "verified", "clusters", "decisions", "texts"):
         (run / f"{name}.json").unlink()
     for part in (run / "candidates").glob("*.parquet"):
         part.write_bytes(b"half")
     before = (run / "read.json").stat().st_mtime_ns
     # On a cluster of another size, so in other partitions.
-    resumed = ns.scan(path, str(run), config, spark=spark, partitions=3)
+    resumed = ns.file_stages(path, str(run), config, spark=spark, partitions=3)
     assert said_there(resumed) == said[0]
-    told, before_that = resumed.summary(), done[0].summary()
-    assert (told.candidates, told.pairs) == (before_that.candidates, before_that.pairs)
+    (tmp_path / "again").mkdir()
+    told = resumed.findings(tmp_path / "again", {"text": None, "id": None})
+    assert told.manifest["counts"] == before_that.manifest["counts"]
+    for name in ("documents.nd", "pairs.nd", "texts.nd"):
+        assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "found" / name).read_bytes()
     assert (run / "read.json").stat().st_mtime_ns == before
     now = stage_rows(spark, run)
+    now.pop("texts")
     for made in (now, two):  # besides pairs, how many each task has looked at
         made["verified"] = [row for row in made["verified"] if "'left': None" not in row]
     assert {name for name in two if now[name] != two[name]} == set()
     with pytest.raises(ConfigError, match="run of other config"):
-        ns.scan(path, str(run), nd.Config.of(threshold=0.5), spark=spark)
+        ns.file_stages(path, str(run), nd.Config.of(threshold=0.5), spark=spark)
     write_jsonl(tmp_path / "a.jsonl", rows[:-1])
     with pytest.raises(ConfigError, match="run of other inputs"):
-        ns.scan(path, str(run), config, spark=spark)
-    again = ns.scan(path, str(run), nd.Config.of("exact"), spark=spark, overwrite=True)
-    assert again.summary().documents == len(rows) - 1
+        ns.file_stages(path, str(run), config, spark=spark)
+    again = ns.file_stages(path, str(run), nd.Config.of("exact"), spark=spark, overwrite=True)
+    assert again.decisions().count() == len(rows) - 1
     with pytest.raises(ConfigError, match="holds other files"):
-        ns.scan(path, str(tmp_path), spark=spark)
+        ns.scan(path, tmp_path, spark=spark)
     with pytest.raises(DataError, match="no such file"):
-        ns.scan(str(tmp_path / "nix.jsonl"), str(tmp_path / "three"), spark=spark)
+        ns.scan(str(tmp_path / "nix.jsonl"), tmp_path / "three", spark=spark)
+    assert not (tmp_path / "three").exists()

@@ -16,12 +16,12 @@ __all__ = ["pytest_collection_modifyitems", "pytest_xdist_make_scheduler"]
 # Tests that share a server: the files in which they are, the longest first.
 TOGETHER = {
     "the cluster of Spark": r"tests/spark/test_(kills|recipes)\.py",
-    "Spark": r"tests/spark/",
-    "Redis": r"tests/shared/",
-    "services": r"tests/service/",
+    "Spark": r"tests/spark/|tests/search/test_one_seam\.py",
+    "Redis": r"tests/index/redis/",
+    "services": r"tests/http/",
 }
 # Other files that take long; none of them may be the last.
-LONG = r"tests/(browser|review|cli|crawling|findings)/|tests/test_(docs|examples|wheel)\.py"
+LONG = r"tests/(pages|cli|scrapy|findings|setup|deploy)/|tests/test_(docs|examples|wheel)\.py"
 
 
 def unit(nodeid: str) -> str:

@@ -34,34 +34,39 @@ def served(index: Path, *options: str, environment: dict[str, str] | None = None
 
 # The server's port and process. When its input ends it asks some times more: what was sent may still be in work.
 WATCH = """
-import http.client, json, os, sys, threading, time
+import glob, http.client, json, sys, threading, time
 port, process = sys.argv[1:]
 connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=120)
 stop, seconds, late, more = threading.Event(), [], [], 40
 threading.Thread(target=lambda: (sys.stdin.read(), stop.set()), daemon=True).start()
-def used():
-    with open(f"/proc/{process}/stat") as file:
-        numbers = file.read().rpartition(")")[2].split()
-    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+def starved():
+    total = 0
+    for path in [*glob.glob(f"/proc/{process}/task/*/schedstat"), "/proc/self/schedstat"]:
+        try:
+            with open(path) as file:
+                total += int(file.read().split()[1])
+        except OSError:
+            continue
+    return total / 1e9
 while more:
     more -= stop.is_set()
-    start, before = time.perf_counter(), used()
+    before, start = starved(), time.perf_counter()
     connection.request("GET", "/v1/health")
     assert connection.getresponse().read() == b'{"status":"ok"}'
     end = time.perf_counter()
-    seconds.append(min(end - start, used() - before))
+    seconds.append(end - start - (starved() - before))
     if len(seconds) == 1:
         print("watching", flush=True)
+    asleep = time.perf_counter()
     time.sleep(0.005)
-    late.append(time.perf_counter() - end - 0.005)
+    late.append(time.perf_counter() - asleep - 0.005)
 print(json.dumps([seconds, late]))
 """
 
 
 class HealthWatch:
-    """Asks /v1/health all the time, from a process of its own, and remembers for each answer how long the service was
-    at work on other things before it came: the time that passed, or the processor's if that is less, for a busy machine
-    may give the service no time at all.
+    """Asks /v1/health all the time, from a process of its own, and remembers how long each answer took, without the
+    time for which one of the two could have run and the machine, busy with other things, had no processor for it.
 
     `late` is how much longer than asked the same process slept in between: what the machine, busy with other things,
     takes from anybody, and so from the service as well, at each of the four times a request changes hands.

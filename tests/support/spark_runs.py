@@ -8,11 +8,19 @@ import shutil
 from pathlib import Path
 from typing import Any
 
-from benchmarks.spark.same import pairs_here, pairs_there, said_here, said_there
+from benchmarks.spark.same import pairs_of, said_by, said_here, said_there
 
 import neardup as nd
 
-__all__ = ["assert_same", "decided_anew", "said_here", "said_there", "write_jsonl"]
+__all__ = [
+    "assert_decided",
+    "assert_same",
+    "decided_anew",
+    "said_by",
+    "said_here",
+    "said_there",
+    "write_jsonl",
+]
 
 
 def write_jsonl(path: Path, rows: list[dict[str, Any]], files: int = 1) -> list[str]:
@@ -30,7 +38,7 @@ def write_jsonl(path: Path, rows: list[dict[str, Any]], files: int = 1) -> list[
 
 def decided_anew(before: Path, run: Path, config: nd.Config) -> str:
     """The folder of a run with the pairs of another, whose config differs only in what is decided on them."""
-    shutil.copytree(before, run, ignore=shutil.ignore_patterns("clusters*", "removals*", "rounds", ".*"))
+    shutil.copytree(before, run, ignore=shutil.ignore_patterns("clusters*", "decisions*", "rounds", ".*"))
     mark = run / "run.json"
     facts = json.loads(mark.read_text())
     facts["identity"]["config"] = json.loads(json.dumps(config.to_plain()))
@@ -38,20 +46,25 @@ def decided_anew(before: Path, run: Path, config: nd.Config) -> str:
     return str(run)
 
 
-def assert_same(stages: Any, result: nd.Result, pairs: bool = True) -> None:
-    """The same clusters and keepers, and the same pairs."""
+def assert_decided(stages: Any, result: nd.Result) -> None:
+    """The same clusters and keepers where the cluster decides."""
     here, there = said_here(result), said_there(stages)
     assert here.keys() == there.keys()
     assert [(k, here[k], there[k]) for k in here if here[k] != there[k]] == []
-    if pairs:
-        assert pairs_there(stages) ^ pairs_here(result) == set()
-    summary, kept = stages.summary(), int(result.cut.kept.sum())
-    found = (summary.documents, summary.kept, summary.gone, summary.exact, summary.empty, summary.filtered)
-    gone = len(result) - kept - result.filtered
-    assert found == (len(result), kept, gone, result.exact, result.empty, result.filtered)
-    assert (summary.clusters, summary.pairs) == (len(result.clusters.sizes()[0]), len(result.pairs))
-    assert (summary.capped, summary.skipped, summary.implied) == (
-        result.found.capped,
-        result.found.skipped,
-        result.found.implied,
+
+
+def assert_same(findings: nd.Findings, result: nd.Result) -> None:
+    """The same clusters, keepers, pairs and counts."""
+    here, there = said_here(result), said_by(findings)
+    assert list(here) == list(there)
+    assert [(k, here[k], there[k]) for k in here if here[k] != there[k]] == []
+    assert pairs_of(findings) ^ pairs_of(result) == set()
+    counts, found = findings.manifest["counts"], result.found
+    assert (counts["documents"], counts["empty"]) == (len(result), result.empty)
+    assert sum(counts["filtered"].values()) == result.filtered
+    assert (counts["capped"], counts["skipped"], counts["implied"], counts["figures"]) == (
+        found.capped,
+        found.skipped,
+        found.implied,
+        found.figures,
     )

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import click
 
 from neardup import __version__
-from neardup.errors import NeardupError
+from neardup.errors import NeardupError, UnreadableInput
 from neardup.values.wording import printable
 
 __all__ = ["main"]
@@ -44,6 +44,12 @@ COMMANDS = (
 )
 
 
+_NEXT_AFTER_REJECTS = (
+    "Name the columns with --text and --id, or the format with --format; "
+    "or go on without these rows: --allow-rejects 1"
+)
+
+
 class LazyGroup(click.Group):
     """Imports a subcommand when it is asked for, so that `neardup --help` is quick."""
 
@@ -66,7 +72,8 @@ def cli() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command. Exit codes: 0 done, 1 something in the data or the files was wrong, 2 wrong usage."""
+    """Run the command. Exit codes: 0 done, 1 something in the data or the files was wrong, 2 wrong usage, or too
+    much of the input could not be read."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
@@ -79,14 +86,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(2 if isinstance(error, click.UsageError) else 1)
     except (click.Abort, KeyboardInterrupt):
-        click.echo(
-            "stopped; nothing was left half written, and a scan goes on when it is run again", err=True
-        )
+        click.echo("stopped; no output was left incomplete, and the same command resumes a scan", err=True)
         sys.exit(130)
     except BrokenPipeError:
-        # Whoever read our output has gone; what remains in the buffer must not raise again at exit.
+        # The reader of our output has ended; what remains in the buffer must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
+    except UnreadableInput as error:
+        _tell(f"{error}\n{_NEXT_AFTER_REJECTS}")
+        sys.exit(2)
     except NeardupError as error:
         _tell(str(error))
         sys.exit(1)

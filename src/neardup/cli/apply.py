@@ -24,7 +24,7 @@ __all__ = ["apply", "show_alarms"]
     type=click.Choice(["kept", "dropped", "annotated"]),
     default="kept",
     show_default=True,
-    help="What stays, what goes, or everything with notes; to a .ids file only the ids.",
+    help="The kept documents, the dropped ones, or all with notes; to a .ids file only the ids.",
 )
 @click.option(
     "--format", "format_", help="jsonl, csv, tsv, parquet, arrow or ids; by default told by the name."
@@ -43,7 +43,7 @@ __all__ = ["apply", "show_alarms"]
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
 def apply(findings: str, out: str | None, **given: Any) -> None:
-    """Write the documents that stay. The inputs are read again and never changed; if one is not what was scanned,
+    """Write the kept documents. The inputs are read again and never changed; if one is not what was scanned,
     nothing is written.
 
     What was decided in `neardup review` is done. Stops, with examples, when more than half of a source would go or one
@@ -75,7 +75,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     answer: dict[str, Any] = {
         "findings": findings,
         "threshold": summary.threshold,
-        "gone": summary.gone,
+        "dropped": summary.gone,
         "filtered": summary.filtered,
         "decisions": len(decisions),
     }

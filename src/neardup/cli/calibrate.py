@@ -45,7 +45,7 @@ __all__ = ["calibrate"]
     help="For P(h), R(h).",
 )
 @click.option(
-    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Of a shingle, in words."
+    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Words per shingle."
 )
 @click.option("--documents", type=click.IntRange(2), default=100_000, show_default=True, help="Most to hold.")
 @click.option(

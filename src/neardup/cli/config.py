@@ -24,11 +24,6 @@ def config(as_json: bool, **given: Any) -> None:
     """Print the settings that these options (and a --config file) come to, as TOML: save it and pass it as --config."""
     made = config_of(given)
     click.echo(json.dumps(made.to_plain()) if as_json else made.to_toml(), nl=as_json)
-    if not as_json and made.near and made.inverted is not None:
-        click.echo(
-            f"\n# chosen for this threshold and recall: {made.inverted.probes} probes of each document"
-        )
-    elif not as_json and made.near and made.search is None and made.agree is None:
-        click.echo(
-            f"\n# chosen for this threshold and recall: {made.bands.bands} bands of {made.bands.rows} values"
-        )
+    method = made.method
+    if not as_json and method is not None and method != made.search and method.choice is not None:
+        click.echo(f"\n# chosen for this threshold and recall: {method.choice}")

@@ -117,7 +117,7 @@ def radius(
 @click.option("--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True)
 @click.option("--words", type=click.IntRange(1), help="Of a document, for the model; by default the median.")
 @click.option(
-    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Of a shingle, in words."
+    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Words per shingle."
 )
 @_corpus
 @_shared

@@ -11,8 +11,9 @@ from typing import Any
 import click
 
 from neardup.cli.apply import show_alarms
-from neardup.cli.options import config_options, reading_options, running_options
+from neardup.cli.options import config_options, reading_options, reject_options, running_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.reading import reading_of, standard_input_saved
 from neardup.cli.scan import show_summary
 from neardup.cli.settings import config_of
 from neardup.values.wording import counted
@@ -22,7 +23,9 @@ __all__ = ["dedup"]
 
 @click.command()
 @click.argument("inputs", nargs=-1, required=True)
-@click.option("--out", "-o", type=click.Path(), help="Write what stays here; without it nothing is written.")
+@click.option(
+    "--out", "-o", type=click.Path(), help="Write the kept documents here; without it nothing is written."
+)
 @click.option("--findings", type=click.Path(), help="Where the findings go.  [default: OUT.findings]")
 @click.option(
     "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never touched."
@@ -31,9 +34,12 @@ __all__ = ["dedup"]
 @click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
 @config_options
 @reading_options
+@reject_options
 @running_options
 def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **given: Any) -> None:
     """Find the duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what is worth keeping.
+
+    An input - is standard input: JSON, or one text a line, or what --format says.
 
     The same as `neardup scan` and then `neardup apply`: the inputs are never changed, what cannot be read goes to
     documents.rejects.jsonl in the findings folder, and the findings stay for `neardup clusters` and `explain`. Stopped,
@@ -51,13 +57,14 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
         place = findings or (f"{out.rstrip('/')}.findings" if out else None)
         if place is None:
             place = stack.enter_context(tempfile.TemporaryDirectory(prefix="neardup-"))
+        places = stack.enter_context(standard_input_saved(inputs, place, given["format_"]))
         found = scan(
-            list(inputs),
+            places,
             place,
             config_of(given),
-            text=given["text"],
-            id=given["id_"],
-            format=given["format_"],
+            **reading_of(given),
+            strict=given["strict"],
+            allow_rejects=given["allow_rejects"],
             against=given["against"],
             memory=given["memory"],
             threads=given["threads"],

@@ -35,9 +35,7 @@ LONGEST = 8  # passages shown
     type=click.FloatRange(0, 1),
     help="Least Jaccard similarity.  [default: the scan's, or 0.8]",
 )
-@click.option(
-    "--width", type=click.IntRange(1, 1024), help="Of a shingle, in words.  [default: the scan's, or 5]"
-)
+@click.option("--width", type=click.IntRange(1, 1024), help="Words per shingle.  [default: the scan's, or 5]")
 @click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
 @click.option(
     "--samples", type=click.IntRange(0, 100), default=5, show_default=True, help="Shingles to show."
@@ -58,7 +56,7 @@ def explain(
     as_json: bool,
 ) -> None:
     """Compare the texts of two files, or with -f of two documents of a scan, by every measure, and show what they share
-    and where they differ; of a scan also which of them stays, and why."""
+    and where they differ; of a scan also which of them is kept, and why."""
     from neardup.compare.explain import explain as compare
 
     how = nd.Normalize(digits="fold" if fold_digits else "keep")

@@ -27,7 +27,7 @@ KINDS = ("simhash", "bits", "minhash", "digest", "sha256")
     "--values", type=click.IntRange(1, 65536), default=128, show_default=True, help="Of a MinHash sketch."
 )
 @click.option(
-    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Of a shingle, in words."
+    "--width", type=click.IntRange(1, 1024), default=5, show_default=True, help="Words per shingle."
 )
 @click.option(
     "--idf", type=click.Path(exists=True, dir_okay=False), help="Frozen document frequencies for simhash."

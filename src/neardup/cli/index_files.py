@@ -177,7 +177,7 @@ def reindex(
     chosen = config_of(config, method, threshold, radius, store)
     if sources:
         if (Path(target) / DATABASE).exists():
-            raise nd.DataError(f"{target}: a new index goes to a new folder")
+            raise nd.DataError(f"{target}: a new index needs a new folder")
         if chosen is None:
             with nd.Index(path, mode="read") as found:
                 chosen = found.settings

@@ -7,10 +7,17 @@ from typing import Any, TypeVar
 
 import click
 
-__all__ = ["config_options", "cut_options", "reading_options", "running_options"]
+__all__ = [
+    "column_options",
+    "config_options",
+    "cut_options",
+    "reading_options",
+    "reject_options",
+    "running_options",
+]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-FORMATS = "jsonl, csv, tsv, parquet, arrow, text, html, warc or mbox"
+FORMATS = "jsonl, csv, tsv, parquet, arrow, text, lines, html, warc, mbox or source"
 
 _CONFIG = (
     click.option("--config", type=click.Path(exists=True, dir_okay=False), help="A TOML file of settings."),
@@ -44,8 +51,10 @@ _CONFIG = (
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         help="Of pairs at the floor, to be found.  [default: 0.99]",
     ),
-    click.option("--width", type=click.IntRange(1, 1024), help="Of a shingle, in words.  [default: 5]"),
-    click.option("--radius", type=click.IntRange(0, 64), help="Of simhash and bits, in bits."),
+    click.option("--width", type=click.IntRange(1, 1024), help="Words per shingle.  [default: 5]"),
+    click.option(
+        "--radius", type=click.IntRange(0, 64), help="Largest distance of codes (simhash, bits), in bits."
+    ),
     click.option(
         "--search",
         type=click.Choice(["join", "compact", "covering", "bphs", "psm", "adjacent", "scan"]),
@@ -85,23 +94,58 @@ _CONFIG = (
 )
 _KEEP = (
     click.option(
-        "--keep", help="Which of a cluster stays: longest, first, last or score:FIELD.  [default: longest]"
+        "--keep",
+        help="Which document of a cluster is kept: longest, first, last or score:FIELD.  [default: longest]",
     ),
-    click.option("--prefer", multiple=True, help="A source whose documents stay before others'; repeatable."),
-    click.option("--many", type=click.IntRange(1), help="How many of a cluster stay.  [default: 1]"),
+    click.option("--prefer", multiple=True, help="Keep documents of this source before others; repeatable."),
+    click.option(
+        "--many", type=click.IntRange(1), help="How many documents of a cluster are kept.  [default: 1]"
+    ),
     click.option(
         "--among",
         type=click.Choice(["all", "within", "across"]),
         help="Whether duplicates are of any, of one or of different sources.  [default: all]",
     ),
 )
-_READING = (
+_ID = click.option("--id", "id_", help="The column with the id, if it is not obvious.")
+_FORMAT = click.option(
+    "--format", "format_", help=f"{FORMATS}; by default told by the name, or by what is inside."
+)
+_SOURCE = click.option(
+    "--source",
+    help="The field that names a document's source, or host:FIELD for the host of its URL; by default the file.",
+)
+_COLUMNS = (
     click.option("--text", help="The column with the text, if it is not obvious."),
-    click.option("--id", "id_", help="The column with the id, if it is not obvious."),
-    click.option("--format", "format_", help=f"{FORMATS}; by default told by the name."),
+    _ID,
+    _FORMAT,
+    _SOURCE,
+)
+_READING = (
     click.option(
-        "--source",
-        help="The field that names a document's source, or host:FIELD for the host of its URL; by default the file.",
+        "--text", multiple=True, help="The column with the text, if it is not obvious; several are joined."
+    ),
+    _ID,
+    _FORMAT,
+    click.option("--include", multiple=True, help="Of folders, only files that match, such as 'docs/**'."),
+    click.option("--exclude", multiple=True, help="Of folders, no files that match, such as '*.min.js'."),
+    click.option("--ext", multiple=True, help="Of folders, only files with this ending, such as py."),
+    click.option("--hidden", is_flag=True, help="Of folders, hidden files too."),
+    click.option(
+        "--no-ignore", is_flag=True, help="Version control, virtual environments and tool folders too."
+    ),
+    click.option("--encoding", help="Of text, CSV and JSON files.  [default: found out]"),
+    click.option("--delimiter", help="Of CSV files, such as ';' or tab.  [default: found out]"),
+    _SOURCE,
+)
+_REJECTS = (
+    click.option("--strict", is_flag=True, help="Stop if a single row cannot be read."),
+    click.option(
+        "--allow-rejects",
+        type=click.FloatRange(0, 1),
+        default=0.1,
+        show_default=True,
+        help="Stop if a larger share of the rows cannot be read.",
     ),
 )
 _RUNNING = (
@@ -125,5 +169,7 @@ def _all_of(options: tuple[Any, ...]) -> Callable[[Command], Command]:
 
 config_options = _all_of((*_CONFIG, *_KEEP))
 cut_options = _all_of(_KEEP)
+column_options = _all_of(_COLUMNS)
 reading_options = _all_of(_READING)
+reject_options = _all_of(_REJECTS)
 running_options = _all_of(_RUNNING)

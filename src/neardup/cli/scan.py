@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_options, reading_options, running_options
+from neardup.cli.options import config_options, reading_options, reject_options, running_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.reading import reading_of, standard_input_saved
 from neardup.cli.settings import config_of
 
 __all__ = ["scan", "show_summary"]
@@ -28,32 +29,35 @@ __all__ = ["scan", "show_summary"]
 @click.option("--overwrite", is_flag=True, help="Drop the findings, or the unfinished scan, that are there.")
 @config_options
 @reading_options
+@reject_options
 @running_options
 def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **given: Any) -> None:
     """Find duplicates and near-duplicates in INPUTS (files, folders, globs, URLs) and write what was found to a folder.
 
-    Nothing else is changed. `neardup clusters`, `explain` and `apply` go on from there, at any threshold from the
-    floor up, without another scan. Stopped, the same command goes on where it was. What cannot be read goes to
-    documents.rejects.jsonl in the folder.
+    An input - is standard input: JSON, or one text a line, or what --format says. Nothing else is changed. `neardup
+    clusters`, `explain` and `apply` go on from there, at any threshold from the floor up, without another scan.
+    If the scan is stopped, the same command resumes it. Rows that cannot be read are listed in the folder, in
+    documents.rejects.jsonl.
     """
     from neardup.findings import summarize
     from neardup.findings.scan import scan as run
 
-    place = out or _place(inputs[0])
-    found = run(
-        list(inputs),
-        place,
-        config_of(given),
-        text=given["text"],
-        id=given["id_"],
-        format=given["format_"],
-        against=against,
-        memory=given["memory"],
-        threads=given["threads"],
-        reusable=given["reusable"],
-        overwrite=given["overwrite"],
-        progress=progress_shown(given["quiet"]),
-    )
+    place = out or _place("stdin" if inputs[0] == "-" else inputs[0])
+    with standard_input_saved(inputs, place, given["format_"]) as places:
+        found = run(
+            places,
+            place,
+            config_of(given),
+            **reading_of(given),
+            strict=given["strict"],
+            allow_rejects=given["allow_rejects"],
+            against=against,
+            memory=given["memory"],
+            threads=given["threads"],
+            reusable=given["reusable"],
+            overwrite=given["overwrite"],
+            progress=progress_shown(given["quiet"]),
+        )
     summary = summarize(found)
     if given["as_json"]:
         click.echo(json.dumps(summary.to_json() | {"findings": place}, ensure_ascii=False))
@@ -61,7 +65,7 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
     show_summary(summary.lines())
     commands = {
         f"neardup clusters {place}": "look at them",
-        f"neardup apply {place} --out kept.jsonl": "write what stays",
+        f"neardup apply {place} --out kept.jsonl": "write what is kept",
     }
     click.echo(f"\nThe findings are in {place}. Next:")
     for command, what in commands.items():

@@ -100,8 +100,8 @@ def _searched(config: nd.Config, given: Given) -> nd.Config:
     radius, search, method = given.get("radius"), given.get("search"), given.get("method")
     if search and method not in (None, "simhash", "bits"):
         raise click.UsageError(f"--search is for codes, of simhash or bits; {method} has none")
-    if radius is not None and config.search is None and isinstance(config.prints, nd.Simhash | nd.BitMinHash):
-        config = replace(config, search=config.hamming)
+    if radius is not None and config.search is None and hasattr(config.method, "radius"):
+        config = replace(config, search=config.method)
     if radius is not None and hasattr(config.search, "radius"):
         config = _with(config, "search.radius", radius)
     if search:

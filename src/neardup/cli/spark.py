@@ -7,8 +7,9 @@ from typing import Any
 
 import click
 
-from neardup.cli.options import config_options, reading_options
+from neardup.cli.options import column_options, config_options
 from neardup.cli.progress import progress_shown
+from neardup.cli.scan import show_summary
 from neardup.cli.settings import config_of
 from neardup.values.wording import counted
 
@@ -39,56 +40,55 @@ def spark() -> None:
 
 @spark.command()
 @click.argument("inputs", nargs=-1, required=True)
-@click.option("--out", "-o", required=True, help="The run's folder, on a filesystem that all machines see.")
+@click.option("--out", "-o", required=True, help="The findings folder, on this machine.")
+@click.option(
+    "--work",
+    help="A folder for the stages that all machines see, removed at the end.  [default: in OUT, in local mode]",
+)
 @click.option(
     "--partitions", type=click.IntRange(1), help="Parts of a shuffle.  [default: by the data's size]"
 )
-@click.option(
-    "--finish",
-    type=click.IntRange(0),
-    default=8_000_000,
-    show_default=True,
-    help="Pairs that the driver may end the clustering of.",
-)
 @click.option("--against", multiple=True, help="A corpus to compare with; it is never touched. Repeatable.")
-@click.option("--overwrite", is_flag=True, help="Drop what is in the run's folder.")
-@reading_options
+@click.option("--overwrite", is_flag=True, help="Drop the findings or the stopped run that are there.")
+@column_options
 @config_options
 @_session_options
 def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:
-    """Find the duplicates in INPUTS: files, folders or globs on any Hadoop filesystem. Run again, it goes on after the
-    last whole stage."""
+    """Find the duplicates in INPUTS: files, folders or globs on any Hadoop filesystem. Stopped and run again, it goes
+    on after the last whole stage. The findings are those of `neardup scan`: about 100 bytes a document, and the texts
+    of duplicates."""
     config = config_of(given)
+    from neardup.findings.summary import summarize
     from neardup.spark import scan as run
     from neardup.spark import start
 
-    stages = run(
+    found = run(
         list(inputs),
         out,
         config,
+        work=given["work"],
         spark=start(given["master"], settings=_settings(given)),
         text=given["text"],
         id=given["id_"],
         format=given["format_"],
         against=given["against"],
         partitions=given["partitions"],
-        finish=given["finish"],
         overwrite=given["overwrite"],
         progress=progress_shown(given["quiet"]),
     )
-    summary = stages.summary()
+    summary = summarize(found)
     if given["as_json"]:
-        click.echo(json.dumps({"run": out, **summary.to_plain()}, ensure_ascii=False))
+        click.echo(json.dumps(summary.to_json() | {"findings": out}, ensure_ascii=False))
         return
-    click.echo(str(summary))
-    click.echo(
-        f"\nThe run is in {out}; neardup spark apply {out} --out FOLDER writes the documents that stay"
-    )
+    show_summary(summary.lines())
+    click.echo(f"\nThe findings are in {out}. Next: neardup clusters {out}, or, where the data is,")
+    click.echo(f"  neardup spark apply {out} --out FOLDER")
 
 
 @spark.command()
-@click.argument("run")
+@click.argument("findings")
 @click.option("--out", "-o", required=True, help="A new folder, which gets a file for each input.")
+@click.option("--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's.")
 @click.option(
     "--write",
     type=click.Choice(["kept", "dropped"]),
@@ -98,21 +98,22 @@ def scan(inputs: tuple[str, ...], out: str, **given: Any) -> None:
 )
 @click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
 @_session_options
-def apply(run: str, out: str, **given: Any) -> None:
-    """Write the documents of a RUN's inputs that stay. The inputs are read again and never changed; the folder appears
-    when it is whole."""
+def apply(findings: str, out: str, **given: Any) -> None:
+    """Write the documents that are kept, for each input of a scan on Spark, to any Hadoop filesystem. The inputs are
+    read again and never changed; the folder appears when it is whole."""
     from neardup.spark import apply as do
     from neardup.spark import start
 
     done = do(
-        run,
+        findings,
         out,
         spark=start(given["master"], settings=_settings(given)),
+        threshold=given["threshold"],
         write=given["write"],
         allow_mass_removal=given["allow_mass_removal"],
     )
     if given["as_json"]:
-        answer = {"run": run, "out": out, "written": done.written, "documents": done.documents}
+        answer = {"findings": findings, "out": out, "written": done.written, "documents": done.documents}
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
     click.echo(f"{done.written:,} of {counted(done.documents, 'document')} written to {out}")

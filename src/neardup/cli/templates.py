@@ -10,6 +10,7 @@ import click
 
 import neardup as nd
 from neardup.cli.options import config_options, reading_options
+from neardup.cli.reading import reading_of
 from neardup.cli.settings import config_of
 from neardup.values.wording import counted, printable
 
@@ -49,7 +50,7 @@ def templates(
         config = replace(config, templates=settings)
 
     def read() -> nd.Reader:
-        return nd.read(list(inputs), text=given["text"], id=given["id_"], format=given["format_"])
+        return nd.read(list(inputs), **reading_of(given))
 
     threads = given["threads"]
     learnt = nd.pipeline.learn_templates(read(), config, samples=samples, threads=threads)

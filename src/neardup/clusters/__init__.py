@@ -1,4 +1,4 @@
-"""Verified pairs to clusters, and which document of each is kept."""
+"""Turns verified pairs into clusters, and decides which document of each cluster is kept."""
 
 from neardup.clusters.clusters import Clusters, cluster
 from neardup.clusters.collapsed import Collapsed, Fold, collapse

@@ -1,8 +1,8 @@
-"""Verified pairs to clusters in which every member is similar to the one that is kept.
+"""Turns verified pairs into clusters in which every member is similar to the one that is kept.
 
-Rows are ranked. The best-ranked row not yet taken becomes a keeper and takes all rows that a pair ties to it and
-nobody has taken; then the next. A chain A-B-C whose ends are not alike thus never becomes one cluster of A, as it
-does with connected components.
+Rows are ranked. The best-ranked free row becomes a keeper and takes all free rows that it has a pair with; then the
+next free row follows. So a chain A-B-C never becomes one cluster if A and C are not similar. With connected components
+it does.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ UNDECIDED, KEEPER, MEMBER = 0, 1, 2
 
 @dataclass(frozen=True)
 class Clusters:
-    """Which rows belong together: `labels[i]` is the smallest row of row i's cluster, `keeper[i]` the row that stays.
+    """Which rows belong together: `labels[i]` is the smallest row of row i's cluster, `keeper[i]` the row that is kept.
 
-    `similarity[i]` is that of row i to its keeper: 1 for the keeper itself, NaN where components tie them only through
-    others. Columns int64, int64 and float64.
+    `similarity[i]` is that of row i to its keeper: 1 for the keeper itself, NaN where only a chain of other rows
+    connects them, which happens with components. Columns int64, int64 and float64.
     """
 
     labels: Rows
@@ -36,16 +36,16 @@ class Clusters:
     similarity: NDArray[np.float64]
 
     def __len__(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.labels)
 
     @property
     def kept(self) -> NDArray[np.bool_]:
-        """Whether each row is the keeper of its cluster; a row alone is its own."""
+        """Whether each row is the keeper of its cluster; a row without duplicates is its own keeper."""
         return np.asarray(self.keeper == np.arange(len(self.keeper)))
 
     def sizes(self) -> tuple[Rows, Rows]:
-        """Labels of the clusters of two rows or more, ascending, and how many rows each has."""
+        """The labels of the clusters with two rows or more, ascending, and the number of rows in each."""
         counts = np.bincount(self.labels)
         labels = np.flatnonzero(counts > 1)
         return labels, counts[labels].astype(np.int64)
@@ -59,8 +59,8 @@ def cluster(
 ) -> Clusters:
     """Clusters of `rows` rows by their verified pairs. O(rows + pairs).
 
-    `rank`: one number for each row, smaller is better, ties go to the smaller row; by default the row itself. With
-    `method="components"` rows tied through any chain of pairs are one cluster, and the best-ranked one is kept.
+    `rank`: one number for each row, smaller is better, and the smaller row wins a tie; by default the row itself. With
+    `method="components"` rows connected by any chain of pairs are one cluster, and the best-ranked one is kept.
     """
     order = _order(rows, rank)
     left, right = _checked(pairs, rows)
@@ -71,7 +71,7 @@ def cluster(
         raise ConfigError(f'clusters are made of "keepers" or "components", not {method!r}')
     labels = _core.labels_of_pairs(rows, left, right)
     best = np.full(rows, -1, dtype=np.int64)
-    best[labels[order[::-1]]] = order[::-1]  # the last one written, the best, stays
+    best[labels[order[::-1]]] = order[::-1]  # the best is written last and overwrites the others
     keeper = best[labels]
     similarity = np.where(keeper == np.arange(rows), 1.0, np.nan)
     for member, other in ((left, right), (right, left)):
@@ -83,9 +83,10 @@ def cluster(
 def keepers_in_rounds(pairs: Pairs, rows: int, rank: ArrayLike | None = None) -> Clusters:
     """The same clusters as `cluster(pairs, rows, rank)`, by rounds in which all rows decide at once.
 
-    In each round a row becomes a keeper when no better row it is tied to is still undecided or a keeper, and a member
-    when one of them is a keeper: joins and minima over columns of pairs, as a cluster of machines does them. Rounds are
-    few on real pairs, and as many as the longest chain of ever worse rows at worst.
+    In each round a row looks at the better rows that it has a pair with. It becomes a keeper when none of them is
+    undecided or a keeper, and a member when one of them is a keeper. A round needs only joins and minima over columns
+    of pairs, so it can run on many machines. Real pairs need few rounds; the worst case is one round for each row of
+    the longest chain in which every row ranks worse than the one before.
     """
     order = _order(rows, rank)
     place = np.empty(rows, dtype=np.int64)
@@ -104,7 +105,7 @@ def keepers_in_rounds(pairs: Pairs, rows: int, rank: ArrayLike | None = None) ->
         open_better, open_worse = open_better[still], open_worse[still]
         if not (state == UNDECIDED).any():
             break
-    # Each member goes to its best keeper, which need not be the one that was decided first.
+    # Each member joins its best keeper, which may be another one than the first that was decided.
     taking = np.flatnonzero(state[better] == KEEPER)
     taking = taking[np.argsort(-place[better[taking]], kind="stable")]
     keeper, similarity = np.arange(rows, dtype=np.int64), np.ones(rows)
@@ -114,11 +115,11 @@ def keepers_in_rounds(pairs: Pairs, rows: int, rank: ArrayLike | None = None) ->
 
 
 def rank_by(lengths: ArrayLike, policy: Literal["longest", "first", "last"] = "longest") -> Rows:
-    """The rank of each row by a keep policy, 0 the best: the longest document and of equals the first, or the first
-    row, or the last."""
+    """The rank of each row by a keep policy, 0 the best: the longest document (the first of equally long ones), the
+    first row, or the last row."""
     sizes = np.asarray(lengths)
     if sizes.ndim != 1:
-        raise DataError("lengths are a flat column, one for each row")
+        raise DataError("lengths must be a flat column with one number for each row")
     rows = np.arange(len(sizes), dtype=np.int64)
     if policy == "first":
         return rows
@@ -126,7 +127,7 @@ def rank_by(lengths: ArrayLike, policy: Literal["longest", "first", "last"] = "l
         return rows[::-1].copy()
     if policy != "longest":
         raise ConfigError(f'keep the "longest", "first" or "last" document, not {policy!r}')
-    # By the distinct lengths and not by minus the length: unsigned numbers have no minus.
+    # Negating the lengths would fail for unsigned numbers, so distinct lengths are numbered.
     distinct, which = np.unique(sizes, return_inverse=True)
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.lexsort((rows, len(distinct) - which))] = rows
@@ -147,11 +148,11 @@ def _order(rows: int, rank: ArrayLike | None) -> Rows:
 
 
 def by_rank(rank: NDArray[np.generic]) -> Rows:
-    """The rows by ascending rank, of equals the first."""
+    """The rows by ascending rank; rows of equal rank stay in order."""
     if len(rank) and rank.dtype.kind == "i":
         low, high = int(rank.min()), int(rank.max())
         if high - low < 4 * len(rank):
-            # Ranks are mostly different numbers up to few more than there are rows: each has a place of its own.
+            # Ranks are usually distinct and not much larger than the number of rows: sort them by counting.
             place = np.full(high - low + 1, -1, np.int64)
             place[np.asarray(rank, np.int64) - low] = np.arange(len(rank))
             order = place[place >= 0]

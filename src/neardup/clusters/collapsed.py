@@ -1,4 +1,4 @@
-"""Ranked results with near-duplicates folded under the first of them, as a search engine shows them."""
+"""Folds near-duplicates in a ranked list under the first of them, as search engines do."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Near = Callable[[Rows, Rows], NDArray[np.float64]]
 
 
 class Fold(NamedTuple):
-    """A result that is not shown: its place in the list given, and its similarity (or distance) to the one shown."""
+    """A result that is not shown: its place in the given list, and its similarity (or distance) to the one shown."""
 
     rank: int
     measured: float
@@ -31,7 +31,7 @@ class Fold(NamedTuple):
 
 @dataclass(frozen=True)
 class Collapsed:
-    """One result that is shown, by its place in the list given, with those folded under it, in order."""
+    """One result that is shown, by its place in the given list, with the results folded under it, in order."""
 
     rank: int
     folded: tuple[Fold, ...]
@@ -47,9 +47,9 @@ def collapse(
     """The same list in the same order, near-duplicates folded under their first occurrence.
 
     A result is folded under the first one shown whose Jaccard similarity of features (by default shingles of 5 words)
-    reaches the threshold, inclusive; so all that is folded is like what stands above it, not like a chain that leads
-    there. Results without words are always shown. Exact, for lists as people read them: every result is compared with
-    every one that is shown.
+    reaches the threshold, inclusive. So every folded result is similar to the one shown above it, and not only through
+    a chain of others. Results without words are always shown. The answer is exact, and meant for short lists: every
+    result is compared with every shown one.
     """
     if not 0 < threshold <= 1:
         raise ConfigError(f"threshold {threshold}: must be above 0 and at most 1")
@@ -63,7 +63,7 @@ def collapse(
 
 
 def collapse_codes(codes: Codes, *, radius: int) -> list[Collapsed]:
-    """`collapse` for ready codes: folded under the first one shown that is within the radius, inclusive."""
+    """`collapse` for existing codes: a result is folded under the first shown one within the radius, inclusive."""
     if radius < 0:
         raise ConfigError(f"radius {radius}: must not be negative")
 
@@ -107,7 +107,7 @@ def _measured(near: Near, left: Rows, right: Rows) -> NDArray[np.float64]:
 
 
 def _blocks(count: int) -> Iterator[tuple[int, int]]:
-    """Blocks whose pairs with all that may be shown before them fit a bounded table."""
+    """Split the list into blocks, so that the pairs of a block with all earlier results fit a bounded table."""
     start = 0
     while start < count:
         stop = min(count, start + max(1, min(256, PAIRS_AT_ONCE // (start + 256))))

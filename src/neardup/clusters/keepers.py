@@ -1,4 +1,4 @@
-"""Which document of a cluster stays: the policy, and the rank it gives every row."""
+"""Which document of a cluster is kept: the policy, and the rank it gives every row."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ Among = Literal["all", "within", "across"]
 
 @dataclass(frozen=True)
 class Keep:
-    """The keep policy. Ties always go to the first by sorted (path, row).
+    """The keep policy. Of equal documents, the first by sorted (path, row) is kept.
 
     `by`: the longest text, the first or the last document, or the highest `score`, a field of the documents.
-    `prefer` lists sources, best first; a document of a listed source beats all of the others. A source is the file a
-    document came from, or its field `source` (a snapshot, say), or with source="host:url" the host of the URL in its
-    field `url`. `many` documents of a cluster stay, the keeper
-    among them. Documents are duplicates `among` all, only within one source, or only across different ones.
+    `prefer` lists sources, best first; a document of a listed source ranks before all others. A source is the file
+    a document came from, or its field named by `source`, or with source="host:url" the host of the URL in its field
+    `url`. `many` documents of a cluster are kept, including the keeper. Documents can be duplicates `among` all
+    documents, only within one source, or only across different sources.
     """
 
     by: By = "longest"
@@ -40,21 +40,28 @@ class Keep:
         if self.by not in get_args(By):
             raise ConfigError(f"keep by {', '.join(get_args(By))}, not {self.by!r}")
         if self.among not in get_args(Among):
-            raise ConfigError(f"duplicates are among {', '.join(get_args(Among))}, not {self.among!r}")
+            raise ConfigError(f"among must be one of {', '.join(get_args(Among))}, not {self.among!r}")
         if (self.by == "score") != (self.score is not None):
-            raise ConfigError('to keep by score, say by="score" and name the field: score="quality"')
+            raise ConfigError('to keep by score, set by="score" and name the field, such as score="quality"')
         if isinstance(self.prefer, str):
             raise ConfigError(f"prefer is a list of sources; write prefer=[{self.prefer!r}]")
         if isinstance(self.many, bool) or not isinstance(self.many, int) or self.many < 1:
-            raise ConfigError(f"keep many=1 or more documents of a cluster, not {self.many!r}")
+            raise ConfigError(
+                f"many, the number of documents kept in a cluster, must be 1 or more, not {self.many!r}"
+            )
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of documents that this policy reads; none if text and file are enough."""
+        return tuple(dict.fromkeys(name for name in (self.field, self.score) if name))
 
     @property
     def field(self) -> str | None:
-        """The field that sources are told by."""
+        """The field that gives the source of a document."""
         return self.source.removeprefix("host:") if self.source is not None else None
 
     def source_of(self, meta: Mapping[str, Any]) -> str:
-        """The source of a document with these fields, empty if they do not tell."""
+        """The source of a document with these fields; empty if the field is missing."""
         assert self.source is not None and self.field is not None
         value = str(meta.get(self.field, ""))
         return host_of(value) if self.source.startswith("host:") else value
@@ -65,16 +72,17 @@ class Keep:
         sources: NDArray[np.int32] | None = None,
         names: Sequence[str] = (),
         scores: NDArray[np.float64] | None = None,
+        reference: int = 0,
     ) -> NDArray[np.int64]:
-        """The rank of each row, 0 the best. Rows stand in sorted (path, row) order; `names[sources[i]]` is the source
-        of row i; a score that is missing (NaN) is below all others."""
+        """The rank of each row, 0 the best. Rows are in sorted (path, row) order; `names[sources[i]]` is the source
+        of row i; a missing score (NaN) ranks below all others. Rows below `reference` come before all others."""
         rows = np.arange(len(lengths), dtype=np.int64)
         if self.by == "longest":
             by = -lengths.astype(np.int64)
         elif self.by == "score":
             if scores is None:
-                raise DataError(f"there are no scores {self.score!r} to keep documents by")
-            by = np.negative(scores)  # NaN is sorted to the end, behind infinity
+                raise DataError(f"the documents have no scores {self.score!r}")
+            by = np.negative(scores)  # NaN is sorted last, after infinity
         else:
             by = rows if self.by == "first" else -rows
         order = np.lexsort((rows, by))
@@ -82,18 +90,19 @@ class Keep:
             unknown = [name for name in self.prefer if name not in names]
             if unknown:
                 known = ", ".join(list(names)[:10])
-                raise ConfigError(f"no document is of source {unknown[0]!r}; sources are: {known}")
+                raise ConfigError(f"no document has the source {unknown[0]!r}; the sources are: {known}")
             place = {name: i for i, name in enumerate(self.prefer)}
             preference = np.array([place.get(name, len(place)) for name in names], dtype=np.int64)
             assert sources is not None
             order = order[np.argsort(preference[sources[order]], kind="stable")]
         rank = np.empty(len(rows), dtype=np.int64)
         rank[order] = rows
+        rank[reference:] += len(rank) if reference else 0
         return rank
 
 
 def host_of(url: str) -> str:
-    """The host of a URL in lower case, without `www.`; empty for what has none."""
+    """The host of a URL in lower case, without `www.`; empty if it has none."""
     try:
         host = urlsplit(url if "//" in url else f"//{url}").hostname or ""
     except ValueError:

@@ -1,4 +1,4 @@
-"""From verified pairs to what stays: one threshold and one keep policy, without looking at a text again."""
+"""From verified pairs to kept documents, by a threshold and a keep policy, without reading any text again."""
 
 from __future__ import annotations
 
@@ -9,36 +9,37 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters, by_rank, cluster
-from neardup.clusters.keepers import Among
+from neardup.clusters.keepers import Among, Keep
 from neardup.compare.verify import Pairs
 
-__all__ = ["Cut", "cut"]
+__all__ = ["Cut", "cut", "select"]
 
 Rows = NDArray[np.int64]
 
-# Pairs spelled out between the sources of two sets of equal documents; beyond, each meets the other's best.
+# Most pairs listed between two sets of equal documents; above this, each document is paired only with the other
+# set's best.
 SPREAD = 1000
 
 
 @dataclass(frozen=True)
 class Cut:
-    """What one threshold makes of the pairs: clusters, and which rows stay (more than the keepers if many are kept)."""
+    """The outcome at one threshold: clusters, and which rows are kept (more than the keepers if `many` is above 1)."""
 
     clusters: Clusters
     kept: NDArray[np.bool_]
 
     @property
     def dropped(self) -> Rows:
-        """Rows that can go, ascending."""
+        """The dropped rows, ascending."""
         return np.flatnonzero(~self.kept)
 
-    def exact(self, first: Rows, gone: Rows) -> int:
-        """How many of the rows that go have the words of another that stays or goes before them: of documents of the
-        same words that all go, one goes for its likeness to a keeper and the others for their likeness to it."""
+    def exact(self, first: Rows, dropped: Rows) -> int:
+        """How many dropped rows have the same words as a kept row or as another dropped row. If all documents with the
+        same words are dropped, one of them counts as a near-duplicate and the others as exact duplicates of it."""
         alone = np.zeros(len(first), np.bool_)
-        alone[first[gone]] = True
+        alone[first[dropped]] = True
         alone[first[self.kept]] = False
-        return len(gone) - int(alone.sum())
+        return len(dropped) - int(alone.sum())
 
 
 def cut(
@@ -54,7 +55,7 @@ def cut(
     reference: int = 0,
 ) -> Cut:
     """Clusters of all rows: `first[i]` is the first row with the same words as row i, and `pairs` are between first
-    rows. Rows below `reference` come before all others, are never dropped and take no part among themselves."""
+    rows. Rows below `reference` rank before all others, are never dropped and are not compared with each other."""
     rows = len(first)
     own = np.arange(rows)
     if reference:
@@ -64,7 +65,7 @@ def cut(
     best = _best(unit, units, rank)
     near = pairs.at_least(threshold)
     if among == "all" and not reference:
-        # Units ascend with the first row of their words, so pairs of first rows stay in order.
+        # Units are in the order of the first rows of their words, so pairs of first rows are in order too.
         in_order = bool((first[near.left] == near.left).all() and (first[near.right] == near.right).all())
         ties = (Pairs if in_order else Pairs.of)(unit[near.left], unit[near.right], near.similarity)
     else:
@@ -73,8 +74,8 @@ def cut(
     keeper = best[found.keeper[unit]]
     similarity = found.similarity[unit]
     if among == "across":
-        # Rows of the same words and source are no duplicates: where theirs is a keeper, each of them is one, unless
-        # a chain of others ties them together.
+        # Rows with the same words and source are not duplicates here: if their unit is a keeper, each of them is a
+        # keeper, unless a chain of other rows connects them.
         alone = found.keeper[unit] == unit
         similarity[alone] = np.nan
         if method == "components":
@@ -96,8 +97,33 @@ def cut(
     return Cut(clusters, kept)
 
 
+def select(
+    pairs: Pairs,
+    first: Rows,
+    rank: Rows,
+    keep: Keep,
+    *,
+    threshold: float,
+    sources: NDArray[np.int32],
+    method: Literal["keepers", "components"],
+    reference: int = 0,
+) -> Cut:
+    """The cut by a keep policy; every run uses it, wherever its pairs were found."""
+    return cut(
+        pairs,
+        first,
+        rank,
+        threshold=threshold,
+        many=keep.many,
+        among=keep.among,
+        sources=sources,
+        method=method,
+        reference=reference,
+    )
+
+
 def _first_of_all(rank: Rows, reference: int) -> Rows:
-    """The same order of rows, those below `reference` before all others."""
+    """The same order of rows, but with those below `reference` before all others."""
     order = np.lexsort((rank, np.arange(len(rank)) >= reference))
     ranked = np.empty_like(rank)
     ranked[order] = np.arange(len(rank))
@@ -105,7 +131,7 @@ def _first_of_all(rank: Rows, reference: int) -> Rows:
 
 
 def _units(first: Rows, kind: Rows) -> tuple[int, Rows]:
-    """Rows with the same words and of one kind are one unit: how many there are, and each row's."""
+    """Rows with the same words and the same kind are one unit: the number of units, and the unit of each row."""
     if not kind.any():
         there = np.zeros(len(first), np.bool_)
         there[first] = True
@@ -118,16 +144,16 @@ def _best(unit: Rows, units: int, rank: Rows) -> Rows:
     """The best-ranked row of each unit."""
     order = by_rank(rank)[::-1]
     best = np.empty(units, np.int64)
-    best[unit[order]] = order  # the last one written, the best, stays
+    best[unit[order]] = order  # the best is written last and overwrites the others
     return best
 
 
 def _ties(
     near: Pairs, word: Rows, source: Rows, rank: Rows, fixed: NDArray[np.bool_], *, across: bool
 ) -> Pairs:
-    """The pairs of units that count: of one source or, `across`, of different ones, two of the reference (`fixed`)
-    never. Columns by unit; `word` is the first row of its words."""
-    # Units of the same words together: the best first, or source by source.
+    """The pairs of units that count: those of the same source or, with `across`, of different sources; never two units
+    of the reference (`fixed`). Columns are by unit; `word` is the first row with the words of the unit."""
+    # Units with the same words are next to each other: the best first, or ordered by source.
     order = np.lexsort((rank, word) if across else (rank, source, word))
     word = word[order]
     begin, other = np.searchsorted(word, near.left), np.searchsorted(word, near.right)
@@ -141,7 +167,7 @@ def _ties(
         rights.append(right)
         which.append(np.full(len(left), i))
     similarity = [near.similarity[np.concatenate(which)]]
-    # Units of the same words are as similar as can be.
+    # Units with the same words have similarity 1.
     starts = np.flatnonzero(np.concatenate([[True], word[1:] != word[:-1]])) if len(word) else order
     sizes = np.diff(np.append(starts, len(word)))
     for start, size in zip(starts[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
@@ -157,7 +183,7 @@ def _ties(
 
 
 def _matched(mine: Rows, theirs: Rows, source: Rows) -> tuple[Rows, Rows]:
-    """All pairs of units of one source; both come source by source."""
+    """All pairs of units of the same source; both sides are ordered by source."""
     low = np.searchsorted(source[theirs], source[mine])
     many = np.searchsorted(source[theirs], source[mine], "right") - low
     inside = np.arange(int(many.sum())) - np.repeat(np.cumsum(many) - many, many)
@@ -165,7 +191,8 @@ def _matched(mine: Rows, theirs: Rows, source: Rows) -> tuple[Rows, Rows]:
 
 
 def _crossed(mine: Rows, theirs: Rows, source: Rows) -> tuple[Rows, Rows]:
-    """All pairs of units; of very many only those with either side's best, and its best of another source."""
+    """All pairs of units. If there are too many: only pairs with the best unit of either side, and with its best unit
+    of another source."""
     if len(mine) * len(theirs) <= SPREAD:
         return np.repeat(mine, len(theirs)), np.tile(theirs, len(mine))
     lefts, rights = [], []

@@ -1,4 +1,4 @@
-"""Two documents: how similar they are, verified, explained, with what they share."""
+"""Compares documents: measures similarity, verifies candidates, and explains what two texts share."""
 
 from neardup.compare.explain import Explanation
 from neardup.compare.passages import Span

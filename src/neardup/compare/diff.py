@@ -1,5 +1,5 @@
-"""Two texts aligned word by word, by the fewest insertions and deletions: explanations, reports and the review page
-all use this alignment, each with words of its own."""
+"""Aligns two texts word by word, with the fewest insertions and deletions. Explanations, reports and the review page
+use this alignment, and each splits texts into words in its own way."""
 
 from __future__ import annotations
 
@@ -13,13 +13,15 @@ from neardup.errors import MissingExtra
 
 __all__ = ["LONGEST", "Block", "Words", "absorb", "align", "align_short", "difference", "differences"]
 
-LONGEST = 20_000  # words of both texts together; beyond, a person would wait too long for the alignment
+LONGEST = (
+    20_000  # words of both texts together; above this the alignment takes too long for a person who waits
+)
 BEFORE, AFTER = 4, 12  # words around a difference
 SNIPPED_TEXT, SNIPPED_WORDS = 200_000, 3000
 
 
 class Block(NamedTuple):
-    """A run of words: the same in both texts, or words in place of others (a range may be empty)."""
+    """A run of words: equal in both texts, or words that replace others (a range may be empty)."""
 
     equal: bool
     left: range
@@ -27,7 +29,7 @@ class Block(NamedTuple):
 
 
 def align(left: Sequence[str], right: Sequence[str]) -> list[Block]:
-    """All words of both in order, in blocks that are equal and different in turn."""
+    """All words of both texts in order, in blocks that are alternately equal and different."""
     try:
         from rapidfuzz.distance import Indel
     except ImportError:
@@ -42,7 +44,7 @@ def align(left: Sequence[str], right: Sequence[str]) -> list[Block]:
 
 
 def align_short(left: Sequence[str], right: Sequence[str]) -> list[Block] | None:
-    """The same; None if the texts are too long to align, or the extra `edit` is not installed."""
+    """Like `align`, but None if the texts are too long to align, or the extra `edit` is not installed."""
     if len(left) + len(right) > LONGEST:
         return None
     try:
@@ -52,8 +54,8 @@ def align_short(left: Sequence[str], right: Sequence[str]) -> list[Block] | None
 
 
 def absorb(blocks: Sequence[Block], chance: Callable[[Block, Block, Block], bool]) -> list[Block]:
-    """The blocks without equal words that are there by `chance`, by what is before, the words, and what is after: they
-    become part of the difference around them."""
+    """Merge short equal blocks into the difference around them. `chance` gets the block before, the equal block and the
+    block after, and returns whether the words are equal only by chance."""
     merged: list[Block] = []
     for at, block in enumerate(blocks):
         if block.equal and 0 < at < len(blocks) - 1 and chance(merged[-1], block, blocks[at + 1]):
@@ -63,7 +65,7 @@ def absorb(blocks: Sequence[Block], chance: Callable[[Block, Block, Block], bool
 
 
 def _append(blocks: list[Block], block: Block) -> None:
-    """Two differences in a row are one."""
+    """Append a block; two differences in a row become one."""
     if blocks and blocks[-1].equal == block.equal:
         last = blocks.pop()
         left = range(last.left.start, block.left.stop)
@@ -73,8 +75,8 @@ def _append(blocks: list[Block], block: Block) -> None:
 
 @dataclass(frozen=True)
 class Words:
-    """The words of a text to be aligned by, and each with what follows up to the next, for a page; `cut` if the text
-    has more."""
+    """A text as words: `keys` to align by, and `parts`, each word with the characters up to the next one, to show.
+    `cut` is set if the text has more words."""
 
     keys: list[str]
     parts: list[str]
@@ -82,7 +84,7 @@ class Words:
 
     @classmethod
     def of(cls, text: str, word: re.Pattern[str], characters: int, words: int | None = None) -> Words:
-        """The words in so many characters, and of those so many words. What comes before the first word is with it."""
+        """At most `words` words of the first `characters` characters. Text before the first word is part of it."""
         part = text[:characters]
         found = list(islice(word.finditer(part), None if words is None else words + 1))
         end = found[words].start() if words is not None and len(found) > words else len(part)
@@ -92,12 +94,12 @@ class Words:
         return cls([match.group() for match in found], parts, end < len(text))
 
     def between(self, run: range) -> str:
-        """A run of words as it is in the text."""
+        """A run of words as it is written in the text."""
         return "".join(self.parts[run.start : run.stop])
 
 
 def difference(left: str | bytes, right: str | bytes) -> tuple[str, str]:
-    """The words of either text around their first difference; their beginnings if there is none."""
+    """The words of each text around the first difference; the beginnings if there is no difference."""
     rows = [_words(left), _words(right)]
     first = next((i for i, (a, b) in enumerate(zip(*rows, strict=False)) if a != b), min(map(len, rows)))
     if first >= max(map(len, rows)):
@@ -107,8 +109,8 @@ def difference(left: str | bytes, right: str | bytes) -> tuple[str, str]:
 
 
 def differences(left: str | bytes, right: str | bytes, most: int = 4) -> list[tuple[str, str]]:
-    """The words of either text at their first few differences, of their first 3,000 words; the longest are cut. Only
-    the first difference if the extra `edit` is not installed."""
+    """The words of each text around the first few differences in their first 3,000 words; long differences are cut.
+    Without the extra `edit`, only the first difference."""
     rows = [_words(left)[:SNIPPED_WORDS], _words(right)[:SNIPPED_WORDS]]
     blocks = align_short(*rows)
     if blocks is None:

@@ -1,4 +1,4 @@
-"""Why two texts are, or are not, near-duplicates: every measure, what they share, and where they differ."""
+"""Explains why two texts are or are not near-duplicates: all measures, what they share, and where they differ."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Explanation:
     """All measures of one pair. Similarities are 0 to 1; distances are differing bits.
 
     `duplicate` compares Jaccard similarity of word shingles with the threshold, inclusive. `shared`, `only_left` and
-    `only_right` are samples of shingles as text; `spans` are the passages of the left text that stand in the
+    `only_right` are samples of shingles as text; `spans` are the passages of the left text that occur in the
     right one, in the order of the left one. `diff` is a list of ("same" | "left" | "right", words), or None if the
     texts are too long to align or the extra `edit` is not installed.
     """
@@ -63,7 +63,7 @@ def explain(
     normalize: Normalize | None = None,
     samples: int = 5,
 ) -> Explanation:
-    """Compare two texts by everything there is."""
+    """Compare two texts by all measures."""
     if not 0 <= threshold <= 1:
         raise ConfigError(f"threshold {threshold}: must be from 0 to 1")
     how = normalize or Normalize()
@@ -139,7 +139,7 @@ def _shingle_texts(words: list[str], width: int) -> dict[str, int]:
 
 
 def _diff(left: list[str], right: list[str]) -> tuple[tuple[tuple[str, str], ...] | None, float | None]:
-    """Word by word, with the share of words that the alignment keeps."""
+    """The differences word by word, and the share of words that the alignment leaves equal."""
     blocks = align_short(left, right)
     if blocks is None:
         return None, None

@@ -1,4 +1,4 @@
-"""Which words of one text occur in another, as passages with their places in both."""
+"""Finds the passages of one text that also occur in another, with their places in both."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neardup.features.texts import Texts, as_texts
 
 __all__ = ["UNSPACED", "Span", "matched_spans", "token_rows"]
 
-# Of scripts that put no spaces between words, for a class of a pattern: each letter counts as a word.
+# Character ranges, for a regular expression, of scripts without spaces between words: each letter counts as a word.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 )
@@ -34,11 +34,11 @@ class Span:
 
 
 def matched_spans(left: Sequence[str], right: Sequence[str], width: int = 5) -> tuple[Span, ...]:
-    """The passages of `width` words or more of the left text that stand in the right one, in the order of the left.
+    """The passages of `width` words or more of the left text that occur in the right one, in the order of the left.
 
-    Each is as long as it can be; of two that overlap in the left text the longer keeps what they share, so the longest
-    is there whole, and what remains of another may be shorter than `width`. A text shorter than `width` is one passage
-    or none. Time grows with the words of both.
+    Each passage is as long as possible. If two overlap in the left text, the longer one gets the shared words, so the
+    longest passage is always complete, and the rest of another may be shorter than `width`. A text shorter than `width`
+    has one passage or none. Time grows with the number of words in both texts.
     """
     if width < 1:
         raise ConfigError(f"width {width}: a passage has at least one word")
@@ -57,7 +57,7 @@ def matched_spans(left: Sequence[str], right: Sequence[str], width: int = 5) -> 
 def token_rows(
     texts: Texts, how: Normalize, *, threads: int = 1
 ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-    """The tokens of all texts in one column, a number for each word, and where each text begins."""
+    """The tokens of all texts in one column, as one number per word, and the offset where each text begins."""
     if how == how.without_words():
         words, offsets, _, _ = _core.token_stream(as_texts(texts), how.native(), _SEED, False, threads)
         return words, offsets
@@ -66,7 +66,7 @@ def token_rows(
 
 def _numbered(texts: Sequence[Sequence[str]]) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
     numbers: dict[str, int] = {}
-    # Spread over all 64 bits, as hashes are.
+    # Spread the numbers over all 64 bits, like hashes.
     words = [numbers.setdefault(word, (len(numbers) * _SEED) % (1 << 64)) for text in texts for word in text]
     offsets = np.concatenate([[0], np.cumsum([len(text) for text in texts])]).astype(np.int64)
     return np.array(words, np.uint64), offsets

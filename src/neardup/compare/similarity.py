@@ -2,8 +2,8 @@
 models that connect the two.
 
 Pairs are two columns of row numbers, `left` and `right`; with `other`, right rows are those of the other
-table. Every function takes many pairs in one call. Two rows without features are never alike: their
-similarity is 0, their distance the largest there is.
+table. Every function takes many pairs in one call. Two rows without features are never similar: their
+similarity is 0, and their distance is the largest possible.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def containment(
     of: Literal["left", "right", "smaller"] = "left",
     threads: int = 1,
 ) -> Floats:
-    """Shared features over those of one side, 0 to 1: 1 when all of it is found in the other side."""
+    """Shared features over those of one side, 0 to 1: 1 when the other side has all of them."""
     shared, left_sizes, right_sizes = _overlaps(features, left, right, other, threads)
     if of == "left":
         return _share(shared, left_sizes)
@@ -83,15 +83,15 @@ def cosine(
 def angle(
     features: Features, left: ArrayLike, right: ArrayLike, other: Features | None = None, threads: int = 1
 ) -> Floats:
-    """Angle between weight vectors in radians, 0 to pi, good to about 1e-8; a right angle if a side has
-    none."""
+    """Angle between weight vectors in radians, 0 to pi, exact to about 1e-8; a right angle if a side has
+    no features."""
     return np.arccos(cosine(features, left, right, other, threads))
 
 
 def euclidean(
     features: Features, left: ArrayLike, right: ArrayLike, other: Features | None = None, threads: int = 1
 ) -> Floats:
-    """Euclidean distance of weight vectors; infinite if both sides are empty, for those are never alike."""
+    """Euclidean distance of weight vectors; infinite if both sides are empty, because those are never similar."""
     table = _same_features(features, other)
     *_, square = _products(features, left, right, other, threads)
     both_empty = (features.sizes[np.asarray(left)] == 0) & (table.sizes[np.asarray(right)] == 0)
@@ -160,7 +160,7 @@ def edit_distance(left: Sequence[str], right: Sequence[str], threads: int = 1) -
 def edit_similarity(left: Sequence[str], right: Sequence[str], threads: int = 1) -> Floats:
     """1 - edit distance / (sum of lengths), 0 to 1, insertions and deletions only.
 
-    Time grows with the product of the lengths: meant for checking few pairs. Needs the extra `edit`.
+    Time grows with the product of the lengths, so use it to check few pairs. Needs the extra `edit`.
     """
     similarities = np.asarray(_indel(left, right, "normalized_similarity", np.float64, threads))
     both_empty = np.fromiter((not a and not b for a, b in zip(left, right, strict=True)), np.bool_, len(left))
@@ -171,7 +171,7 @@ def sketch_curve(similarity: ArrayLike, values: int, needed: int) -> Floats:
     """P(at least `needed` of `values` places agree) for documents of the given Jaccard similarity: how a
     sketch threshold turns into a soft threshold on similarity."""
     if values < 1 or not 0 <= needed <= values:
-        raise ConfigError("a sketch has at least one value, and needed is 0 to values")
+        raise ConfigError("values must be at least 1, and needed from 0 to values")
     share = np.asarray(similarity, dtype=np.float64)
     if not np.all((share >= 0) & (share <= 1)):
         raise DataError("a similarity is a number from 0 to 1")
@@ -206,8 +206,7 @@ def _cosines(cosine: ArrayLike) -> Floats:
 
 
 def _at_least(share: Floats, count: int, needed: int) -> Floats:
-    # Terms are positive and their logarithms exact to the last digits, so that tails as small as 1e-300 keep
-    # theirs.
+    # All terms are positive and computed by logarithms, so that tails as small as 1e-300 are still precise.
     places = np.arange(needed, count + 1)
     ways = np.array([math.log(math.comb(count, place)) for place in range(needed, count + 1)])
     inner = np.clip(share, 1e-320, None)[..., None]
@@ -232,7 +231,7 @@ def _pair_rows(left: ArrayLike, right: ArrayLike, left_count: int, right_count: 
             raise DataError(f"a pair names a row outside of 0 to {count - 1}")
         columns.append(np.ascontiguousarray(given, dtype=np.int64))
     if len(columns[0]) != len(columns[1]):
-        raise DataError("left and right must name as many rows")
+        raise DataError("left and right must have the same number of rows")
     return columns[0], columns[1]
 
 
@@ -294,7 +293,7 @@ def _indel(left: Sequence[str], right: Sequence[str], measure: str, dtype: Any, 
         raise MissingExtra("edit similarity", "edit") from None
     threads = check_threads(threads)
     if len(left) != len(right):
-        raise DataError("left and right must be as many texts")
+        raise DataError("left and right must have the same number of texts")
     if not left:
         return np.zeros(0, dtype=dtype)
     return cpdist(left, right, scorer=getattr(Indel, measure), dtype=dtype, workers=threads)

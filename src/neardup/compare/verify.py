@@ -1,7 +1,7 @@
-"""Verification: candidates and features to pairs whose similarity is known, not estimated.
+"""Verification: computes the exact similarity of candidates and keeps those that are similar enough.
 
-Candidates come from any search: whatever has columns `left` and `right` of rows. What cannot reach the threshold by
-its size alone is dropped before features are compared.
+Candidates may come from any search: they need columns `left` and `right` of rows. A pair whose sizes show that it
+cannot reach the threshold is dropped before its features are compared.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ __all__ = ["Containment", "Cosine", "Jaccard", "Pairs"]
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-BATCH = 1 << 18  # pairs compared at a time: bounds the memory of one call
+BATCH = 1 << 18  # pairs compared in one call, to bound its memory
 
-# A product of the threshold and a size is rounded; this much below it, a size still passes to the exact check.
+# The product of the threshold and a size is rounded, so a size slightly below it still gets the exact check.
 SLACK = 1 - 1e-9
 
 
 class RowPairs(Protocol):
-    """Columns of row numbers, pair i being rows left[i] and right[i]."""
+    """Columns of row numbers: pair i is rows left[i] and right[i]."""
 
     @property
     def left(self) -> Rows: ...
@@ -55,15 +55,15 @@ class Pairs:
     def __post_init__(self) -> None:
         shapes = {column.shape for column in (self.left, self.right, self.similarity)}
         if len(shapes) != 1 or self.left.ndim != 1:
-            raise DataError(f"columns must be flat and of one length, not {shapes}")
+            raise DataError(f"columns must be flat and of the same length, not {shapes}")
 
     def __len__(self) -> int:
         return len(self.left)
 
     @classmethod
     def of(cls, left: Rows, right: Rows, similarity: Floats) -> Pairs:
-        """Pairs in any order, turned either way, repeated or not (then the first similarity counts); no row may
-        meet itself."""
+        """Make sorted pairs from pairs in any order and direction. Of a repeated pair the first similarity counts; a
+        row cannot be paired with itself."""
         low, high = np.minimum(left, right), np.maximum(left, right)
         if np.any(low == high):
             raise DataError("a row cannot be paired with itself")
@@ -81,8 +81,8 @@ class Pairs:
 
 @dataclass(frozen=True)
 class _Threshold(ABC):
-    """What the strategies share: pairs of similarity `threshold` or more stay, inclusive; with `floor` those down to
-    it stay too, so that other thresholds can be tried later."""
+    """What the measures share: pairs of similarity `threshold` or more are kept, inclusive. With a `floor`, pairs down
+    to the floor are kept too, so that other thresholds can be tried later."""
 
     threshold: float = 0.8
     floor: float | None = None
@@ -99,7 +99,7 @@ class _Threshold(ABC):
 
     @property
     def least(self) -> float:
-        """The smallest similarity that stays: the floor, or the threshold without one."""
+        """The smallest similarity that is kept: the floor, or the threshold if there is no floor."""
         return self.threshold if self.floor is None else self.floor
 
     def check(self, candidates: RowPairs, features: Features, threads: int = 1) -> Pairs:
@@ -108,7 +108,7 @@ class _Threshold(ABC):
         left = np.ascontiguousarray(candidates.left, dtype=np.int64)
         right = np.ascontiguousarray(candidates.right, dtype=np.int64)
         if left.shape != right.shape or left.ndim != 1:
-            raise DataError("left and right must be flat and name as many rows")
+            raise DataError("left and right must be flat and have the same number of rows")
         if np.any(left == right):
             raise DataError("a row cannot be paired with itself")
         for rows in (left, right):
@@ -125,7 +125,7 @@ class _Threshold(ABC):
         if not kept:
             return Pairs(left[:0], right[:0], np.zeros(0))
         a, b, found = (np.concatenate(columns) for columns in zip(*kept, strict=True))
-        # Most searches hand over sorted pairs; others are put in order.
+        # Most searches return sorted pairs; sort the others.
         later = (a[1:] > a[:-1]) | ((a[1:] == a[:-1]) & (b[1:] > b[:-1]))
         return Pairs(a, b, found) if later.all() and (a < b).all() else Pairs.of(a, b, found)
 
@@ -145,13 +145,14 @@ class Jaccard(_Threshold):
     name: ClassVar[str] = "Jaccard"
 
     def _measure(self, features: Features, left: Rows, right: Rows, threads: int) -> Floats:
-        # Sizes, and then features met, end a comparison early; the answer is that of similarity.jaccard.
+        # A comparison ends early when sizes or the features seen so far rule a pair out; the result equals
+        # similarity.jaccard.
         return _core.jaccard_at_least(features.hashes, features.offsets, left, right, self.least, threads)
 
 
 @dataclass(frozen=True)
 class Containment(_Threshold):
-    """Shared features over those of one side: of the smaller row, or of the left (earlier) or right (later) one."""
+    """Shared features over the features of one side: the smaller row, or the left (earlier) or right (later) one."""
 
     of: Literal["smaller", "left", "right"] = "smaller"
 
@@ -165,7 +166,7 @@ class Containment(_Threshold):
     def _possible(self, left: Rows, right: Rows, sizes: Rows) -> tuple[Rows, Rows]:
         if self.of == "smaller":
             return left, right
-        # At most all of the smaller row is shared.
+        # The pair shares at most all features of the smaller row.
         whole = sizes[left if self.of == "left" else right]
         possible = np.minimum(sizes[left], sizes[right]) >= SLACK * self.least * whole
         return left[possible], right[possible]

@@ -1,7 +1,8 @@
-"""Everything that decides an answer: the config, presets and filters."""
+"""Everything that decides an answer: the config, presets and filters; and how a strategy gets its name in them."""
 
 from neardup.config.config import Config, Templates
 from neardup.config.filters import Filters
+from neardup.config.kinds import register
 from neardup.config.presets import PRESETS, Preset, preset
 
 __all__ = [
@@ -11,4 +12,5 @@ __all__ = [
     "Preset",
     "Templates",
     "preset",
+    "register",
 ]

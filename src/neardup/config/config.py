@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -16,25 +16,21 @@ from neardup.errors import ConfigError
 from neardup.features.shingles import Shingles, TextFeatures, Words
 from neardup.features.weights import Counting
 from neardup.fingerprints.bucket_checksums import BucketChecksums
+from neardup.fingerprints.fingerprints import Codes, Fingerprints, Sketches
 from neardup.fingerprints.imatch import IMatch
+from neardup.fingerprints.keyed import Keys
 from neardup.fingerprints.minhash import BitMinHash, MinHash
+from neardup.fingerprints.printer import Printer
 from neardup.fingerprints.simhash import Simhash
 from neardup.fingerprints.super_fingerprints import SuperFingerprints
 from neardup.search.agreement import Agree
 from neardup.search.containment import Inverted
-from neardup.search.hamming.adjacent import Adjacent
 from neardup.search.hamming.join import Join
-from neardup.search.hamming.scan import Scan
-from neardup.search.hamming.tables import BPHS, Compact, Covering
+from neardup.search.interface import Method
 from neardup.search.lsh import LSH
-from neardup.search.psm.psm import PSM
 
 __all__ = ["Config", "Templates"]
 
-Keyed = IMatch | SuperFingerprints | BucketChecksums
-Fingerprint = MinHash | Simhash | BitMinHash | Keyed
-Hamming = Join | Compact | Covering | BPHS | PSM | Scan | Adjacent
-Search = LSH | Agree | Inverted | Hamming
 Verify = Jaccard | Containment | Cosine
 Html = Literal["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]
 MethodName = Literal["minhash", "simhash", "bits", "exact", "imatch", "supers", "buckets", "sketch"]
@@ -75,9 +71,9 @@ class Config:
     `features` are fingerprinted; `compare`, by default the same, are what `verify` measures every candidate on. With
     `idf` the features' weights are multiplied by an inverse document frequency learnt from the corpus beforehand; its
     value is how occurrences count. `fingerprint` and `search` are a pair: MinHash with LSH or Agree; Simhash or
-    BitMinHash with a Hamming method; IMatch, SuperFingerprints or BucketChecksums with Agree. Left out, LSH bands are
-    chosen for the least similarity asked for and the `recall`, or for Containment the probes of Inverted, which needs
-    no fingerprint.
+    BitMinHash with a Hamming method; IMatch, SuperFingerprints or BucketChecksums with Agree; or methods of your own,
+    see neardup.search.interface. Left out, LSH bands are chosen for the least similarity asked for and the `recall`,
+    or for Containment the probes of Inverted, which needs no fingerprint.
     `near=False` looks for equal words only. Documents of fewer than `short` tokens are compared by an exact join of
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
     """
@@ -85,8 +81,8 @@ class Config:
     features: TextFeatures = field(default_factory=Shingles)
     compare: TextFeatures | None = None
     idf: Counting | None = None
-    fingerprint: Fingerprint | None = None
-    search: Search | None = None
+    fingerprint: Printer | None = None
+    search: Method | None = None
     verify: Verify = field(default_factory=Jaccard)
     near: bool = True
     recall: float = 0.99
@@ -102,9 +98,9 @@ class Config:
             raise ConfigError("features are Words, Shingles, Characters or Sentences")
         if not isinstance(self.verify, Verify):
             raise ConfigError("candidates are verified by Jaccard, Containment or Cosine")
-        if not isinstance(self.fingerprint, Fingerprint | None):
+        if not isinstance(self.fingerprint, Printer | None):
             raise ConfigError(f"a fingerprint is MinHash, Simhash or BitMinHash, not {self.fingerprint!r}")
-        if not isinstance(self.search, Search | None):
+        if not isinstance(self.search, Method | None):
             raise ConfigError(f"a search is LSH or a Hamming method, not {self.search!r}")
         for name, kind in (("keep", Keep), ("filters", Filters), ("templates", Templates | None)):
             if not isinstance(getattr(self, name), kind):
@@ -117,28 +113,16 @@ class Config:
             raise ConfigError(f'clusters are made of "keepers" or "components", not {self.clusters!r}')
         if self.html not in get_args(Html):
             raise ConfigError(f"html is one of {', '.join(get_args(Html))}, not {self.html!r}")
-        if isinstance(self.search, Inverted) and not (
-            isinstance(self.verify, Containment) and self.fingerprint is None
-        ):
-            raise ConfigError("Inverted finds containment: verify by Containment, and name no fingerprint")
-        if self.search is not None and not isinstance(self.search, _searches(self.prints)):
-            kinds = f"{type(self.prints).__name__} with {type(self.search).__name__}"
-            raise ConfigError(
-                f"{kinds}: MinHash is searched by LSH or Agree, Simhash and BitMinHash by a Hamming method, "
-                "schemes of keys by Agree"
-            )
-        if isinstance(self.search, Agree):
-            self.search.needed(self.places)
+        if self.search is not None:
+            self.search.check_fit(self.prints, self.fingerprint is not None, self.verify)
         if self.idf is not None and self.features.weights != "constant":
             raise ConfigError("idf is learnt from the corpus: leave the features' own weights out")
-        if isinstance(self.search, LSH) and self.search.values > getattr(self.prints, "values", 0):
-            raise ConfigError(f"these bands need MinHash(values={self.search.values})")
 
     def __repr__(self) -> str:
         """One line with what most people ask first; `to_toml` has everything."""
         if not self.near:
             return "<Config: equal words only>"
-        method = self.inverted if self.inverted is not None else self.prints
+        method = self.prints if self._search.takes else self._search
         search = "" if self.search is None else f" + {type(self.search).__name__}"
         verified = f"{type(self.verify).__name__} >= {self.verify.threshold:g}"
         made = type(self.features).__name__
@@ -151,64 +135,29 @@ class Config:
 
     @property
     def bands(self) -> LSH:
-        """The LSH bands in force: as given, or chosen for the least similarity and the recall."""
-        if isinstance(self.search, LSH):
-            return self.search
-        least = self.verify.least
-        if isinstance(self.fingerprint, MinHash):
-            return LSH.for_threshold(least, self.recall, values=self.fingerprint.values)
-        # Lower thresholds need more bands for the same recall, and so more values.
-        return LSH.for_threshold(
-            least, self.recall, values=128 if least >= 0.75 else 256 if least >= 0.6 else 512
-        )
+        """The LSH bands for the least similarity and the recall, of as many values as the fingerprint has."""
+        return LSH.usual(self.verify.least, self.recall, getattr(self.fingerprint, "values", None))
 
     @property
-    def inverted(self) -> Inverted | None:
-        """The search for containment in force, its probes chosen; None if fingerprints are searched."""
-        named = isinstance(self.search, Inverted)
-        if not named and not (
-            isinstance(self.verify, Containment) and self.search is None and self.fingerprint is None
-        ):
-            return None
-        search = self.search if isinstance(self.search, Inverted) else Inverted()
-        return search.for_threshold(self.verify.least, self.recall)
-
-    @property
-    def prints(self) -> Fingerprint:
+    def prints(self) -> Printer:
         """The fingerprint in force."""
-        if self.fingerprint is not None:
-            return self.fingerprint
-        if self.inverted is not None:
-            return MinHash(1)  # the search keeps none; the least one costs nothing
-        if self.search is None or isinstance(self.search, LSH):
-            return MinHash(self.bands.values)
-        if isinstance(self.search, Agree):
-            return MinHash()
-        return Simhash(margins="ranks" if isinstance(self.search, PSM) else "none")
+        return self.fingerprint if self.fingerprint is not None else self._search.fingerprint()
 
     @property
-    def hamming(self) -> Hamming:
-        """The Hamming method in force for codes."""
-        if self.search is not None and not isinstance(self.search, LSH | Agree | Inverted):
+    def method(self) -> Method | None:
+        """The search in force, with everything chosen that it leaves open; None if only equal words are looked for."""
+        return self._search.settled(self.prints, self.verify, self.recall) if self.near else None
+
+    @property
+    def _search(self) -> Method:
+        if self.search is not None:
             return self.search
-        prints = self.prints
-        assert isinstance(prints, Simhash | BitMinHash)
-        return Join(radius=8 if prints.bits == 64 else 3 if prints.bits == 32 else 16)
-
-    @property
-    def places(self) -> int:
-        """How many places of a sketch or of keys may agree."""
-        prints = self.prints
-        assert isinstance(prints, MinHash | Keyed)
-        return prints.values if isinstance(prints, MinHash) else prints.places
-
-    @property
-    def agree(self) -> Agree | None:
-        """The rule of agreement in force; None if sketches are searched by bands, or codes by distance."""
-        if isinstance(self.search, Agree):
-            return self.search
-        prints = self.prints
-        return Agree(prints.agreeing) if isinstance(prints, Keyed) else None
+        if self.fingerprint is None:
+            return Inverted() if isinstance(self.verify, Containment) else self.bands
+        usual = _USUAL.get(self.fingerprint.makes)
+        if usual is None:
+            raise ConfigError(f"name the search for {type(self.fingerprint).__name__}: there is no usual one")
+        return usual(self, self.fingerprint)
 
     @classmethod
     def of(
@@ -290,8 +239,13 @@ class Config:
         return cls.from_plain(plain, str(path))
 
 
-def _searches(prints: Fingerprint) -> Any:
-    """The searches that a fingerprint can be found by."""
-    if isinstance(prints, MinHash):
-        return LSH | Agree | Inverted
-    return Agree if isinstance(prints, Keyed) else Hamming
+def _join_for(config: Config, fingerprint: Any) -> Method:
+    return Join(radius={32: 3, 64: 8}.get(fingerprint.bits, 16))
+
+
+# How each kind of fingerprint is searched where a config does not say.
+_USUAL: dict[type[Fingerprints], Callable[[Config, Any], Method]] = {
+    Sketches: lambda config, fingerprint: config.bands,
+    Codes: _join_for,
+    Keys: lambda config, fingerprint: Agree(fingerprint.agreeing),
+}

@@ -5,58 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
-from functools import cache
-from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from neardup.config.kinds import class_of, is_kind, kind_of, kinds
 from neardup.errors import ConfigError
+from neardup.fingerprints.printer import Printer
+from neardup.search.interface import Method
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["from_plain", "to_plain", "to_toml"]
-
-# Where a field may hold one of several strategies, its table says which: kind = "shingles".
-_KINDS = {
-    "words": "neardup.features.shingles:Words",
-    "shingles": "neardup.features.shingles:Shingles",
-    "characters": "neardup.features.shingles:Characters",
-    "sentences": "neardup.features.shingles:Sentences",
-    "modulo": "neardup.features.select:Modulo",
-    "smallest": "neardup.features.select:Smallest",
-    "winnow": "neardup.features.select:Winnow",
-    "minhash": "neardup.fingerprints.minhash:MinHash",
-    "bits": "neardup.fingerprints.minhash:BitMinHash",
-    "simhash": "neardup.fingerprints.simhash:Simhash",
-    "imatch": "neardup.fingerprints.imatch:IMatch",
-    "supers": "neardup.fingerprints.super_fingerprints:SuperFingerprints",
-    "buckets": "neardup.fingerprints.bucket_checksums:BucketChecksums",
-    "agree": "neardup.search.agreement:Agree",
-    "lsh": "neardup.search.lsh:LSH",
-    "inverted": "neardup.search.containment:Inverted",
-    "join": "neardup.search.hamming.join:Join",
-    "compact": "neardup.search.hamming.tables:Compact",
-    "covering": "neardup.search.hamming.tables:Covering",
-    "bphs": "neardup.search.hamming.tables:BPHS",
-    "psm": "neardup.search.psm.psm:PSM",
-    "scan": "neardup.search.hamming.scan:Scan",
-    "adjacent": "neardup.search.hamming.adjacent:Adjacent",
-    "jaccard": "neardup.compare.verify:Jaccard",
-    "containment": "neardup.compare.verify:Containment",
-    "cosine": "neardup.compare.verify:Cosine",
-}
-
-
-@cache
-def _class(kind: str) -> type:
-    module, _, name = _KINDS[kind].partition(":")
-    found = getattr(import_module(module), name)
-    assert isinstance(found, type)
-    return found
-
-
-@cache
-def _kinds() -> frozenset[type]:
-    return frozenset(map(_class, _KINDS))
 
 
 def to_plain(value: Any) -> Any:
@@ -66,7 +24,12 @@ def to_plain(value: Any) -> Any:
             raise ConfigError("a secret seed is not written into a config: it would be secret no longer")
         return value.value
     if is_dataclass(value) and not isinstance(value, type):
-        kind = next((k for k, place in _KINDS.items() if place.endswith(f":{type(value).__name__}")), None)
+        kind = kind_of(type(value))
+        if kind is None and isinstance(value, Method | Printer):
+            name = type(value).__name__
+            raise ConfigError(
+                f'{name} has no name in a config: call neardup.config.register("...", {name}) first'
+            )
         plain: dict[str, Any] = {} if kind is None else {"kind": kind}
         for entry in fields(value):
             item = getattr(value, entry.name)
@@ -86,7 +49,7 @@ def from_plain(kind: type, plain: Any, where: str) -> Any:
         raise ConfigError(f"{where}: expected a table, not {plain!r}")
     hints, known = get_type_hints(kind), {entry.name: entry for entry in fields(kind)}
     # A kind has chosen the strategy already, where there was one to choose.
-    given = {name: value for name, value in plain.items() if name != "kind" or kind not in _kinds()}
+    given = {name: value for name, value in plain.items() if name != "kind" or not is_kind(kind)}
     unknown = sorted(given.keys() - known.keys())
     if unknown:
         raise ConfigError(f"{where}: there is no {unknown[0]!r}; there are: {', '.join(known)}")
@@ -144,16 +107,17 @@ def _wanted(choices: list[Any]) -> str:
 def _named(strategies: list[type], table: Mapping[str, Any], where: str, usual: Any) -> type:
     named = table.get("kind")
     if named is None:
-        if usual in _kinds() or usual in strategies:
+        if is_kind(usual) or usual in strategies:
             return usual  # type: ignore[no-any-return]
         if len(strategies) == 1 and not strategies[0].__subclasses__():
             return strategies[0]
         raise ConfigError(f'{where}: say which, with kind = "..."')
-    if not isinstance(named, str) or named not in _KINDS:
-        raise ConfigError(f"{where}: there is no kind {named!r}; there are: {', '.join(_KINDS)}")
-    found = _class(named)
+    found = class_of(named) if isinstance(named, str) else None
+    if found is None:
+        raise ConfigError(f"{where}: there is no kind {named!r}; there are: {', '.join(kinds())}")
     if not issubclass(found, tuple(strategies)):
-        fitting = [kind for kind in _KINDS if issubclass(_class(kind), tuple(strategies))]
+        known = {kind: class_of(kind) for kind in kinds()}
+        fitting = [kind for kind, one in known.items() if one and issubclass(one, tuple(strategies))]
         raise ConfigError(f"{where}: {named!r} does not fit here; these do: {', '.join(fitting)}")
     return found
 

@@ -1,4 +1,4 @@
-"""calibrate(): what each method and setting will do on a user's own corpus, and which one to take."""
+"""calibrate(): what each method and setting will do on a user's corpus, and which one to choose."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from neardup.compare.diff import difference
 from neardup.errors import ConfigError
 from neardup.evaluate.labels import Belief, Label, histogram, read_labels
-from neardup.evaluate.measurements import Corpus, Measured, measure_corpus
+from neardup.evaluate.measurements import Measured, MeasuredCorpus, measure_corpus
 from neardup.evaluate.metrics import Measure, f1
 from neardup.evaluate.outcomes import Borderline, CorpusCalibration, Outcome, RadiusRow
 from neardup.evaluate.sample import draw_documents, exact_similarity
@@ -41,7 +41,7 @@ SCALE = {"jaccard": 1.0, "cosine": 0.35}
 
 @dataclass(frozen=True)
 class Calibrator:
-    """A corpus measured once, to be judged as often as labels come in."""
+    """A corpus that is measured once and can be judged again whenever labels are added."""
 
     ids: tuple[str, ...]
     texts: list[str | bytes]
@@ -89,7 +89,7 @@ class Calibrator:
         )
 
     def belief(self, labels: list[tuple[Label, float]]) -> Belief | None:
-        """What labels with their similarities say; None without any but unknown ones."""
+        """The belief that follows from labels and their similarities; None if all labels are unknown."""
         said = [(near, label[2]) for label, near in labels if not math.isnan(label[2])]
         if not said:
             return None
@@ -97,7 +97,7 @@ class Calibrator:
         return Belief.around(self.threshold, similarity, answer, scale=SCALE[self.similarity])
 
     def ask(self, labels: list[tuple[Label, float]], many: int = 1) -> tuple[Borderline, ...]:
-        """The unlabelled pairs on which an answer would say most, each document at most once."""
+        """The unlabelled pairs whose labels would say most, each document at most once."""
         belief = self.belief(labels) or Belief.around(self.threshold, scale=SCALE[self.similarity])
         facts = self.measured.facts
         doubt = belief.doubt(facts.similarity)
@@ -108,7 +108,7 @@ class Calibrator:
         seen_at: list[float] = []
         pool = np.lexsort((facts.right, facts.left, -doubt))[:5000]
         pool = pool[doubt[pool] > 0]
-        # Pairs of one similarity teach little more than one of them: first those apart from the others shown.
+        # Several pairs with the same similarity teach little more than one, so pairs at other similarities come first.
         for apart in (0.02, 0.005, 0.0):
             for pair in pool.tolist():
                 if len(found) == many:
@@ -138,11 +138,13 @@ class Calibrator:
         else:
             exact = exact_similarity(self.texts, self.measured.words, pairs[:, 0], pairs[:, 1], kind="cosine")
         strangers = len(given) - len(here)
-        notes = (f"{strangers} labels are of pairs that are not among these documents",) if strangers else ()
+        notes = (
+            (f"{strangers} labels belong to pairs that are not among these documents",) if strangers else ()
+        )
         return list(zip(here, exact.tolist(), strict=True)), notes
 
     def _outcomes(self, belief: Belief | None) -> tuple[Outcome, ...]:
-        """Of every setting; what labels say moves the threshold at which simhash is verified too."""
+        """The outcome of every setting; labels also move the threshold at which simhash is verified."""
         minhash = [self._outcome(s, belief) for s in self.settings if s.method == "minhash"]
         cut = self.threshold if belief is None else _recommended(tuple(minhash)).setting.threshold
         simhash = [replace(s, threshold=cut) for s in self.settings if s.method == "simhash"]
@@ -156,8 +158,8 @@ class Calibrator:
             precision, recall = sample.share(found & true, found), sample.share(found & true, true)
         else:
             precision, recall = _believed(belief, facts.similarity, sample.weight, found)
-        gone, exact = self.measured.removed(setting), self.measured.corpus.exact
-        removed = Measure(gone.value + exact, gone.low + exact, gone.high + exact, len(self.texts))
+        near, exact = self.measured.removed(setting), self.measured.corpus.exact
+        removed = Measure(near.value + exact, near.low + exact, near.high + exact, len(self.texts))
         score = f1(precision.value, recall.value)
         return Outcome(setting, precision, recall, score, sample.total(found), removed)
 
@@ -189,7 +191,7 @@ class Calibrator:
 def _believed(
     belief: Belief, similarity: Floats, weight: Floats, found: NDArray[np.bool_]
 ) -> tuple[Measure, Measure]:
-    """Precision and recall when P(duplicate) is believed, not known: means and intervals over the beliefs."""
+    """Precision and recall if P(duplicate) is a belief, not known: means and intervals over the beliefs."""
     mine, everything = histogram(similarity[found], weight[found]), histogram(similarity, weight)
     right, true, of = belief.ramps @ mine, belief.ramps @ everything, float(mine.sum())
     precise = belief.spread(right / of) if of else (math.nan,) * 3
@@ -199,8 +201,8 @@ def _believed(
 
 
 def _recommended(outcomes: tuple[Outcome, ...]) -> Outcome:
-    """The largest F1; of those within a thousandth of it, the first verified one: MinHash before simhash, fewer bits
-    before more."""
+    """The setting with the largest F1. Among those within a thousandth of it, the first verified one: MinHash before
+    simhash, fewer bits before more."""
     scores = [0.0 if math.isnan(row.f1) else row.f1 for row in outcomes]
     best = max(scores)
     near = [row for row, score in zip(outcomes, scores, strict=True) if score >= best - 0.001]
@@ -263,12 +265,13 @@ def calibrate(
     seed: int = 0,
     threads: int = 1,
 ) -> CorpusCalibration:
-    """Measure on this very corpus what each method and setting finds, misses and removes, and recommend one.
+    """Measure on this corpus what each method and setting finds, misses and removes, and recommend one.
 
-    A duplicate is a pair of `similarity` (Jaccard of word shingles of `width`, or cosine of `features`) `threshold` or
-    more: 0.8, for cosine 0.9. With `labels`, a file or tuples (id, id, 0 or 1), it is what the labels say. `features`
-    are those of simhash, by default TF-IDF words. At most `limit` documents are held, drawn at random. `queries` of
-    them and about `pairs` of their pairs are compared exactly; a small corpus whole. One seed always draws the same.
+    A duplicate is a pair whose `similarity` (Jaccard of word shingles of `width`, or cosine of `features`) is at least
+    `threshold`: 0.8, for cosine 0.9. With `labels`, a file or tuples (id, id, 0 or 1), the labels decide. `features`
+    are those of simhash, by default TF-IDF words. At most `limit` documents are kept in memory, drawn at random.
+    `queries` of them and about `pairs` of their pairs are compared exactly; in a small corpus all. The same seed draws
+    the same documents.
     """
     made = measure_documents(
         documents,
@@ -305,7 +308,7 @@ def measure_documents(
     seed: int = 0,
     threads: int = 1,
 ) -> Calibrator:
-    """The part of `calibrate` that looks at texts, to be judged with other labels later."""
+    """The part of `calibrate` that reads texts; the result can be judged with other labels later."""
     check_threads(threads)
     if similarity not in ("jaccard", "cosine"):
         raise ConfigError(f'a similarity is "jaccard" or "cosine", not {similarity!r}')
@@ -330,7 +333,7 @@ def measure_documents(
     shingles = Shingles(width)
     settings = all_settings(similarity, least, recall)
     measured = measure_corpus(
-        Corpus.of(texts, shingles, keep),
+        MeasuredCorpus.of(texts, shingles, keep),
         settings,
         shingles=shingles,
         features=features,

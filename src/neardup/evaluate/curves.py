@@ -39,8 +39,8 @@ FINE = 201
 
 @dataclass(frozen=True)
 class Line:
-    """One column of a curve; a measured one has its 95% interval and how many cases each point rests on. `fine` is the
-    same over the curve's `fine_x`, for drawing."""
+    """One column of a curve. A measured column has its 95% interval and the number of cases behind each point. `fine`
+    is the same over the curve's `fine_x`, for drawing."""
 
     name: str
     y: Floats
@@ -79,9 +79,9 @@ class Curve:
 
 
 def curve_sketch(values: int = 100, needed: int = 90, *, at: ArrayLike | None = None) -> Curve:
-    """p(r): the chance that documents of resemblance r agree in at least `needed` of `values` sketch places.
+    """p(r): the probability that documents of resemblance r agree in at least `needed` of `values` sketch values.
 
-    The exact binomial tail, to the last digits even where it is 1e-17.
+    The exact binomial tail, accurate even for values such as 1e-17.
     """
     x = _similarities(EVEN if at is None else at)
     fine = _fine(x)
@@ -91,7 +91,7 @@ def curve_sketch(values: int = 100, needed: int = 90, *, at: ArrayLike | None = 
 
 
 def curve_bands(*bands: LSH, at: ArrayLike | None = None) -> Curve:
-    """The S-curve of bands and rows: the chance that a pair of each similarity becomes a candidate."""
+    """The S-curve of bands and rows: the probability that a pair of each similarity becomes a candidate."""
     if not bands:
         raise ConfigError("name bands and rows, for example LSH(20, 6)")
     x = _similarities(EVEN if at is None else at)
@@ -110,10 +110,11 @@ def curve_radius(
     seed: int = 0,
     threads: int = 1,
 ) -> Curve:
-    """P(H <= radius) by cosine: from the binomial model, in which each bit differs with probability angle / pi, and
-    beside it as measured on the pairs of a corpus, in bins around each x.
+    """P(H <= radius) by cosine, from a model and as measured on the pairs of a corpus, in bins around each x.
 
-    `features` are those simhash is made of, by default TF-IDF words fitted on the corpus.
+    In the binomial model each bit differs with probability angle / pi.
+
+    `features` are those that simhash is made of, by default TF-IDF words fitted on the corpus.
     """
     if not radii:
         raise ConfigError("name a radius")
@@ -161,8 +162,8 @@ def curve_edits(
 ) -> Curve:
     """The recall to expect when a share of the words of a document is replaced.
 
-    For bands of MinHash values from the model of `edits`, for documents of `words` words (by default the median of the
-    corpus); and as measured on edited copies of at most 500 documents, for bands and for simhash alike.
+    For bands of MinHash values the recall comes from the model of `edits`, for documents of `words` words (by default
+    the median of the corpus). For bands and for simhash it is also measured on edited copies of at most 500 documents.
     """
     texts = [text if isinstance(text, str) else text.decode("utf-8", "replace") for text in raw_texts(corpus)]
     x = np.unique(np.asarray(rates, np.float64))
@@ -203,7 +204,7 @@ def curve_edits(
     note = (
         f"model: {length:,} words, shingles of {width}; measured: edited copies of {len(chosen):,} documents"
     )
-    return Curve("A document meets its edited copy", "words changed", x, tuple(lines), (note,), fine)
+    return Curve("A document finds its edited copy", "words changed", x, tuple(lines), (note,), fine)
 
 
 def _modelled(name: str, model: Callable[[float], float], x: Floats, fine: Floats) -> Line:
@@ -216,7 +217,8 @@ def _fine(x: Floats, many: int = FINE) -> Floats:
 
 
 def _bins(x: Floats, similarity: Floats) -> NDArray[np.int64]:
-    """The x that each similarity is close to, within a quarter of the way to the next one and 0.01; otherwise -1."""
+    """The x that each similarity is close to, within 0.01 and a quarter of the distance to the next one; otherwise
+    -1."""
     gap = np.diff(x)
     reach = np.minimum(np.append(gap, np.inf), np.insert(gap, 0, np.inf)) / 4
     reach = np.minimum(reach, HALF_BIN)

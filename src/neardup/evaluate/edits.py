@@ -1,7 +1,8 @@
-"""What an edit does to a document's shingles and codes: exactly by a model, and by making the edits.
+"""The effect of edits on a document's shingles and codes: exactly by a model, and by making the edits.
 
-The model: every word is replaced with probability `rate`, on its own, by a word that makes new shingles. A shingle of
-`width` words then survives with probability (1 - rate)**width, and neighbours survive together.
+The model: every word is replaced, independently and with probability `rate`, by a word that makes new shingles. A
+shingle of `width` words then survives with probability (1 - rate)**width, and overlapping shingles depend on each
+other.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ __all__ = ["LONGEST", "edited", "expected_jaccard", "expected_of_jaccard", "inta
 
 Floats = NDArray[np.float64]
 LONGEST = 20_000
-"""Words of the longest document the model takes: its time grows with the square."""
+"""Words of the longest document that the model accepts: its time is quadratic."""
 
 
 def intact_shingles(rate: float, words: int, width: int = 5) -> Floats:
     """P(exactly c of the words - width + 1 shingles survive), for c = 0, 1, ...
 
-    Exact, by the number of unchanged words since the last changed one. O(width * words**2).
+    Exact; it tracks the number of unchanged words since the last changed one. O(width * words**2).
     """
     if not 0 <= rate <= 1:
         raise ConfigError(f"an edit rate is 0 to 1 words changed for each word, not {rate}")
@@ -39,7 +40,8 @@ def intact_shingles(rate: float, words: int, width: int = 5) -> Floats:
         new[0] = rate * state.sum(axis=0)
         keep = (1 - rate) * state
         new[1:] += keep[:-1]
-        # width unchanged words in a row are one more survivor, and leave width - 1 of them behind.
+        # `width` unchanged words in a row are one more survivor, and the last width - 1 of them count for the next
+        # shingle.
         new[width - 1, 1:] += keep[width - 1, :-1]
         state = new
     return np.asarray(state.sum(axis=0))
@@ -48,7 +50,7 @@ def intact_shingles(rate: float, words: int, width: int = 5) -> Floats:
 def expected_of_jaccard(
     function: Callable[[Floats], Floats], rate: float, words: int, width: int = 5
 ) -> float:
-    """The mean of a function of the Jaccard similarity that edits of this rate leave."""
+    """The mean of a function of the Jaccard similarity after edits with this rate."""
     chance = intact_shingles(rate, words, width)
     survivors, shingles = np.arange(len(chance)), len(chance) - 1
     return float((chance * function(survivors / (2 * shingles - survivors))).sum())
@@ -60,9 +62,9 @@ def expected_jaccard(rate: float, words: int, width: int = 5) -> float:
 
 
 def edited(texts: Sequence[str], rate: float, seed: int = 0) -> list[str]:
-    """Copies in which every word was replaced with probability `rate` by a word drawn from all the texts' words.
+    """Copies in which every word was replaced with probability `rate` by a random word of the texts.
 
-    Words are those of the default features, so that case and punctuation are gone. The same seed gives the same copies.
+    Words are those of the default features, without case and punctuation. The same seed gives the same copies.
     """
     if not 0 <= rate <= 1:
         raise ConfigError(f"an edit rate is 0 to 1 words changed for each word, not {rate}")

@@ -1,8 +1,8 @@
-"""What was found, held against what is true: every pair is right, wrong, missed, similar but apart, or unlabelled.
+"""Compares found pairs with the truth: a pair is right, wrong, missed, similar but labelled apart, or unlabelled.
 
-A pair is judged only where the truth says something about it. Labelled pairs speak of themselves; labelled clusters
-speak of all pairs of their documents; a list of exact similarities is whole from its floor up, so that what it does
-not list lies below.
+A pair is judged only if the truth covers it. Labelled pairs cover only themselves; labelled clusters cover all pairs
+of their documents. A list of exact similarities is complete from its floor up, so that pairs it does not list are
+below the floor.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.evaluate.metrics import choose_2
-from neardup.evaluate.truth import ClusterTable, PairTable, pair_keys
+from neardup.evaluate.truth import PairTable, TruthClusters, pair_keys
 
 __all__ = [
     "APART",
@@ -40,7 +40,8 @@ MOST_ENUMERATED = 20_000_000
 
 @dataclass(frozen=True)
 class Counts:
-    """Pairs by kind, the first four by group (float64: a pair between two groups may count half for each)."""
+    """Numbers of pairs by kind, the first four by group (float64: a pair between two groups may count half for
+    each)."""
 
     right: Floats
     wrong: Floats
@@ -52,8 +53,9 @@ class Counts:
 
 @dataclass(frozen=True)
 class Truth:
-    """What is true of `ids` ids. `positive` are the keys of the true pairs, ascending; with clusters they are made when
-    asked for. `groups[i]` is the group of id i. `similar` are keys of pairs that are similar, whatever their label."""
+    """The truth about `ids` ids. `positive` are the keys of the true pairs, ascending; for clusters they are computed
+    on demand. `groups[i]` is the group of id i. `similar` are keys of pairs that are similar, independent of their
+    label."""
 
     kind: Literal["pairs", "clusters", "similarity"]
     ids: int
@@ -66,7 +68,7 @@ class Truth:
 
     @classmethod
     def of_pairs(cls, table: PairTable, ids: int, positive: float, similar: Rows | None) -> Truth:
-        """Labels: from `positive` up two documents are duplicates, below they are not; unknown ones say nothing."""
+        """Labels: pairs labelled `positive` or more are duplicates, others are not; unknown labels are ignored."""
         assert table.label is not None
         yes = table.label >= positive
         no = table.label < positive  # NaN is neither
@@ -78,8 +80,8 @@ class Truth:
         return cls("pairs", ids, _components(keys[yes], ids), keys[yes], keys[no], similar=similar)
 
     @classmethod
-    def of_clusters(cls, table: ClusterTable, ids: int, similar: Rows | None) -> Truth:
-        """Labelled clusters: -1 stands for no label."""
+    def of_clusters(cls, table: TruthClusters, ids: int, similar: Rows | None) -> Truth:
+        """Labelled clusters: -1 means no label."""
         cluster = np.full(ids, -1, np.int64)
         cluster[table.id] = table.cluster
         alone = np.flatnonzero(cluster < 0)
@@ -89,7 +91,8 @@ class Truth:
 
     @classmethod
     def of_similarity(cls, table: PairTable, ids: int, threshold: float, floor: float | None) -> Truth:
-        """Pairs of the threshold or more are true. Others are false if the list is whole down to the threshold."""
+        """Pairs with at least the threshold are true. Others are false if the list is complete down to the
+        threshold."""
         assert table.score is not None
         least = floor if floor is not None else float(table.score.min(initial=np.inf))
         keys = table.keys
@@ -125,7 +128,7 @@ class Truth:
         return np.sort(np.concatenate(keys)) if keys else np.zeros(0, np.int64)
 
     def positives_by_group(self) -> Floats:
-        """How many true pairs each group has."""
+        """The number of true pairs in each group."""
         width = int(self.groups.max(initial=-1)) + 1
         if self.cluster is not None:
             sizes = np.bincount(self.cluster[self.cluster >= 0], minlength=width)
@@ -163,7 +166,7 @@ def judge_pairs(truth: Truth, keys: Rows) -> tuple[Counts, NDArray[np.int8]]:
 
 
 def judge_clusters(truth: Truth, labels: Rows) -> Counts:
-    """Counts of all pairs within found clusters, given the cluster of each id, without listing them."""
+    """Counts of all pairs within found clusters, given the cluster of each id, without listing the pairs."""
     found = int(choose_2(np.bincount(labels)).sum())
     all_true = truth.positives_by_group()
     if truth.cluster is not None:
@@ -179,7 +182,7 @@ def judge_clusters(truth: Truth, labels: Rows) -> Counts:
     )
     unlabelled = found - len(hit) - len(known)
     if truth.rest_is_wrong:
-        # Pairs the list does not name: they count for the group of their cluster's first id.
+        # Pairs that the list does not contain count for the group of their cluster's first id.
         _, first = np.unique(labels, return_index=True)
         listed = np.bincount(labels[np.concatenate([hit, known]) >> 32], minlength=int(labels.max()) + 1)
         others = choose_2(np.bincount(labels)) - listed
@@ -211,9 +214,9 @@ def _between_clusters(truth: Truth, labels: Rows, found: int, all_true: Floats) 
     return Counts(right, wrong, apart, all_true - right, found, unlabelled)
 
 
-def partition(found: PairTable | ClusterTable, ids: int) -> Rows:
-    """The cluster of each id: as the table says, or whatever its pairs tie together; other ids are alone. Labels are
-    0, 1, 2 ..."""
+def partition(found: PairTable | TruthClusters, ids: int) -> Rows:
+    """The cluster of each id: from the table, or the connected components of its pairs; other ids are single. Labels
+    are 0, 1, 2 ..."""
     if isinstance(found, PairTable):
         labels = _core.labels_of_pairs(ids, found.left, found.right)
     else:
@@ -236,7 +239,7 @@ def _together(keys: Rows, labels: Rows) -> Flags:
 
 
 def _among(keys: Rows, those: Rows) -> Flags:
-    """Which keys are among those, which ascend."""
+    """Which keys are in `those`, which is ascending."""
     if not len(those):
         return np.zeros(len(keys), np.bool_)
     return np.asarray(those[np.minimum(np.searchsorted(those, keys), len(those) - 1)] == keys)

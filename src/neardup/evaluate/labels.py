@@ -1,9 +1,8 @@
-"""A few yes and no answers on pairs, and what they say about where duplicates begin.
+"""A few yes and no answers on pairs, and what they say about the similarity at which duplicates begin.
 
-The belief is that a pair of similarity s is a duplicate with probability 0 below some similarity, 1 above another, and
-rising evenly between. Where the middle of that ramp lies, and how wide it is, starts near the threshold that was asked
-for and moves with every answer (Bayes, on a grid). A ramp, unlike a logistic curve, says a plain no to the billions of
-unrelated pairs of a corpus.
+The model: a pair of similarity s is a duplicate with probability 0 below some similarity, 1 above another, and rising
+linearly between. The middle and the width of this ramp start near the given threshold and change with every answer
+(Bayes, on a grid). Unlike a logistic curve, a ramp gives exactly 0 to the billions of unrelated pairs of a corpus.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ HALF_WIDTHS = np.array([0.01, 0.03, 0.06, 0.1, 0.15, 0.2])
 PRIOR_SPREAD = 0.2
 LOWEST = 0.1
 MISTAKEN = 0.03
-"""The share of answers that are slips."""
+"""The share of answers that are mistakes."""
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,10 @@ class Belief:
     def around(
         cls, threshold: float, similarity: ArrayLike = (), label: ArrayLike = (), *, scale: float = 1.0
     ) -> Belief:
-        """What is believed around a threshold after these labels (1 duplicate, 0 not).
+        """The belief around a threshold after these labels (1 duplicate, 0 not).
 
-        Widths are for Jaccard similarity; `scale` narrows them for cosine, on which unrelated texts lie high. Far below
-        the threshold no pair is ever believed a duplicate: there are too many for even a small chance.
+        Widths are for Jaccard similarity; `scale` makes them smaller for cosine, which is high even for unrelated
+        texts. Far below the threshold the probability is exactly 0: there are too many pairs for even a small one.
         """
         middle, half = (column.ravel() for column in np.meshgrid(MIDDLES, HALF_WIDTHS * scale, indexing="ij"))
         places = np.linspace(0, 1, PLACES)
@@ -70,19 +69,19 @@ class Belief:
         return np.asarray((self.chance @ self.ramps)[_places(similarity)])
 
     def doubt(self, similarity: ArrayLike) -> Floats:
-        """How far the beliefs differ there: where an answer would say most."""
+        """How much the beliefs differ at these similarities: an answer is worth most where they differ most."""
         mean = self.chance @ self.ramps
         return np.asarray((self.chance @ self.ramps**2 - mean**2)[_places(similarity)])
 
     def middle_between(self, share: float = 0.95) -> tuple[float, float, float]:
-        """The expected middle of the ramp, and the interval that holds it with this probability."""
+        """The expected middle of the ramp, and the interval that contains it with this probability."""
         by_middle = np.bincount(np.searchsorted(MIDDLES, self.middle), self.chance, len(MIDDLES))
         ends = np.searchsorted(np.cumsum(by_middle), [(1 - share) / 2, (1 + share) / 2])
         low, high = MIDDLES[np.minimum(ends, len(MIDDLES) - 1)]
         return float(self.chance @ self.middle), float(low), float(high)
 
     def spread(self, values: Floats) -> tuple[float, float, float]:
-        """The mean and the 95% interval of a number that each ramp gives another value."""
+        """The mean and the 95% interval of a number that has another value for each ramp."""
         order = np.argsort(values, kind="stable")
         ends = np.searchsorted(np.cumsum(self.chance[order]), [0.025, 0.975])
         low, high = values[order][np.minimum(ends, len(order) - 1)]
@@ -90,18 +89,16 @@ class Belief:
 
 
 def histogram(similarity: ArrayLike, weight: ArrayLike) -> Floats:
-    """The weight at each place of a ramp."""
+    """The weight at each point of a ramp."""
     return np.bincount(_places(similarity), np.asarray(weight, np.float64), PLACES).astype(np.float64)
 
 
 def read_labels(path: str | PathLike[str], *, missing_ok: bool = False) -> list[Label]:
-    """Labelled pairs (CSV, TSV, JSONL or Parquet): ids and a label, 0, 1 or NaN for unknown; or what was decided in a
-    review: a findings folder, or the decisions in it."""
+    """Labelled pairs (CSV, TSV, JSONL or Parquet): ids and a label, 0, 1 or NaN for unknown; or the decisions of a
+    review: a findings folder, or the decisions file in it."""
     log = Path(path) / DECISIONS if (Path(path) / MANIFEST).is_file() else Path(path)
     if log.name == DECISIONS and Path(path).is_dir() and not log.exists():
-        raise DataError(
-            f"{path}: nothing is decided there yet; look at the pairs with: neardup review {path}"
-        )
+        raise DataError(f"{path}: there are no decisions yet; review the pairs with: neardup review {path}")
     if is_log(log):
         return decided_labels(log)
     if missing_ok and not Path(path).exists():
@@ -121,7 +118,7 @@ def read_labels(path: str | PathLike[str], *, missing_ok: bool = False) -> list[
 def append_label(
     path: str | PathLike[str], left: str, right: str, label: int | None, similarity: float
 ) -> None:
-    """Add one answer (None: unknown) to a JSONL file, safely on disk before this returns."""
+    """Append one answer (None: unknown) to a JSONL file; it is on the disk before this returns."""
     row = {"left": left, "right": right, "label": label, "similarity": round(similarity, 6)}
     with open(path, "ab") as file:
         file.write(json.dumps(row, ensure_ascii=False).encode() + b"\n")

@@ -1,4 +1,4 @@
-"""What a calibration measures on a corpus: pairs drawn from it, with everything the settings look at."""
+"""The measurements of a calibration: pairs drawn from a corpus, with everything that the settings use."""
 
 from __future__ import annotations
 
@@ -32,15 +32,15 @@ from neardup.search.lsh import LSH
 from neardup.search.psm.psm import PSM
 from neardup.search.psm.recall import Calibration as Flips
 
-__all__ = ["Corpus", "Measured", "measure_corpus"]
+__all__ = ["Measured", "MeasuredCorpus", "measure_corpus"]
 
 Rows = NDArray[np.int64]
 PSM_RADII = range(1, 9)
 
 
 @dataclass(frozen=True)
-class Corpus:
-    """Texts of different words, those with any, ranked; `rows[i]` is the place of text i in the input."""
+class MeasuredCorpus:
+    """Texts with different words, without empty ones, ranked; `rows[i]` is the row of text i in the input."""
 
     texts: list[str | bytes]
     rows: Rows
@@ -54,8 +54,8 @@ class Corpus:
     @classmethod
     def of(
         cls, texts: list[str | bytes], shingles: Shingles, keep: Literal["longest", "first", "last"]
-    ) -> Corpus:
-        """Documents with the same words are one, as they are wherever duplicates are removed."""
+    ) -> MeasuredCorpus:
+        """Documents with the same words are treated as one, as in every removal of duplicates."""
         digests = digest(texts, normalized=shingles.normalize.without_words())
         encoded = (
             text if isinstance(text, bytes) else text.encode("utf-8", "surrogatepass") for text in texts
@@ -74,9 +74,9 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Measured:
-    """Pairs drawn, with what is known of each; and queries of which every near pair is known, to count removals by."""
+    """Pairs that were drawn, with their facts; and queries with all of their near pairs, to count removals."""
 
-    corpus: Corpus
+    corpus: MeasuredCorpus
     sample: PairSample
     facts: PairFacts
     asked: Rows
@@ -86,25 +86,25 @@ class Measured:
     flips_notes: tuple[str, ...]
 
     def removed(self, setting: Setting) -> Measure:
-        """How many documents of different words a setting would remove, with a 95% interval.
+        """How many documents with different words a setting would remove, with a 95% interval.
 
-        Clusters are made as `dedup` makes them, of the pairs of the documents asked. Of a neighbour that was not asked
-        it is not known whether it would go itself: where chains form, the count is then a little high.
+        Clusters are made as in `dedup`, from the pairs of the queries. It is not known whether a neighbour that is not
+        a query would be dropped itself: if chains form, the count is a little too high.
         """
         hit = setting.finds(self.near)
         left, right = self.near.left[hit], self.near.right[hit]
         many, n = len(self.corpus), len(self.asked)
         found = cluster(Pairs.of(left, right, np.ones(len(left))), many, self.corpus.rank)
-        gone = int((~found.kept[self.asked]).sum())
+        removed = int((~found.kept[self.asked]).sum())
         if n == many:
-            return Measure(gone, gone, gone, many)
-        share = gone / n
-        low, high = wilson(share, n / max(1e-9, 1 - n / many))  # fewer documents are left to be surprised by
+            return Measure(removed, removed, removed, many)
+        share = removed / n
+        low, high = wilson(share, n / max(1e-9, 1 - n / many))  # finite population: only the rest is unknown
         return Measure(share * many, low * many, high * many, many)
 
 
 def measure_corpus(
-    corpus: Corpus,
+    corpus: MeasuredCorpus,
     settings: Sequence[Setting],
     *,
     shingles: Shingles,
@@ -115,7 +115,7 @@ def measure_corpus(
     seed: int,
     threads: int,
 ) -> Measured:
-    """Draw pairs and measure them. Time grows with documents x queries for the cheap look, and with the pairs."""
+    """Draw pairs and measure them. Time grows with documents x queries for the cheap search, and with the pairs."""
     texts = corpus.texts
     words = features if features is not None else Words(weights=Idf.fit(texts, threads=threads))
     codes = fingerprint(texts, words, Simhash(64), threads=threads)
@@ -145,8 +145,8 @@ def measure_corpus(
     if int(sample.sizes.sum()) == int(sample.drawn.sum()):
         asked, close = chosen, drawn
     else:
-        # As many queries, in random order, as the budget allows by the mean number of pairs near one: a number that
-        # does not depend on their order, so that those asked are a fair draw.
+        # Use as many queries, in random order, as the budget allows, given the mean number of near pairs of a query.
+        # This number does not depend on their order, so the queries are an unbiased sample.
         mixed = np.random.default_rng([seed, 2]).permutation(len(chosen))
         enough = int(np.clip(len(chosen) * pairs / max(1, len(near[0])), min(50, len(chosen)), len(chosen)))
         places = np.sort(mixed[:enough])
@@ -158,7 +158,7 @@ def measure_corpus(
 
 
 def _flips(codes: Codes, documents: int, threads: int) -> tuple[dict[int, Flips], tuple[str, ...]]:
-    """R' of PSM for each radius, measured on these codes; a radius with too few neighbours is passed over."""
+    """R' of PSM for each radius, measured on these codes; a radius with too few neighbours is skipped."""
     found: dict[int, Flips] = {}
     missing = []
     for radius in PSM_RADII:

@@ -1,8 +1,8 @@
 """Shares with 95% intervals, F1, and the measures of clusters: pairwise and B-cubed.
 
-Pairs of one cluster stand and fall together, so that a thousand pairs of three clusters prove less than a thousand
-pairs of as many. Counts are therefore kept by group (documents tied by true pairs), and an interval is as wide as the
-groups, not the pairs, allow.
+Pairs of one cluster are not independent: a thousand pairs of three clusters prove less than a thousand pairs of a
+thousand clusters. So counts are kept by group (documents connected by true pairs), and the width of an interval
+depends on the number of groups, not of pairs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Z = 1.959964
 
 @dataclass(frozen=True)
 class Measure:
-    """A share with its 95% interval, of so many cases; NaN when there are none."""
+    """A share with its 95% interval and its number of cases; NaN if there are none."""
 
     value: float
     low: float
@@ -47,11 +47,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class Intervals:
-    """How 95% intervals are made.
+    """How 95% intervals are computed.
 
-    "wilson": Wilson's, for the effective number of cases, which the spread between groups gives (all cases of a group
-    counting as one when the share is 0 or 1 and nothing spreads). "bootstrap": percentiles over `resamples` draws of
-    whole groups.
+    "wilson": Wilson's interval, for the effective number of cases, computed from the variance between groups (if the
+    share is 0 or 1 there is no variance, and all cases of a group count as one). "bootstrap": percentiles over
+    `resamples` draws of whole groups.
     """
 
     method: Literal["wilson", "bootstrap"] = "wilson"
@@ -66,20 +66,20 @@ class Intervals:
 
 
 def wilson(value: float, cases: float) -> tuple[float, float]:
-    """Wilson's 95% interval of a share seen in so many cases, which may be an effective number."""
+    """Wilson's 95% interval of a share in `cases` cases, which may be an effective number."""
     if not cases > 0:
         return 0.0, 1.0
     z2 = Z * Z
     middle = (value + z2 / (2 * cases)) / (1 + z2 / cases)
     reach = Z * np.sqrt(value * (1 - value) / cases + z2 / (4 * cases * cases)) / (1 + z2 / cases)
-    # At a share of 0 or 1 the ends meet it but for rounding.
+    # At a share of 0 or 1 the end of the interval equals the share, except for rounding.
     low = 0.0 if value == 0 else max(0.0, middle - reach)
     high = 1.0 if value == 1 else min(1.0, middle + reach)
     return float(low), float(high)
 
 
 def share(part: ArrayLike, whole: ArrayLike, how: Intervals | None = None) -> Measure:
-    """Sum of `part` over sum of `whole`, both by group."""
+    """Sum of `part` divided by sum of `whole`, both by group."""
     how = how or Intervals()
     x, n = np.asarray(part, np.float64), np.asarray(whole, np.float64)
     x, n = x[n > 0], n[n > 0]
@@ -92,15 +92,15 @@ def share(part: ArrayLike, whole: ArrayLike, how: Intervals | None = None) -> Me
 
 
 def f1(precision: float, recall: float) -> float:
-    """The harmonic mean of the two; 0 when both are, NaN when either is."""
+    """The harmonic mean of the two; 0 if both are 0, NaN if either is NaN."""
     return 0.0 if precision + recall == 0 else 2 * precision * recall / (precision + recall)
 
 
 def f1_measure(
     right: ArrayLike, wrong: ArrayLike, missed: ArrayLike, how: Intervals | None = None
 ) -> Measure:
-    """F1 of counts by group. It is 2 q / (1 + q) of the share q of right pairs among the right, wrong and missed ones,
-    and so is its interval."""
+    """F1 of counts by group. It is 2 q / (1 + q), where q is the share of right pairs among the right, wrong and
+    missed ones; the interval is computed in the same way."""
     x = np.asarray(right, np.float64)
     q = share(x, x + np.asarray(wrong, np.float64) + np.asarray(missed, np.float64), how)
     value, low, high = (2 * end / (1 + end) for end in (q.value, q.low, q.high))
@@ -108,10 +108,11 @@ def f1_measure(
 
 
 def _effective(x: Floats, n: Floats) -> float:
-    """How many independent cases say as much: cases over the design effect of the groups, never more than there are."""
+    """The effective number of independent cases: cases divided by the design effect of the groups, at most all
+    cases."""
     total = n.sum()
     value = x.sum() / total
-    worst = total * total / (n * n).sum()  # every group one case: Kish
+    worst = total * total / (n * n).sum()  # each group counts as one case: Kish
     if len(n) < 2 or value in (0.0, 1.0):
         return float(worst)
     spread = len(n) / (len(n) - 1) * ((x - value * n) ** 2).sum() / total**2
@@ -132,10 +133,11 @@ def _bootstrap(x: Floats, n: Floats, how: Intervals) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class ClusterScores:
-    """Clusters found beside true ones, over the labelled documents alone.
+    """Found clusters compared with true ones, only over the labelled documents.
 
-    `right` pairs share a found and a true cluster, `wrong` ones a found one only, `missed` ones a true one only.
-    B-cubed averages over documents: the share of its found cluster that belongs there, and of its true one that is.
+    `right` pairs share a found and a true cluster, `wrong` ones only a found one, `missed` ones only a true one.
+    B-cubed averages over documents: the share of its found cluster that is correct, and the share of its true cluster
+    that was found.
     """
 
     documents: int
@@ -153,12 +155,12 @@ class ClusterScores:
 
 
 def choose_2(counts: Rows) -> Rows:
-    """Pairs among so many."""
+    """The number of pairs among each of these numbers of items."""
     return counts * (counts - 1) // 2
 
 
 def cluster_scores(found: Rows, true: Rows, how: Intervals | None = None) -> ClusterScores:
-    """Scores of documents by the labels of their found and true clusters; one alone has a label of its own."""
+    """Scores of documents by the labels of their found and true clusters; a single document has its own label."""
     _, found = np.unique(found, return_inverse=True)
     _, true = np.unique(true, return_inverse=True)
     n_found, n_true = np.bincount(found), np.bincount(true)
@@ -169,7 +171,7 @@ def cluster_scores(found: Rows, true: Rows, how: Intervals | None = None) -> Clu
     groups = len(n_true)
     right = np.bincount(cell_true, choose_2(together), groups)
     missed = choose_2(n_true) - right
-    # A wrong pair stands between two true clusters: half of it counts for each.
+    # A wrong pair is between two true clusters: half of it counts for each.
     wrong = np.bincount(cell_true, together * (n_found[cell_found] - together) / 2, groups)
     precise = np.bincount(true, together[cell_of] / n_found[found], groups)
     complete = np.bincount(true, together[cell_of] / n_true[true], groups)

@@ -1,4 +1,4 @@
-"""What a calibration says: one row for each setting, one for each radius, pairs to look at, and a recommendation."""
+"""The results of a calibration: one row for each setting, one for each radius, pairs to review, a recommendation."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ __all__ = ["Borderline", "CorpusCalibration", "Outcome", "RadiusRow"]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one setting is expected to do on the whole corpus: `pairs` it would report, documents `removed`, those with
-    the same words as another included."""
+    """The expected effect of one setting on the whole corpus: `pairs` it would report, documents `removed`, including
+    those with the same words as another."""
 
     setting: Setting
     precision: Measure
@@ -32,7 +32,7 @@ class Outcome:
 @dataclass(frozen=True)
 class RadiusRow:
     """One radius of simhash against cosine: P(h) and R(h) (Sood and Loguinov 2011, eq. 24 and 25), the mean cosine of
-    pairs at that very distance, and for PSM the flips k, its relative recall R' and the total recall R(h) R'."""
+    pairs at exactly that distance, and for PSM the flips k, its relative recall R' and the total recall R(h) R'."""
 
     bits: int
     radius: int
@@ -46,7 +46,7 @@ class RadiusRow:
 
 @dataclass(frozen=True)
 class Borderline:
-    """A pair worth a look: its ids, similarity, and the words around the first place where the two differ."""
+    """A pair to review: its ids, similarity, and the words around the first difference."""
 
     left: str
     right: str
@@ -57,10 +57,10 @@ class Borderline:
 
 @dataclass(frozen=True)
 class CorpusCalibration:
-    """What `calibrate` found. `documents` were read, `exact` of them have the same words as another, `empty` none.
+    """The result of `calibrate`. `documents` were read, `exact` of them have the same words as another, `empty` none.
 
-    `queries` documents and `pairs` of their pairs were compared exactly; with `census` that is every pair there is.
-    `duplicates` estimates how many pairs are duplicates: by similarity >= threshold or, with labels, as those say.
+    `queries` documents and `pairs` of their pairs were compared exactly; with `census` these are all pairs.
+    `duplicates` estimates how many pairs are duplicates: by similarity >= threshold or, with labels, by the labels.
     """
 
     documents: int
@@ -98,6 +98,6 @@ class CorpusCalibration:
         return made
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, as JSON holds it: NaN becomes null."""
+        """Everything as JSON values: NaN becomes null."""
         said: dict[str, Any] = plain(asdict(self))
         return said

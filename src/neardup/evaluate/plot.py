@@ -1,4 +1,4 @@
-"""Pictures of curves: SVG or PNG, the same bytes for the same numbers. Needs the extra `eval`."""
+"""Plots of curves: SVG or PNG, the same bytes for the same numbers. Needs the extra `eval`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neardup.storage.atomic_file import AtomicFile
 
 __all__ = ["COLOURS", "STYLE", "figure", "plot_calibration", "plot_curve", "save"]
 
-# Colours that stay apart for colour-blind readers and in grey print (Okabe and Ito).
+# Colours that colour-blind readers can distinguish, also in greyscale (Okabe and Ito).
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
@@ -35,7 +35,7 @@ STYLE: dict[Any, Any] = {
 
 
 def figure(panels: int = 1, width: float = 6.4, height: float = 4.0) -> tuple[Any, list[Any]]:
-    """A figure of so many panels side by side, in our style; it belongs to no window."""
+    """A figure with this many panels side by side, in our style; it belongs to no window."""
     try:
         import matplotlib
         from matplotlib.figure import Figure
@@ -48,7 +48,7 @@ def figure(panels: int = 1, width: float = 6.4, height: float = 4.0) -> tuple[An
 
 
 def save(drawn: Any, path: str | PathLike[str]) -> None:
-    """Write a figure as its name says, .svg or .png, whole or not at all, without the time it was made."""
+    """Write a figure in the format of its name, .svg or .png, completely or not at all, without a timestamp."""
     import matplotlib
 
     suffix = _check_name(path)
@@ -58,7 +58,7 @@ def save(drawn: Any, path: str | PathLike[str]) -> None:
 
 
 def plot_curve(curve: Curve, path: str | PathLike[str]) -> None:
-    """Draw a curve: models as lines, what was measured as points with their intervals."""
+    """Draw a curve: models as lines, measurements as points with their intervals."""
     _check_name(path)
     drawn, (axes,) = figure()
     colours: dict[str, str] = {}

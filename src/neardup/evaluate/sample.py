@@ -1,11 +1,11 @@
-"""Pairs drawn from a corpus so that rare near-duplicates are seen and every total can still be estimated unbiased.
+"""Draws pairs from a corpus so that rare near-duplicates are included and every total can be estimated without bias.
 
-Two steps. First some documents, the queries, are drawn at random; a pair counts with each of its ends, so that a pair
-is seen with probability queries / documents and not its square. Then, of all pairs of a query with another document,
-those that a cheap look finds near (a loose radius of simhash codes, or a loose band of MinHash values) are put into
-strata by how near, and each stratum is drawn from, small ones whole. All other pairs are the last stratum. Within a
-stratum every pair has the same chance, so that size / drawn is its weight (Horvitz and Thompson), whatever the cheap
-look is worth: it moves the spread of an estimate and never its mean.
+There are two steps. First some documents, the queries, are drawn at random; a pair counts with each of its ends, so
+that a pair is included with probability queries / documents and not its square. Then the pairs of a query with another
+document are searched cheaply (a loose radius of simhash codes, or a loose band of MinHash values). The near ones are
+put into strata by how near they are, and some pairs of each stratum are drawn, all of small ones. All other pairs are
+the last stratum. Within a stratum every pair has the same probability, so its weight is size / drawn (Horvitz and
+Thompson). The quality of the cheap search changes the variance of an estimate and never its mean.
 """
 
 from __future__ import annotations
@@ -55,8 +55,9 @@ DOCUMENTS_AT_ONCE = 2048
 class PairSample:
     """Pairs (left: a query, right: another document) with the weight of each among all pairs of a query and another.
 
-    `queries` of `documents` documents were drawn; `stratum[i]` is that of pair i, `sizes[s]` how many pairs stratum s
-    has and `drawn[s]` how many are here. The last stratum holds what no cheap look found near.
+    `queries` of `documents` documents were drawn; `stratum[i]` is the stratum of pair i, `sizes[s]` the number of
+    pairs in stratum s and `drawn[s]` how many of them are here. The last stratum holds the pairs that the cheap search
+    did not find.
     """
 
     left: Rows
@@ -73,7 +74,7 @@ class PairSample:
 
     @cached_property
     def place(self) -> Rows:
-        """The place of each pair's query among the queries."""
+        """The position of each pair's query among the queries."""
         return np.searchsorted(self.queries, self.left)
 
     @property
@@ -87,9 +88,10 @@ class PairSample:
         return float((self.weight * y).sum() * scale)
 
     def share(self, part: NDArray[np.generic], whole: NDArray[np.generic]) -> Measure:
-        """The estimated sum of `part` over that of `whole`, with a 95% interval for the corpus: NaN if there is none.
+        """The estimated sum of `part` divided by that of `whole`, with a 95% interval for the corpus; NaN if there is
+        none.
 
-        The variance is that of a linearised ratio: between queries, and within strata that were not taken whole.
+        The variance is that of a linearised ratio: between queries, and within strata that were not drawn completely.
         """
         y, x = np.asarray(part, np.float64), np.asarray(whole, np.float64)
         base = float((self.weight * x).sum())
@@ -124,9 +126,9 @@ class PairSample:
 def sample_pairs(
     queries: Rows, documents: int, near: tuple[Rows, Rows], strata: Rows, budget: int, seed: int
 ) -> PairSample:
-    """Draw about `budget` pairs: all of them if there are no more, otherwise some of each stratum.
+    """Draw about `budget` pairs: all if there are not more, otherwise some of each stratum.
 
-    `near` are pairs (place among the queries, row), sorted and distinct, none with itself; `strata` numbers them.
+    `near` are pairs (position among the queries, row), sorted and distinct, none with itself; `strata` numbers them.
     """
     if budget < 1000:
         raise ConfigError(f"draw at least 1,000 pairs, not {budget}")
@@ -170,7 +172,7 @@ def sample_pairs(
 
 
 def _fill(sizes: Rows, budget: int) -> Rows:
-    """An equal number of each stratum, small ones whole, what they leave shared among the others; at least one each."""
+    """An equal number from each stratum, all of small ones; the rest is shared among the others; at least one each."""
     quota = np.zeros(len(sizes), np.int64)
     left = budget
     for many, place in enumerate(np.argsort(sizes, kind="stable")):
@@ -180,7 +182,8 @@ def _fill(sizes: Rows, budget: int) -> Rows:
 
 
 def _draw_rest(draw: np.random.Generator, universe: int, taken: Rows, many: int) -> Rows:
-    """So many distinct numbers below `universe` that are not taken, each set of them as likely as any other."""
+    """`many` distinct random numbers below `universe` that are not in `taken`, every set with the same
+    probability."""
     if universe <= 4 * (len(taken) + many):
         return draw.choice(np.setdiff1d(np.arange(universe), taken), many, replace=False)
     found = np.zeros(0, np.int64)
@@ -197,10 +200,10 @@ def _draw_rest(draw: np.random.Generator, universe: int, taken: Rows, many: int)
 def near_pairs(
     codes: Codes, sketches: Sketches, queries: Rows, *, most: int = MOST_NEAR, threads: int = 1
 ) -> tuple[tuple[Rows, Rows], Rows]:
-    """The pairs a cheap look finds near, (place among the queries, row) sorted, and the stratum of each.
+    """The pairs that a cheap search finds near, (position among the queries, row) sorted, and the stratum of each.
 
-    Near are codes within a radius of 20 bits, less if that gives more than `most` pairs, and sketches that share a
-    loose band; bands that very many documents share are passed over.
+    Near pairs are codes within a radius of 20 bits, less if that gives more than `most` pairs, and sketches that share
+    a loose band; bands that very many documents share are skipped.
     """
     asked = codes.take(queries)
     by_distance = np.cumsum(count_distances(asked, codes, threads=threads))
@@ -229,8 +232,8 @@ def near_pairs(
     found = found[found % rows != queries[found // rows]]
     pairs = found // rows, found % rows
     near = measure.hamming(codes, queries[pairs[0]], pairs[1], threads=threads)
-    alike = measure.sketch_similarity(sketches, queries[pairs[0]], pairs[1], threads=threads)
-    strata = np.digitize(alike, ESTIMATES) * (len(DISTANCES) + 1) + np.digitize(near, DISTANCES)
+    similarity = measure.sketch_similarity(sketches, queries[pairs[0]], pairs[1], threads=threads)
+    strata = np.digitize(similarity, ESTIMATES) * (len(DISTANCES) + 1) + np.digitize(near, DISTANCES)
     return pairs, strata.astype(np.int64)
 
 
@@ -243,7 +246,8 @@ def exact_similarity(
     kind: str = "jaccard",
     threads: int = 1,
 ) -> Floats:
-    """The exact Jaccard or cosine of each pair of rows, by brute force, with the features of few documents held."""
+    """The exact Jaccard or cosine of each pair of rows, by brute force; only the features of few documents are in
+    memory."""
     if kind not in ("jaccard", "cosine"):
         raise ConfigError(f'a similarity is "jaccard" or "cosine", not {kind!r}')
     found = np.zeros(len(left))
@@ -271,7 +275,7 @@ def exact_similarity(
 
 @dataclass(frozen=True)
 class DrawnPairs:
-    """Pairs with the exact cosine of each, and the weight that stands for all pairs like it."""
+    """Pairs with the exact cosine of each, and a weight: the number of pairs that each represents."""
 
     left: Rows
     right: Rows
@@ -291,7 +295,7 @@ def draw_pairs(
     seed: int = 0,
     threads: int = 1,
 ) -> DrawnPairs:
-    """Pairs of a corpus with their exact cosine, near ones well represented; documents without words are left out."""
+    """Pairs of a corpus with their exact cosine, with many near ones; documents without words are left out."""
     codes = fingerprint(texts, features, Simhash(64, margins="none"), threads=threads)
     rows = np.flatnonzero(~codes.empty)
     if len(rows) < 2:
@@ -301,7 +305,7 @@ def draw_pairs(
     sketches = fingerprint(used, Shingles(), MinHash(LOOSE.values), threads=threads)
     near, strata = near_pairs(codes.take(rows), sketches, chosen, threads=threads)
     sample = sample_pairs(chosen, len(rows), near, strata, pairs, seed)
-    # A pair drawn from both of its ends is one pair of twice the weight, and not two witnesses.
+    # A pair drawn from both of its ends is one pair with twice the weight, not two independent cases.
     keys = np.minimum(sample.left, sample.right) * len(rows) + np.maximum(sample.left, sample.right)
     keys, place = np.unique(keys, return_inverse=True)
     left, right = keys // len(rows), keys % len(rows)
@@ -312,8 +316,8 @@ def draw_pairs(
 
 
 def draw_documents(documents: Iterable[Any], limit: int, seed: int) -> tuple[list[Any], int]:
-    """All documents of a stream, or `limit` of them at random in their order, with no more held; and how many there
-    were."""
+    """All documents of a stream, or `limit` of them at random in their order; no more are kept in memory. Also returns
+    how many there were."""
     held: list[tuple[int, Any]] = []
     draw = np.random.default_rng([seed, 3])
     read = 0
@@ -326,7 +330,7 @@ def draw_documents(documents: Iterable[Any], limit: int, seed: int) -> tuple[lis
 
 
 def draw_queries(documents: int, many: int, seed: int) -> Rows:
-    """So many rows at random, or all of them, ascending; the same ones for the same seed."""
+    """`many` random rows, or all of them, ascending; the same rows for the same seed."""
     if many >= documents:
         return np.arange(documents)
     return np.sort(np.random.default_rng([seed, 0]).choice(documents, many, replace=False))

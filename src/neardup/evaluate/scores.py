@@ -1,4 +1,4 @@
-"""score(): precision, recall and F1 of pairs or clusters against whatever truth there is."""
+"""score(): precision, recall and F1 of pairs or clusters against any kind of truth."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from neardup.evaluate.metrics import (
     f1_measure,
     share,
 )
-from neardup.evaluate.truth import ClusterTable, Names, PairTable, distinct_pairs, read_table
+from neardup.evaluate.truth import Names, PairTable, TruthClusters, distinct_pairs, read_table
 from neardup.result import Result
 from neardup.values.plain import plain
 
@@ -48,7 +48,7 @@ Source = str | PathLike[str] | Result | Iterable[tuple[Any, ...]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """The same pairs cut at other thresholds (for a distance: radii), inclusive; columns of one length."""
+    """The same pairs at other thresholds (for a distance: radii), inclusive; columns of the same length."""
 
     name: str
     threshold: NDArray[np.float64]
@@ -62,7 +62,8 @@ class Sweep:
 
     @property
     def best(self) -> int:
-        """The row of the largest F1, of equals the first. It was chosen on this truth and flatters itself a little."""
+        """The row with the largest F1, the first if several are equal. It was chosen on this truth, so it is a little
+        too good."""
         return int(np.nanargmax(self.f1)) if not np.isnan(self.f1).all() else 0
 
 
@@ -94,7 +95,7 @@ class Evaluation:
     notes: tuple[str, ...] = field(default=())
 
     def to_json(self) -> dict[str, Any]:
-        """Everything, as JSON holds it: NaN becomes null."""
+        """Everything as JSON values: NaN becomes null."""
         said = plain(asdict(self))
         if self.sweep is not None:
             said["sweep"]["best"] = self.sweep.best
@@ -116,13 +117,13 @@ def score(
 ) -> Evaluation:
     """Score found pairs or clusters against labelled pairs, labelled clusters or exact similarities.
 
-    `found`: a file of pairs (with a similarity or distance, if there is one) or of clusters; what `dedup` returned; or
-    tuples (id, id[, similarity]). `truth`: a file, told by its columns (see `neardup.evaluate.truth`), or tuples
-    (id, id, label). With labels, those from `positive` up are duplicates. With exact similarities, pairs of `threshold`
-    or more are; `column` names the similarity to use, and `floor` says from where on the file lists every pair, by
-    default its smallest: below it, what is not listed counts as unlabelled.
+    `found`: a file of pairs (with a similarity or distance, if there is one) or of clusters; the result of `dedup`; or
+    tuples (id, id[, similarity]). `truth`: a file, recognised by its columns (see `neardup.evaluate.truth`), or tuples
+    (id, id, label). With labels, pairs labelled `positive` or more are duplicates. With exact similarities, pairs with
+    at least `threshold` are; `column` is the similarity to use, and `floor` is the similarity from which on the file
+    lists every pair, by default its smallest: below it, pairs that are not listed count as unlabelled.
 
-    `similarity`, a file of exact similarities beside labels, tells pairs that are wrong from those that are similar
+    `similarity`, a file of exact similarities in addition to labels, separates wrong pairs from pairs that are similar
     (`threshold` or more, by default 0.5) but labelled apart, and gives recall by similarity.
     """
     names = Names()
@@ -138,7 +139,7 @@ def score(
         notes.append(f"{predicted.itself} rows pair a document with itself and were left out")
     cut = 0.5 if threshold is None else threshold
     similar = None if listed is None or listed.score is None else listed.keys[listed.score >= cut]
-    if isinstance(gold, ClusterTable):
+    if isinstance(gold, TruthClusters):
         true = Truth.of_clusters(gold, ids, similar)
     elif gold.label is not None:
         true = Truth.of_pairs(gold, ids, positive, similar)
@@ -159,8 +160,8 @@ def score(
 
 
 def _scored(
-    predicted: PairTable | ClusterTable,
-    gold: PairTable | ClusterTable,
+    predicted: PairTable | TruthClusters,
+    gold: PairTable | TruthClusters,
     truth: Truth,
     listed: PairTable | None,
     how: Intervals,
@@ -168,13 +169,13 @@ def _scored(
 ) -> Evaluation:
     labels: Rows | None = None
     judged = None
-    if isinstance(predicted, ClusterTable):
+    if isinstance(predicted, TruthClusters):
         labels = partition(predicted, truth.ids)
         counts = judge_clusters(truth, labels)
     else:
         counts, judged = judge_pairs(truth, predicted.keys)
     clusters = None
-    if isinstance(gold, ClusterTable):
+    if isinstance(gold, TruthClusters):
         labels = partition(predicted, truth.ids) if labels is None else labels
         clusters = cluster_scores(labels[gold.id], gold.cluster, how)
     was_found = _finder(predicted, labels)
@@ -201,7 +202,7 @@ def _scored(
     )
 
 
-def _finder(predicted: PairTable | ClusterTable, labels: Rows | None) -> Any:
+def _finder(predicted: PairTable | TruthClusters, labels: Rows | None) -> Any:
     """Whether each of some pairs, given by keys, was found."""
     if isinstance(predicted, PairTable):
         return lambda keys: np.isin(keys, predicted.keys)
@@ -209,8 +210,8 @@ def _finder(predicted: PairTable | ClusterTable, labels: Rows | None) -> Any:
     return lambda keys: labels[keys >> 32] == labels[keys & 0xFFFFFFFF]
 
 
-def _by_label(gold: PairTable | ClusterTable, was_found: Any) -> tuple[tuple[float, int, int], ...]:
-    if isinstance(gold, ClusterTable) or gold.label is None:
+def _by_label(gold: PairTable | TruthClusters, was_found: Any) -> tuple[tuple[float, int, int], ...]:
+    if isinstance(gold, TruthClusters) or gold.label is None:
         return ()
     hit = was_found(gold.keys)
     known = np.unique(gold.label[~np.isnan(gold.label)])
@@ -272,14 +273,14 @@ def _listed(path: str | PathLike[str], names: Names, column: str | None) -> Pair
     return table
 
 
-def _found(found: Source, names: Names, format: str | None) -> PairTable | ClusterTable:
+def _found(found: Source, names: Names, format: str | None) -> PairTable | TruthClusters:
     if isinstance(found, str | PathLike):
         return read_table(found, names, format=format, strict_pairs=False)
     if isinstance(found, Result):
         rows = names.numbers(found.ids)
         if len(np.unique(rows)) != len(rows):
-            raise DataError("two of the documents have the same id, so that ids cannot tell them apart")
-        return ClusterTable(np.sort(rows), found.clusters.keeper[np.argsort(rows)])
+            raise DataError("two of the documents have the same id; give each document its own id")
+        return TruthClusters(np.sort(rows), found.clusters.keeper[np.argsort(rows)])
     return _tuples(found, names, "found", (2, 3))
 
 

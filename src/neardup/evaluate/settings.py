@@ -1,4 +1,4 @@
-"""The settings a calibration tries, and which pairs each of them finds."""
+"""The settings that a calibration tries, and the pairs that each of them finds."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ THRESHOLDS = (0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 
 COSINES = (0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.875, 0.9, 0.925, 0.95, 0.975, 0.99)
 RADII = {64: tuple(range(13)), 128: tuple(range(0, 25, 2))}
 COSINE_BANDS = 0.5
-"""Bands look at shingles, not at cosine: for cosine they are made for this Jaccard similarity, loosely."""
+"""Bands use shingles, not cosine: for cosine they are designed for this Jaccard similarity, loosely."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """One way to find near-duplicates: MinHash bands made for a threshold, or simhash codes within a radius; then, if
-    `verified`, the exact similarity of each candidate must reach `threshold`."""
+    """One way to find near-duplicates: MinHash bands designed for a threshold, or simhash codes within a radius; then,
+    if `verified`, the exact similarity of each candidate must reach `threshold`."""
 
     method: Literal["minhash", "simhash"]
     verified: bool
@@ -45,11 +45,11 @@ class Setting:
         return f"{said}, verified at {self.threshold:g}" if self.verified else f"{said}, unverified"
 
     def finds(self, facts: PairFacts) -> Flags:
-        """Which pairs this setting reports."""
+        """The pairs that this setting reports."""
         if self.method == "simhash":
             found = facts.distance[self.bits] <= self.radius
             return found & (facts.similarity >= self.threshold) if self.verified else found
-        # Most pairs are not similar at all: only those that can be reported are worth a look at their sketches.
+        # Most pairs are not similar at all: sketches are compared only for pairs that can be reported.
         least = facts.similarity >= self.threshold if self.verified else np.ones(len(facts), np.bool_)
         pairs = np.flatnonzero(least)
         bands = LSH(self.bands, self.rows)
@@ -61,7 +61,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class PairFacts:
-    """What is known of some pairs: exact similarity and cosine, and code distances by bits; sketches by their size."""
+    """The facts of some pairs: exact similarity and cosine, and code distances by bits; sketches by their size."""
 
     left: Rows
     right: Rows
@@ -75,13 +75,13 @@ class PairFacts:
 
 
 def bands_for(threshold: float, recall: float) -> LSH:
-    """The bands that `dedup` searches a threshold with."""
+    """The bands that `dedup` uses for a threshold."""
     return Config(verify=Jaccard(threshold), recall=recall).bands
 
 
 def all_settings(similarity: str, threshold: float, recall: float) -> tuple[Setting, ...]:
-    """MinHash verified at every threshold; bands alone for the threshold itself; simhash at every radius, verified
-    at the threshold or not."""
+    """MinHash verified at every threshold; bands without verification for the threshold itself; simhash at every
+    radius, verified at the threshold or not."""
     grid = THRESHOLDS if similarity == "jaccard" else COSINES
     made = []
     for cut in sorted({*grid, threshold}):
@@ -96,12 +96,12 @@ def all_settings(similarity: str, threshold: float, recall: float) -> tuple[Sett
 
 
 def sketch_size(bands: LSH) -> int:
-    """The size of sketch whose first values these bands look at."""
+    """The size of the sketch whose first values these bands use."""
     return next(size for size in (128, 256, 512, 65536) if bands.values <= size)
 
 
 def shares_band(values: NDArray[np.uint32], left: Rows, right: Rows, bands: LSH) -> Flags:
-    """Whether the sketches of each pair agree on a whole band: what makes it a candidate."""
+    """Whether the sketches of each pair agree on a whole band, which makes it a candidate."""
     found = np.zeros(len(left), np.bool_)
     for start in range(0, len(left), 1 << 16):
         part = slice(start, start + (1 << 16))

@@ -1,7 +1,7 @@
-"""Small tables of results and labels, read strictly: one bad row stops the reading, and is named by file and line.
+"""Small tables of results and labels, read strictly: a bad row is an error that names the file and the line.
 
-A corpus is read leniently, because one broken page among millions says little. A table that a result is judged by is
-not: a label lost in silence changes the judgement.
+A corpus is read leniently, because one broken page among millions matters little. A table with the truth is not: a
+lost label would change the scores.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from neardup.readers.parquet import arrow_rows, pyarrow
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
 
-__all__ = ["Record", "Table", "bad_row"]
+__all__ = ["Record", "RowTable", "bad_row"]
 
 Record = tuple[int, dict[str, Any]]
 
@@ -35,11 +35,11 @@ def bad_row(where: str, line: int, reason: str) -> DataError:
     return DataError(f"{where}, line {line}: {reason}")
 
 
-class Table:
+class RowTable:
     """The rows of one CSV, TSV, JSONL, Parquet or Arrow file as (line, record), line counted from 1.
 
-    `columns` are those of the header or schema, or of the first JSON object. A CSV or TSV whose first line has none of
-    the `known` names has no header; its columns then have the names in `headless`, and `headless_note` says so.
+    `columns` are those of the header or schema, or of the first JSON object. A CSV or TSV file whose first line has
+    none of the `known` names has no header; its columns then get the names in `headless`, and `headless_note` says so.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class Table:
         known: frozenset[str] = frozenset(),
         headless: Sequence[str] = (),
     ) -> None:
-        sources = find_sources(path, format, lambda reason: None)
+        sources = find_sources(path, format)
         if len(sources) != 1:
             raise ConfigError(f"{path}: {len(sources)} files; name one table")
         self.source = sources[0]
@@ -58,7 +58,7 @@ class Table:
         if self.source.format not in _TABLES:
             raise ConfigError(
                 f"{path}: a table is csv, tsv, jsonl, parquet or arrow, not {self.source.format}; "
-                "name its format if the file's name does not tell it"
+                "give its format if the file name does not show it"
             )
         self._known, self._headless = known, headless
         self.headless_note = ""
@@ -98,7 +98,7 @@ class Table:
                     raise bad_row(
                         self.name,
                         reader.line_num,
-                        f"{len(record)} fields where there should be {len(header)}: {', '.join(header)}",
+                        f"{len(record)} fields, but there should be {len(header)}: {', '.join(header)}",
                     )
                 yield reader.line_num, dict(zip(header, record, strict=True))
             self._whole(stream)

@@ -1,6 +1,6 @@
-"""Pairs, clusters and labels out of files: what was found, and what is true. Ids become numbers here, and columns.
+"""Reads pairs, clusters and labels from files: what was found, and what is true. Ids become numbers and columns.
 
-Columns are found by their names, whatever their case:
+Columns are found by their names; case is ignored:
 
     pairs        id_a, id_b | left, right | id1, id2 | source, target ..., and similarity (or distance)
     labels       a pair and `label`: a number (from `positive` up the two are duplicates), or yes, no, unknown
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
-from neardup.evaluate.tables import Table, bad_row
+from neardup.evaluate.tables import RowTable, bad_row
 
-__all__ = ["ClusterTable", "Names", "PairTable", "distinct_pairs", "pair_keys", "read_table"]
+__all__ = ["Names", "PairTable", "TruthClusters", "distinct_pairs", "pair_keys", "read_table"]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -57,7 +57,8 @@ _KNOWN = frozenset(
 
 
 class Names:
-    """Ids to numbers, 0, 1, 2 ... as they are met. One for a whole evaluation, so that its columns can meet."""
+    """Maps ids to numbers, 0, 1, 2 ... in the order of first occurrence. One for a whole evaluation, to make columns
+    comparable."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
@@ -79,8 +80,8 @@ class Names:
 
 @dataclass(frozen=True)
 class PairTable:
-    """Distinct pairs, left < right, sorted by `keys`; `score` is a similarity, or a distance turned negative, so that
-    more is always more alike. `label` is NaN where unknown. `itself` counts the rows that paired an id with itself."""
+    """Distinct pairs, left < right, sorted by `keys`. `score` is a similarity, or a negated distance, so that larger
+    always means more similar. `label` is NaN if unknown. `itself` counts the rows that paired an id with itself."""
 
     left: Rows
     right: Rows
@@ -100,7 +101,7 @@ class PairTable:
 
 
 @dataclass(frozen=True)
-class ClusterTable:
+class TruthClusters:
     """Ids and the cluster each is in; ids ascend, each once. Clusters are numbered 0, 1, 2 ..."""
 
     id: Rows
@@ -112,7 +113,7 @@ class ClusterTable:
 
 
 def pair_keys(left: Rows, right: Rows) -> Rows:
-    """Pairs of numbers below 2**31, either way round, as one number each."""
+    """Pairs of numbers below 2**31, in any order, as one number each."""
     return np.asarray(np.minimum(left, right) << 32 | np.maximum(left, right))
 
 
@@ -123,14 +124,15 @@ def read_table(
     format: str | None = None,
     similarity: str | None = None,
     strict_pairs: bool = True,
-) -> PairTable | ClusterTable:
-    """Pairs or clusters, as the file's columns say. `similarity` names the column that holds it if it is not plain.
+) -> PairTable | TruthClusters:
+    """Pairs or clusters, depending on the columns of the file. `similarity` is the column to use if its name is
+    unusual.
 
-    `strict_pairs` is for truth: there a pair of an id with itself, or one with two labels, is an error. What was found
-    may repeat itself; the most alike row counts.
+    `strict_pairs` is for truth: a pair of an id with itself, or one with two labels, is then an error. Found pairs may
+    be repeated; the row with the highest similarity counts.
     """
     headless = () if strict_pairs else ("id_a", "id_b", "similarity")
-    table = Table(path, format, known=_KNOWN, headless=headless)
+    table = RowTable(path, format, known=_KNOWN, headless=headless)
     columns = table.columns
     pair = next((both for both in PAIR_NAMES if set(both) <= set(columns)), None)
     if pair is not None:
@@ -148,7 +150,7 @@ def read_table(
 
 
 def _pairs(
-    table: Table, pair: tuple[str, str], names: Names, similarity: str | None, strict: bool
+    table: RowTable, pair: tuple[str, str], names: Names, similarity: str | None, strict: bool
 ) -> PairTable:
     label_name = _first(table.columns, LABEL_NAMES)
     score_name = similarity.lower() if similarity else _first(table.columns, SIMILARITY_NAMES)
@@ -202,7 +204,8 @@ def distinct_pairs(
     notes: tuple[str, ...] = (),
     where: tuple[str, Rows] | None = None,
 ) -> PairTable:
-    """Each pair once: of repeats the most alike. Two labels of one pair are an error when `where` names the lines."""
+    """Each pair once, with its highest similarity. Two labels for one pair are an error if `where` has the line
+    numbers."""
     keys = pair_keys(left, right)
     order = np.argsort(keys, kind="stable") if score is None else np.lexsort((-score, keys))
     keys = keys[order]
@@ -224,7 +227,7 @@ def distinct_pairs(
     return PairTable(keys >> 32, keys & 0xFFFFFFFF, kept, score_name, label, itself, notes)
 
 
-def _clusters(table: Table, id_name: str, cluster_name: str, names: Names) -> ClusterTable:
+def _clusters(table: RowTable, id_name: str, cluster_name: str, names: Names) -> TruthClusters:
     ids: dict[int, int] = {}
     lines: dict[int, int] = {}
     clusters = Names()
@@ -242,7 +245,7 @@ def _clusters(table: Table, id_name: str, cluster_name: str, names: Names) -> Cl
                 )
             lines.setdefault(member, line)
     order = np.array(sorted(ids), np.int64)
-    return ClusterTable(order, np.fromiter((ids[id] for id in order.tolist()), np.int64, len(order)))
+    return TruthClusters(order, np.fromiter((ids[id] for id in order.tolist()), np.int64, len(order)))
 
 
 def _first(columns: Iterable[str], names: Iterable[str]) -> str | None:
@@ -255,7 +258,7 @@ def _id(value: Any, column: str, where: str, line: int) -> str:
         return value
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
-    said = "missing or empty" if value is None or value == "" else f"{value!r}, which is no id"
+    said = "missing or empty" if value is None or value == "" else f"{value!r}, which is not an id"
     raise bad_row(where, line, f"{column} is {said}")
 
 
@@ -265,7 +268,7 @@ def _number(value: Any, column: str, where: str, line: int) -> float:
     except (TypeError, ValueError):
         number = math.nan
     if isinstance(value, bool) or not math.isfinite(number):
-        raise bad_row(where, line, f"{column} is {value!r}, which is no number")
+        raise bad_row(where, line, f"{column} is {value!r}, which is not a number")
     return number
 
 

@@ -1,4 +1,4 @@
-"""Text to features. Knows no fingerprints."""
+"""Turns text into features. This package does not use fingerprints."""
 
 from neardup.features.features import Features
 from neardup.features.normalize import Normalize, normalize, tokens

@@ -1,7 +1,7 @@
-"""Names of months and days of the week, by language: what `Normalize(dates="fold")` takes for a part of a date.
+"""Names of months and weekdays by language: the words that `Normalize(dates="fold")` treats as parts of a date.
 
-Every form that stands in dates is listed, such as genitives. Left out are short forms that are common words of their
-own language or of a neighbour's (French mer, German so, Italian set), and Portuguese weekdays that are numerals.
+Every form that occurs in dates is listed, such as genitives. Short forms that are common words of their own or a
+neighbouring language (French mer, German so, Italian set), and Portuguese weekdays that are numerals, are left out.
 """
 
 from __future__ import annotations
@@ -81,15 +81,15 @@ DATE_WORDS = {
     "ko": "월요일 화요일 수요일 목요일 금요일 토요일 일요일 오전 오후",
 }
 
-# Korean writes a number and its unit as one word. Chinese and Japanese write 2024年5月3日, whose signs are tokens of
-# their own and stay: such dates differ in digits alone, which `digits="fold"` makes one.
+# Korean writes a number and its unit as one word. Chinese and Japanese write 2024年5月3日, whose signs are separate
+# tokens and are kept: such dates differ only in digits, which `digits="fold"` makes equal.
 _KOREAN_UNITS = (("년", range(1900, 2100)), ("월", range(13)), ("일", range(32)), ("시", range(25)))
 
 DIGEST = blake2b(repr((DATE_WORDS, _KOREAN_UNITS)).encode(), digest_size=4).hexdigest()
 
 
 def names(casefold: bool) -> list[str]:
-    """Every name in every language, each once; where case counts, in small letters, in a title and in capitals."""
+    """Every name in every language, each once; if case counts, in lower case, title case and upper case."""
     found = {name for words in DATE_WORDS.values() for name in words.split()}
     if not casefold:
         found |= {name.capitalize() for name in found} | {name.upper() for name in found}

@@ -1,4 +1,4 @@
-"""Features: what documents are made of, as ragged columns."""
+"""Features of documents, as ragged columns."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ __all__ = ["Features", "combine"]
 class Features:
     """The features of many documents: row i is `hashes[offsets[i]:offsets[i+1]]` with its weights.
 
-    Inside a row the hashes are unique and ascend, so that two rows can be merged in one pass. A document without
-    features is an empty row. `scheme` says how they were made; rows of different schemes never meet. `replaced` counts
-    the ill-formed UTF-8 sequences that were read as U+FFFD.
+    Inside a row the hashes are unique and ascending, so that two rows can be merged in one pass. A document without
+    features is an empty row. `scheme` says how they were made; rows of different schemes are never compared.
+    `replaced` counts the ill-formed UTF-8 sequences that were read as U+FFFD.
     """
 
     hashes: NDArray[np.uint64]
@@ -38,9 +38,9 @@ class Features:
         name: str = "given/v1",
         seed: int | Seed = DEFAULT_SEED,
     ) -> Features:
-        """Features of the caller's own: for each document a mapping from feature to weight, or features alone (a
-        repeated one counts as often). Strings are hashed with the seed, integers are taken as hashes; `name` stands
-        for how they were made."""
+        """Features of the caller: for each document a mapping from feature to weight, or only features (a repeated
+        one counts as often as it occurs). Strings are hashed with the seed, integers are used as hashes; `name`
+        describes how the features were made."""
         seed = Seed.of(seed)
         hashes: list[int | bytes] = []
         weights: list[float] = []
@@ -83,7 +83,7 @@ class Features:
 
 
 def combine(parts: Sequence[Features], multipliers: Sequence[float], scheme: str) -> Features:
-    """Rows added up feature by feature, each part's weights times its multiplier."""
+    """Add rows feature by feature; the weights of each part are multiplied by its multiplier."""
     if len({part.scheme for part in parts}) > 1:
         raise SchemeError(parts[0].scheme, next(p.scheme for p in parts if p.scheme != parts[0].scheme))
     rows = np.concatenate([np.repeat(np.arange(len(part)), part.sizes) for part in parts])

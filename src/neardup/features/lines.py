@@ -1,4 +1,4 @@
-"""Lines of texts by the words they hold: which of them recur, and texts without those."""
+"""Lines of texts, identified by their words: which lines recur, and texts without recurring lines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Lines:
     """All lines of some texts. Line i is `data[begins[i]:ends[i]]` of text `rows[i]`,
     which ends at `stops[rows[i] + 1]`.
 
-    Lines of the same words have the same key; one without words, or with more than 1,024, has key 0.
+    Lines with the same words have the same key; a line without words, or with more than 1,024, has key 0.
     """
 
     def __init__(self, texts: Sequence[bytes], features: TextFeatures, threads: int = 1) -> None:
@@ -29,11 +29,11 @@ class Lines:
         breaks = np.flatnonzero((self.data == 10) | (self.data == 13))
         self.begins: Rows = np.sort(np.concatenate([self.stops[:-1], breaks + 1]))
         self.ends: Rows = np.sort(np.concatenate([breaks, self.stops[1:]]))
-        # A text has a line more than it has breaks.
+        # A text has one more line than it has line breaks.
         self.rows = np.repeat(np.arange(len(texts)), np.diff(np.searchsorted(breaks, self.stops)) + 1)
         column = _core.Texts()
         column.add_spans(self.data, self.begins, self.ends)
-        # A text shorter than a shingle is one shingle: so a line of words is one feature.
+        # A text shorter than a shingle is one shingle, so a line of words is one feature.
         whole = Shingles(WIDEST, normalize=features.normalize, hash=features.hash, seed=features.seed)
         made = whole.extract(column, threads=threads)
         self.keys = np.zeros(len(self.begins), np.uint64)
@@ -42,7 +42,7 @@ class Lines:
 
 
 def lines_of(texts: Sequence[bytes], features: TextFeatures, threads: int = 1) -> Keys:
-    """The keys of the lines of each text, each once a text."""
+    """The keys of the lines of each text, each once for a text."""
     lines = Lines(texts, features, threads)
     held = lines.keys != 0
     order = np.lexsort((lines.keys[held], lines.rows[held]))
@@ -54,7 +54,7 @@ def lines_of(texts: Sequence[bytes], features: TextFeatures, threads: int = 1) -
 
 
 def recurring_lines(batches: Iterator[Keys], often: float) -> tuple[Keys, Rows]:
-    """Keys that more than so many texts have, ascending, and how many have each."""
+    """Keys that occur in more than `often` texts, ascending, and in how many texts each occurs."""
     keys, counts = np.unique(np.concatenate([np.empty(0, np.uint64), *batches]), return_counts=True)
     return keys[counts > often], counts[counts > often]
 
@@ -62,20 +62,20 @@ def recurring_lines(batches: Iterator[Keys], often: float) -> tuple[Keys, Rows]:
 def without_lines(
     texts: Sequence[bytes], known: Keys, features: TextFeatures, threads: int = 1
 ) -> list[bytes]:
-    """The texts without the lines whose keys (ascending) are known; as it is, a text that has no other words."""
+    """The texts without the lines whose keys are in `known` (ascending). A text without other words is unchanged."""
     lines = Lines(texts, features, threads)
     if not len(known) or not len(lines.keys):
         return list(texts)
-    goes = known[np.minimum(np.searchsorted(known, lines.keys), len(known) - 1)] == lines.keys
-    # A line of very many words has no key, and is none of a template.
+    dropped = known[np.minimum(np.searchsorted(known, lines.keys), len(known) - 1)] == lines.keys
+    # A line with very many words has no key, and is never part of a template.
     words = (lines.keys != 0) | (lines.ends - lines.begins > WIDEST)
-    left = np.bincount(lines.rows[~goes & words], minlength=len(texts))
-    goes &= left[lines.rows] > 0
+    left = np.bincount(lines.rows[~dropped & words], minlength=len(texts))
+    dropped &= left[lines.rows] > 0
     edges = np.zeros(len(lines.data) + 1, np.int32)
-    np.add.at(edges, lines.begins[goes], 1)
-    behind = lines.ends + (lines.ends < lines.stops[lines.rows + 1])  # its line break goes with it
-    np.add.at(edges, behind[goes], -1)
-    stays = np.cumsum(edges[:-1]) == 0
-    ends = np.concatenate([[0], np.cumsum(stays)])[lines.stops]
-    data = lines.data[stays].tobytes()
+    np.add.at(edges, lines.begins[dropped], 1)
+    behind = lines.ends + (lines.ends < lines.stops[lines.rows + 1])  # the line break is dropped too
+    np.add.at(edges, behind[dropped], -1)
+    kept = np.cumsum(edges[:-1]) == 0
+    ends = np.concatenate([[0], np.cumsum(kept)])[lines.stops]
+    data = lines.data[kept].tobytes()
     return [data[a:b] for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)]

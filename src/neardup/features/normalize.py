@@ -1,4 +1,4 @@
-"""Normalising: which differences between texts do not count."""
+"""Normalisation: which differences between texts are ignored."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from neardup.features.texts import Texts, as_texts
 
 __all__ = ["Normalize", "normalize", "tokens"]
 
-FOLDED = "0"  # what a folded figure becomes
+FOLDED = "0"  # the replacement of a folded number
 
 
 @dataclass(frozen=True)
 class Normalize:
-    """What is done to a text before features are taken; each step can be switched.
+    """The steps that are applied to a text before features are made; each step can be switched.
 
     In order: NFKC (which also drops invisible format characters such as soft hyphens), full case folding, accents,
     digits. Then tokens: a run of letters, digits, underscores and combining marks; in scripts written without spaces
-    (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) every character is a token. Words of the listed languages' stop
-    word lists go (extra `text`), and the rest are stemmed if a language is named.
+    (Chinese, Japanese, Thai, Lao, Khmer, Myanmar) every character is a token. Words in the stop word lists of the
+    given languages are dropped (extra `text`), and the rest are stemmed if a language is given.
 
-    `digits="fold"` makes every run of digits one 0, so that counters and dates no longer count: it also merges
-    documents that differ only in figures. `ids="fold"` does the same to words that mix letters with digits (session
-    ids, hex digests), and `dates="fold"` to names of months and days in some thirty languages, also where they mean
-    something else (may). Digests of equal words see digits folded, but not ids and dates. `punctuation="keep"` makes
-    each mark a token. `whitespace` matters to character features only.
+    `digits="fold"` replaces every run of digits by one 0, so that counters and dates are ignored: it also merges
+    documents that differ only in numbers. `ids="fold"` does the same to words that mix letters with digits (session
+    ids, hex digests), and `dates="fold"` to names of months and days in some thirty languages, even if they mean
+    something else (may). Digests of equal words fold digits, but not ids and dates. `punctuation="keep"` makes each
+    mark a token. `whitespace` affects only character features.
     """
 
     nfkc: bool = True
@@ -62,7 +62,7 @@ class Normalize:
 
     @property
     def scheme(self) -> str:
-        """Everything that decides what comes out, the Unicode version included."""
+        """Everything that the result depends on, including the Unicode version."""
         parts = [f"unicode={_core.unicode_version}"]
         parts += [name for name in ("nfkc", "casefold") if getattr(self, name)]
         if self.accents == "strip":
@@ -84,11 +84,11 @@ class Normalize:
         return ",".join(parts)
 
     def without_words(self) -> Normalize:
-        """The same without stop words, stems and folded words: what a digest of the words takes."""
+        """The same without stop words, stems and folded words, as used for a digest of the words."""
         return replace(self, stopwords=(), stem=None, ids="keep", dates="keep")
 
     def native(self) -> _core.Normalizer:
-        """The same for the core, which knows nothing of languages."""
+        """The same for the core, which has no language data."""
         how = _core.Normalizer()
         how.nfkc, how.casefold = self.nfkc, self.casefold
         how.accents, how.digits = self.accents == "keep", self.digits == "keep"
@@ -96,9 +96,9 @@ class Normalize:
         return how
 
     def word_map(self, texts: _core.Texts, kind: _core.Hash, seed: int) -> _core.Words | None:
-        """For the core: what each word of these texts becomes (the hash of its stem), 0 if it is to go.
+        """For the core: the replacement of each word of these texts (the hash of its stem), 0 if the word is dropped.
 
-        Stems are looked up once per distinct word.
+        The stem of each distinct word is looked up once.
         """
         if not self.stopwords and self.stem is None and self.ids == self.dates == "keep":
             return None
@@ -118,25 +118,26 @@ class Normalize:
         return _core.Words(keys, values)
 
     def folds(self, word: str) -> bool:
-        """Whether a token counts as a figure, by `ids` or `dates`."""
+        """Whether a token counts as a number, by `ids` or `dates`."""
         if self.dates == "fold" and word in _date_tokens(self.native_key()):
             return True
         digits = sum(map(str.isdigit, word)) if self.ids == "fold" else 0
         return 0 < digits < len(word)
 
     def native_key(self) -> tuple[bool, bool, str, str, str]:
-        """What the core's normaliser depends on."""
+        """What the normaliser of the core depends on."""
         return (self.nfkc, self.casefold, self.accents, self.digits, self.punctuation)
 
 
 def normalize(texts: Texts, how: Normalize | None = None) -> list[str]:
-    """Each text's tokens joined by single spaces: equal results mean the texts differ only in what does not count."""
+    """Each text's tokens joined by single spaces: equal results mean that the texts differ only in ignored
+    details."""
     how = how or Normalize()
     return [" ".join(words) for words in tokens(texts, how)]
 
 
 def tokens(texts: Texts, how: Normalize | None = None) -> list[list[str]]:
-    """Each text's tokens, stop words and endings gone if `how` says so."""
+    """Each text's tokens, without stop words and endings if `how` says so."""
     how = how or Normalize()
     found: list[list[str]] = _core.tokens(as_texts(texts), how.native())
     if how.stopwords:
@@ -158,20 +159,20 @@ def _hash_words(words: tuple[str, ...] | list[str], kind: _core.Hash, seed: int)
 
 @lru_cache(maxsize=64)
 def _stopword_tokens(languages: tuple[str, ...], key: tuple[bool, bool, str, str, str]) -> tuple[str, ...]:
-    """The stop words as the tokeniser sees them: what "don't" falls into are stop words too."""
+    """The stop words as the tokeniser splits them: the parts of "don't" are stop words too."""
     if not languages:
         return ()
     nfkc, casefold, accents, digits, punctuation = key
     how = Normalize(nfkc, casefold, accents, digits, punctuation)  # type: ignore[arg-type]
     words = sorted(_stopwords(languages))
     found = {token for parts in tokens(words, how) for token in parts}
-    # Some lists have a few numbers. With digits folded they would take every number with them.
+    # Some lists contain a few numbers. With digits folded, these would remove all numbers.
     return tuple(sorted(token for token in found if digits == "keep" or "0" not in token))
 
 
 @lru_cache(maxsize=64)
 def _date_tokens(key: tuple[bool, bool, str, str, str]) -> frozenset[str]:
-    """Names of months and days as the tokeniser sees them; those it takes apart are none."""
+    """Names of months and days as single tokens; names that the tokeniser splits are left out."""
     nfkc, casefold, accents, digits, punctuation = key
     how = Normalize(nfkc, casefold, accents, digits, punctuation)  # type: ignore[arg-type]
     return frozenset(parts[0] for parts in tokens(date_words.names(casefold), how) if len(parts) == 1)

@@ -26,7 +26,7 @@ __all__ = ["Phrases"]
 @dataclass(frozen=True, eq=False)
 class Phrases:
     """A frozen set of word pairs, learnt from a corpus. A text is read from left to right; a pair in the set becomes
-    one token, and its second word does not begin another."""
+    one token, and its second word does not start another pair."""
 
     hashes: NDArray[np.uint64] = field(repr=False)
     features: str
@@ -35,7 +35,7 @@ class Phrases:
     def fit(
         cls, texts: Texts, features: TextFeatures | None = None, *, at_least: int = 5, lift: float = 10.0
     ) -> Phrases:
-        """Pairs (a, b) seen `at_least` times and `lift` times as often as if a and b were independent."""
+        """Find pairs (a, b) that occur `at_least` times, and `lift` times as often as if a and b were independent."""
         if at_least < 1 or lift < 0:
             raise ConfigError("Phrases: at_least must be at least 1 and lift not negative")
         from neardup.features.shingles import Words
@@ -64,11 +64,11 @@ class Phrases:
         return _core.Words(self.hashes, np.ones(len(self.hashes), np.uint64))
 
     def save(self, path: str | Path) -> None:
-        """Write to a frozen file, whole or not at all."""
+        """Write to a frozen file, completely or not at all."""
         write_frozen(path, "phrases", {"features": self.features}, {"hashes": self.hashes})
 
     @classmethod
     def load(cls, path: str | Path) -> Phrases:
-        """Read what save wrote."""
+        """Read a file written by `save`."""
         facts, columns = read_frozen(path, "phrases")
         return cls(columns["hashes"], facts["features"])

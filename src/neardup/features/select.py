@@ -1,4 +1,4 @@
-"""Selections: keep a sample of the features, chosen by their hashes so that alike documents keep alike ones."""
+"""Selections: keep a sample of the features, chosen by hash, so that similar documents keep similar features."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["Modulo", "Selection", "Smallest", "Winnow"]
 class Modulo:
     """Keep the features that are 0 modulo `modulus` (0 mod 4 in the lecture slides, 0 mod 16 in Mitzenmacher's notes).
 
-    The sample grows with the document. Where fewer than `floor` would be kept, the smallest others make up for it.
+    The sample grows with the document. If fewer than `floor` would be kept, the smallest others are added.
     """
 
     modulus: int
@@ -33,7 +33,7 @@ class Modulo:
         return f"modulo{self.modulus},floor{self.floor}"
 
     def select(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """What is kept of one document's distinct features, in their order."""
+        """The selected features of one document, given its distinct features, in their order."""
         kept = hashes % np.uint64(self.modulus) == 0
         missing = self.floor - int(kept.sum())
         if missing > 0:
@@ -58,7 +58,7 @@ class Smallest:
         return f"smallest{self.many}"
 
     def select(self, hashes: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """What is kept of one document's distinct features, in their order."""
+        """The selected features of one document, given its distinct features, in their order."""
         kept = np.zeros(len(hashes), np.bool_)
         kept[np.argsort(hashes, kind="stable")[: self.many]] = True
         return hashes[kept]
@@ -82,7 +82,7 @@ class Winnow:
         return f"winnow{self.window}"
 
     def select(self, sequence: NDArray[np.uint64]) -> NDArray[np.uint64]:
-        """What is kept of a document's features in the order of its text, each kept place once."""
+        """The selected features of a document, given in the order of its text; each selected position once."""
         return _core.winnow(np.ascontiguousarray(sequence, np.uint64), self.window)
 
 

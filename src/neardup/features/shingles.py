@@ -1,4 +1,4 @@
-"""Text to features, one native call for a whole batch of texts."""
+"""Makes features from text, with one native call for a whole batch of texts."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ WIDEST = 1024
 
 @dataclass(frozen=True)
 class TextFeatures:
-    """What all features of texts share; use Words, Shingles, Characters or Sentences.
+    """The common base of all text features; use Words, Shingles, Characters or Sentences.
 
-    A feature is a seeded 64-bit hash. Without a secret seed the seed is a fixed, documented number, so that features
-    made on two machines can meet.
+    A feature is a seeded 64-bit hash. The default seed is a fixed, documented number, so that features made on two
+    machines can be compared.
     """
 
     width: int = 1
@@ -68,18 +68,19 @@ class TextFeatures:
                 )
 
     def unweighted(self) -> TextFeatures:
-        """The same features before weights, selection and the dropping of common ones: what is fitted on."""
+        """The same features before weights, selection and dropping of common ones: frequencies are fitted on
+        these."""
         if self.weights == "constant" and self.select is None and self.common is None:
             return self
         return replace(self, weights="constant", select=None, common=None)
 
     def words(self) -> Words:
-        """The single words these features are made of, which phrases are learnt on."""
+        """The single words that these features are made of; phrases are learnt on them."""
         return Words(normalize=self.normalize, hash=self.hash, seed=self.seed)
 
     @property
     def scheme(self) -> str:
-        """All that decides these features, in one line."""
+        """Everything that these features depend on, in one line."""
         parts = [f"{self.unit.name}{self.width}/v{VERSION}", f"{self.hash}:{Seed.of(self.seed).identifier}"]
         parts.append(self.normalize.scheme)
         parts += [part.scheme for part in (self.phrases, self.common, self.select) if part is not None]
@@ -88,7 +89,7 @@ class TextFeatures:
         return " ".join(parts)
 
     def recipe(self, texts: _core.Texts) -> _core.Recipe:
-        """For the core. The texts are needed where words are stemmed: only their vocabulary is."""
+        """For the core. If words are stemmed, the vocabulary of the texts is needed."""
         recipe = _core.Recipe()
         recipe.normalizer = self.normalize.native()
         recipe.unit, recipe.width = self.unit, self.width
@@ -133,20 +134,20 @@ class TextFeatures:
         *,
         threads: int = 1,
     ) -> NDArray[np.int64]:
-        """The features of each text without weights, written one after another into `out`; returns their offsets.
+        """Write the features of each text, without weights, one after another into `out`; returns their offsets.
 
-        `room[i]` is the most features that text i may have, such as its number of tokens. For those who make features
-        again and again and want no new memory for them."""
+        `room[i]` is the largest number of features that text i may have, such as its number of tokens. For callers
+        that make features repeatedly and do not want to allocate new memory."""
         column = as_texts(texts)
         return _core.extract_sets(column, self.recipe(column), room, out, check_threads(threads))
 
     def extract_fields(
         self, fields: Mapping[str, Texts], multipliers: Mapping[str, float], *, threads: int = 1
     ) -> Features:
-        """Features of documents that come in fields (title, headings, anchor text ...), each with its multiplier.
+        """Features of documents that consist of fields (title, headings, anchor text ...), each with its multiplier.
 
-        A feature's count is the sum over the fields of multiplier x count; weights are made from that. A selection
-        or a list of common features cannot be used here.
+        The count of a feature is the sum over the fields of multiplier x count; weights are computed from it. A
+        selection or a list of common features cannot be used here.
         """
         if self.select is not None or self.common is not None:
             raise ConfigError("extract_fields takes no selection and no common features")
@@ -170,7 +171,7 @@ class TextFeatures:
 
 @dataclass(frozen=True)
 class Words(TextFeatures):
-    """Single words, the seeds' features for simhash. Stop words and stems are settings of `normalize`."""
+    """Single words, the features that simhash was proposed with. Stop words and stems are settings of `normalize`."""
 
     unit: ClassVar[_core.Unit] = _core.Unit.words
 

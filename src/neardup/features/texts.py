@@ -1,8 +1,9 @@
-"""Columns of texts, taken as they are: Python strings, bytes, documents, or Arrow arrays without a copy."""
+"""Columns of texts in any form: Python strings, bytes, documents, or Arrow arrays without a copy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -11,7 +12,9 @@ from neardup import _core
 from neardup.errors import DataError
 from neardup.readers.document import Document
 
-__all__ = ["Texts", "as_texts", "raw_texts"]
+__all__ = ["Texts", "as_arrow", "as_texts", "raw_texts", "text_items", "utf8_list"]
+
+_PLAIN = {str, bytes, type(None)}
 
 # Strings, bytes, None or Documents; or a pyarrow, pandas or polars column of strings.
 Texts: TypeAlias = Iterable[str | bytes | Document | None]
@@ -22,31 +25,42 @@ def as_texts(column: Texts | _core.Texts) -> _core.Texts:
     if isinstance(column, _core.Texts):
         return column
     texts = _core.Texts()
-    arrow = _as_arrow(column)
+    arrow = as_arrow(column)
     if arrow is not None:
         for chunk in getattr(arrow, "chunks", [arrow]):
             _add_arrow(texts, chunk)
     else:
-        texts.add(_items(column))
+        texts.add(text_items(column))
     return texts
 
 
 def raw_texts(column: Texts) -> list[str | bytes]:
     """The same column as Python strings and bytes; a missing text is an empty one."""
-    arrow = _as_arrow(column)
-    return [item or "" for item in (_items(column) if arrow is None else arrow.to_pylist())]
+    arrow = as_arrow(column)
+    return [item or "" for item in (text_items(column) if arrow is None else arrow.to_pylist())]
 
 
-def _as_arrow(column: Any) -> Any:
+def utf8_list(texts: _core.Texts) -> list[bytes]:
+    """The texts of a native column, each as UTF-8."""
+    data, ends = texts.utf8()
+    whole, cuts = data.tobytes(), [0, *ends.tolist()]
+    return [whole[a:b] for a, b in pairwise(cuts)]
+
+
+def as_arrow(column: Any) -> Any:
     """A pyarrow array, or None if the column is something else."""
     arrow = column.to_arrow() if hasattr(column, "to_arrow") else column  # polars
     return arrow if type(arrow).__module__.split(".")[0] == "pyarrow" else None
 
 
-def _items(column: Texts) -> tuple[str | bytes | None, ...]:
+def text_items(column: Texts) -> tuple[str | bytes | None, ...]:
+    """The texts of any other column, as Python objects."""
     if isinstance(column, str | bytes | Document):
         raise DataError("expected a column of texts, got one text; put it in a list: [text]")
-    items = tuple(item.text if isinstance(item, Document) else item for item in column)
+    items: tuple[Any, ...] = tuple(column)
+    if set(map(type, items)) <= _PLAIN:
+        return items
+    items = tuple(item.text if isinstance(item, Document) else item for item in items)
     for row, item in enumerate(items):
         if not isinstance(item, str | bytes | None):
             raise DataError(f"text {row} is {type(item).__name__}, not str, bytes or None")

@@ -34,14 +34,14 @@ BATCH = 4096
 
 
 def counting(name: str) -> _core.Count:
-    """The core's name for a way of counting repeats."""
+    """The core's name for a way to count repeated features."""
     if name not in COUNTS:
         raise ConfigError(f"weights {name!r}: choose one of {', '.join(COUNTS)}, or an Idf")
     return COUNTS[name]
 
 
 def in_batches(texts: Texts, size: int = BATCH) -> Iterable[_core.Texts]:
-    """A column of texts as native batches; streams are read piece by piece, ready columns go in one."""
+    """A column of texts as native batches; streams are read piece by piece, complete columns are one batch."""
     if hasattr(texts, "__len__") or isinstance(texts, _core.Texts):
         yield as_texts(texts)
         return
@@ -57,8 +57,8 @@ def in_batches(texts: Texts, size: int = BATCH) -> Iterable[_core.Texts]:
 
 @dataclass(frozen=True, eq=False)
 class Frequencies:
-    """In how many of `documents` documents each feature occurs; hashes ascend. `features` is the scheme they were
-    counted under: frequencies of one scheme say nothing about features of another."""
+    """In how many of `documents` documents each feature occurs; hashes ascend. `features` is the scheme of the
+    counted features: the frequencies do not apply to features of another scheme."""
 
     documents: int
     hashes: NDArray[np.uint64] = field(repr=False)
@@ -69,7 +69,7 @@ class Frequencies:
     def count(
         cls, texts: Texts, features: TextFeatures, *, at_least: int = 1, threads: int = 1
     ) -> Frequencies:
-        """Count a corpus, leaving out features seen in fewer than `at_least` documents."""
+        """Count a corpus; features that occur in fewer than `at_least` documents are left out."""
         plain = features.unweighted()
         tally = _core.Tally()
         documents = 0
@@ -81,7 +81,7 @@ class Frequencies:
 
     @cached_property
     def identifier(self) -> str:
-        """Eight hex digits that name these very frequencies in a scheme."""
+        """Eight hex digits that identify these frequencies in a scheme."""
         digest = hashlib.blake2b(f"{self.documents}|{self.features}".encode(), digest_size=4)
         digest.update(self.hashes.astype("<u8").tobytes())
         digest.update(self.counts.astype("<u8").tobytes())
@@ -99,7 +99,7 @@ class Frequencies:
 
 @dataclass(frozen=True, eq=False)
 class Idf:
-    """TF-IDF weights from frequencies that never change again.
+    """TF-IDF weights from frequencies that never change.
 
     weight = tf * (ln((1 + documents) / (1 + frequency)) + 1), the row then scaled to length 1. tf is the count, its
     logarithm (1 + ln count) or 1.
@@ -156,12 +156,12 @@ class Idf:
         return np.where(known[place] == hashes, self.values[place], np.float32(self.unseen))
 
     def save(self, path: str | Path) -> None:
-        """Write to a frozen file, whole or not at all."""
+        """Write to a frozen file, completely or not at all."""
         self.frequencies.write(path, "idf", tf=self.tf)
 
     @classmethod
     def load(cls, path: str | Path) -> Idf:
-        """Read what save wrote; FormatError if it is damaged or something else."""
+        """Read a file written by `save`; FormatError if it is damaged or another file."""
         frequencies, facts = Frequencies.read(path, "idf")
         return cls(frequencies, facts["tf"])  # type: ignore[arg-type]
 
@@ -170,7 +170,7 @@ class Idf:
 class Common:
     """Features that occur in more than `share` of the documents: templates, menus, licence headers.
 
-    They are left out of every document, but for the `floor` least common of those that have nothing else.
+    They are dropped from every document; a document that has nothing else keeps the `floor` least common of them.
     """
 
     frequencies: Frequencies
@@ -205,18 +205,18 @@ class Common:
         return _core.Words(self.frequencies.hashes, self.frequencies.counts)
 
     def save(self, path: str | Path) -> None:
-        """Write to a frozen file, whole or not at all."""
+        """Write to a frozen file, completely or not at all."""
         self.frequencies.write(path, "common", share=self.share, floor=self.floor)
 
     @classmethod
     def load(cls, path: str | Path) -> Common:
-        """Read what save wrote."""
+        """Read a file written by `save`."""
         frequencies, facts = Frequencies.read(path, "common")
         return cls(frequencies, facts["share"], facts["floor"])  # type: ignore[arg-type]
 
 
 def weigh(features: Features, weights: Counting | Idf) -> Features:
-    """Weights for features whose present weights are counts: what extraction does, for features made elsewhere."""
+    """Compute weights from counts, as extraction does, for features made elsewhere."""
     tf = weights.tf if isinstance(weights, Idf) else weights
     counting(tf)
     values = features.weights.astype(np.float64)

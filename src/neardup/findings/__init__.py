@@ -1,4 +1,4 @@
-"""What a scan found, in a folder of its own: read, summed up, cut anew and applied without another scan."""
+"""The findings of a scan, in a folder: read, summarized, applied, or cut at another threshold without a new scan."""
 
 from neardup.findings.apply import Applied, check_output
 from neardup.findings.cluster_list import list_clusters, write_clusters, write_pairs

@@ -1,4 +1,4 @@
-"""apply(): do what findings say, on inputs that are still what they were. The inputs themselves are only read."""
+"""apply(): write the output that the findings ask for. The inputs must be unchanged; they are only read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NOTES = ("neardup_keep", "neardup_cluster", "neardup_keeper", "neardup_similarit
 
 @dataclass(frozen=True)
 class Applied:
-    """What was written where: how many documents, and the file or folder."""
+    """The result of `apply`: how many documents were written, and to which file or folder."""
 
     written: int
     documents: int
@@ -55,12 +55,13 @@ def apply(
     allow_mass_removal: bool = False,
     progress: Progress | None = None,
 ) -> Applied:
-    """Write the documents that stay, or those that go, or all of them with notes on their clusters.
+    """Write the kept documents, or the dropped ones, or all of them with notes on their clusters.
 
-    `out` is one file, its format told by the name, or a folder (an existing one that is empty, or a name that ends in a
-    slash), which gets one file for each input, in its format. It appears when it is whole. What was decided in a
-    review is done, unless `decisions` is False or a `cut` is given. Raises DataError when an input is not what was
-    scanned, and, unless `allow_mass_removal`, when so much would go that it looks like an accident.
+    `out` is one file, whose name gives the format, or a folder (an existing empty one, or a name that ends in a slash).
+    A folder gets one file for each input, in the format of the input. The output appears only when it is complete.
+    The decisions of a review are applied, unless `decisions` is False or a `cut` is given. Raises DataError when an
+    input has changed since the scan, and, unless `allow_mass_removal`, when so many documents would be dropped that it
+    looks like an accident.
     """
     found = findings if isinstance(findings, Findings) else Findings(findings)
     if write not in get_args(Write):
@@ -72,13 +73,15 @@ def apply(
         raise DataError("this looks like an accident:\n  " + "\n  ".join(reasons))
     check_output(out, format)
     if write == "annotated" and not _is_folder(out) and format_for(out, format)[0] == "ids":
-        raise ConfigError(f"{os.fspath(out)}: a list of ids cannot carry notes; write kept or dropped there")
-    told = progress or Progress()
-    told.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
+        raise ConfigError(
+            f"{os.fspath(out)}: a list of ids has no room for notes; write kept or dropped there"
+        )
+    progress = progress or Progress()
+    progress.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
     _unchanged(found)
     place = os.fspath(out)
-    written = _Output(found, cut, write, Path(place), format, told).run(_is_folder(out))
-    told.finish()
+    written = _Output(found, cut, write, Path(place), format, progress).run(_is_folder(out))
+    progress.finish()
     return Applied(written, len(found) - found.reference, place)
 
 
@@ -87,7 +90,7 @@ def _is_folder(out: str | PathLike[str]) -> bool:
 
 
 def check_output(out: str | PathLike[str], format: str | None = None) -> None:
-    """Raise now what `apply` would raise about the place to write to, and not after an hour's scan."""
+    """Raise the errors that `apply` would raise about `out`, but before a long scan and not after it."""
     place = os.fspath(out)
     if _is_folder(place):
         if format is not None:
@@ -102,13 +105,13 @@ def check_output(out: str | PathLike[str], format: str | None = None) -> None:
 
 
 def _unchanged(findings: Findings) -> None:
-    """A quick look before anything is read: sizes; the digests are compared as the inputs are read."""
+    """Compare file sizes before anything is read; the digests are compared while the inputs are read."""
     for entry in findings.manifest["inputs"]:
         path = entry["path"]
         if "://" in path:
             continue
         if not os.path.exists(path):
-            raise DataError(f"{path}: was scanned, but is no longer there; nothing was written")
+            raise DataError(f"{path}: was scanned, but no longer exists; nothing was written")
         if os.path.getsize(path) != entry["bytes"]:
             raise _changed(path)
 
@@ -164,19 +167,19 @@ class _Output:
         return written
 
     def _file_of(self, entry: dict[str, Any], folder: Path) -> int:
-        """One input's documents, in its format; a page or text that stays is copied as it is."""
+        """Write the documents of one input in its format; a kept page or text file is copied unchanged."""
         target = folder / entry["name"].lstrip("/")
         if not target.resolve().is_relative_to(folder.resolve()):
-            raise DataError(f"{entry['name']}: is no name for a file in a folder")
+            raise DataError(f"{entry['name']}: is not a valid name for a file in a folder")
         target.parent.mkdir(parents=True, exist_ok=True)
         single = entry["format"] in ("text", "html")
         if entry["format"] == "warc":
             raise ConfigError(
-                "WARC is read, not written: name one file such as kept.jsonl instead of a folder"
+                "WARC can be read but not written: name one file such as kept.jsonl instead of a folder"
             )
         if single and self.write == "annotated":
             raise ConfigError(
-                "pages cannot carry notes: name one file such as notes.jsonl instead of a folder"
+                "pages have no room for notes: name one file such as notes.jsonl instead of a folder"
             )
         if single:
             chosen = list(self._chosen(entry))
@@ -195,7 +198,7 @@ class _Output:
             return writer.rows
 
     def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int]]:
-        """The documents of one input to write, with their rows; raises if the input turns out to have changed."""
+        """The documents of one input to write, with their rows; raises DataError if the input has changed."""
         findings, columns = self.findings, self.findings.manifest["columns"]
         reader = read_again(
             entry["path"],
@@ -203,6 +206,8 @@ class _Output:
             entry["format"],
             text=columns["text"],
             id=columns["id"],
+            encoding=columns.get("encoding"),
+            delimiter=columns.get("delimiter"),
             limits=Limits(**findings.manifest["limits"]),
             before=self.layout,
         )
@@ -210,26 +215,26 @@ class _Output:
         mine = np.flatnonzero(findings.files == self.place.get(entry["name"], -1))
         mine = mine[mine >= findings.reference]
         places = findings.places[mine]
-        met = 0
+        seen = 0
         for batch in reader:
             self.layout = batch.layout
             at = np.searchsorted(places, batch.rows)
             for document, number, i in zip(batch, batch.rows, at.tolist(), strict=True):
-                # What is not there gave no text when it was scanned, and is among the rejects.
+                # A row that was not stored gave no text in the scan; it is in the rejects file.
                 if i == len(places) or places[i] != number:
                     continue
-                met += 1
+                seen += 1
                 row = int(mine[i])
-                stays = bool(self.cut.kept[row])
-                if self.write == "annotated" or stays == (self.write == "kept"):
+                kept = bool(self.cut.kept[row])
+                if self.write == "annotated" or kept == (self.write == "kept"):
                     yield batch.layout, document, row
             self.progress.reached(self.before + reader.bytes_read)
         self.before += entry["bytes"] or 0
         if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
             raise _changed(entry["path"])
-        if met != len(mine):
+        if seen != len(mine):
             raise DataError(
-                f"{entry['path']}: {len(mine) - met:,} documents that were scanned could not be read again; "
+                f"{entry['path']}: {len(mine) - seen:,} documents that were scanned could not be read again; "
                 "nothing was written"
             )
 
@@ -237,7 +242,7 @@ class _Output:
         if self.write != "annotated":
             return document
         clusters = self.cut.clusters
-        notes: tuple[Any, ...] = (False, None, None, None)  # left out by a filter, so in no cluster
+        notes: tuple[Any, ...] = (False, None, None, None)  # a filter left it out, so it is in no cluster
         if not self.findings.filtered[row]:
             label, keeper = self.findings.ids(np.array([clusters.labels[row], clusters.keeper[row]]))
             similarity = float(clusters.similarity[row])
@@ -251,7 +256,7 @@ class _Output:
             import pyarrow as pa
 
             for name, kind in zip(NOTES, (pa.bool_(), pa.string(), pa.string(), pa.float64()), strict=True):
-                if name in schema.names:  # of an earlier time
+                if name in schema.names:  # written by an earlier run
                     schema = schema.remove(schema.get_field_index(name))
                 schema = schema.append(pa.field(name, kind))
         columns = layout.columns if layout.text in layout.columns else (*layout.columns, layout.text)

@@ -27,8 +27,8 @@ Order = Literal["size", "borderline", "span", "sample"]
 
 @dataclass(frozen=True)
 class Member:
-    """A document of a cluster, with its similarity to the keeper (None where only a chain ties them). `words` of it
-    stand in the keeper, in passages: counted where clusters come by "span", None elsewhere."""
+    """A document of a cluster, with its similarity to the keeper (None where only a chain connects them). `words`
+    counts its words in passages that the keeper also contains; it is None unless clusters are ordered by "span"."""
 
     row: int
     id: str
@@ -39,7 +39,7 @@ class Member:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A keeper and the documents that go because of it, the least similar last."""
+    """A keeper and the documents that are duplicates of it, the least similar last."""
 
     label: int
     keeper: str
@@ -63,9 +63,12 @@ def list_clusters(
     members: int = 50,
     seed: int = 1,
 ) -> list[Cluster]:
-    """Some clusters: the largest first, those with the most doubtful member first, those with the member that has most
-    words in passages of its keeper first ("span"), or a sample; or the one of a document. At most `members` of each are
-    listed, the most similar first, or by "span" those with most words in passages."""
+    """List at most `most` clusters, or the one cluster with the document `containing`.
+
+    `order`: the largest first ("size"), those with the least similar member first ("borderline"), those with the member
+    that shares most words in passages with its keeper first ("span"), or a random "sample". At most `members` of each
+    cluster are listed, the most similar first; by "span", those that share most words first.
+    """
     clusters = cut.clusters
     labels, sizes = clusters.sizes()
     wanted = sizes >= smallest
@@ -92,7 +95,7 @@ def list_clusters(
     elif order == "sample":
         chosen = np.sort(np.random.default_rng(seed).permutation(labels)[:most])
     else:
-        raise ConfigError(f'clusters come by "size", "borderline" or "span", or as a "sample", not {order!r}')
+        raise ConfigError(f'order clusters by "size", "borderline", "span" or "sample", not {order!r}')
     by_label = np.argsort(clusters.labels, kind="stable")
     sorted_labels = clusters.labels[by_label]
     return [
@@ -115,7 +118,7 @@ def _cluster(
     similarity = np.nan_to_num(clusters.similarity[rows], nan=-1.0)
     spans = words[rows] if words is not None else np.zeros(len(rows), np.int64)
     order = rows[np.lexsort((rows, -similarity, -spans, rows != keeper))]
-    last = min(most // 2, 3)  # the doubtful ones are at the end
+    last = min(most // 2, 3)  # always list a few of the least similar
     shown = (
         order if len(order) <= most else np.concatenate([order[: most - last], order[len(order) - last :]])
     )
@@ -134,8 +137,8 @@ def _cluster(
 
 
 def write_clusters(findings: Findings, cut: Cut, path: str | PathLike[str], format: str | None = None) -> int:
-    """Every document that is in a cluster: its id, the cluster, the keeper, the similarity to it and whether it stays.
-    JSONL, CSV or Parquet by the name; returns how many rows."""
+    """Write a row for every document in a cluster: its id, cluster, keeper, similarity to the keeper and whether it is
+    kept. The name of the file gives the format: JSONL, CSV or Parquet. Returns the number of rows."""
     findings.check_target(path)
     clusters = cut.clusters
     labels, _ = clusters.sizes()
@@ -173,18 +176,23 @@ def write_pairs(
     decisions: Decisions | None = None,
     format: str | None = None,
 ) -> int:
-    """Every verified pair from a threshold up, by default the scan's, as decided, by default by what stands in the
-    findings folder: ids and similarity. Documents of the same words stand for one another; with `implied` the pairs of
-    all of them are written too, which may be very many."""
+    """Write the ids and the similarity of every verified pair from a threshold up, by default the scan's.
+
+    `decisions` change the pairs; by default they are read from the findings folder. Of documents with the same words,
+    only the first one appears in near-duplicate pairs; `implied` also writes the pairs of all the others, which can be
+    very many.
+    """
     at = findings.check_threshold(findings.threshold if threshold is None else threshold)
     findings.check_target(path)
-    said = read_decisions(findings) if decisions is None else decisions
-    near = decided_pairs(findings, said, at)
-    rejected = np.array([a * len(findings) + b for a, b in (d.pair for d in said.of("reject"))], np.int64)
+    decisions = read_decisions(findings) if decisions is None else decisions
+    near = decided_pairs(findings, decisions, at)
+    rejected = np.array(
+        [a * len(findings) + b for a, b in (d.pair for d in decisions.of("reject"))], np.int64
+    )
     with open_writer(path, format) as writer:
         for left, right, similarity in _all_pairs(findings, near, implied):
-            stays = ~np.isin(left * len(findings) + right, rejected)
-            left, right, similarity = left[stays], right[stays], similarity[stays]
+            wanted = ~np.isin(left * len(findings) + right, rejected)
+            left, right, similarity = left[wanted], right[wanted], similarity[wanted]
             for start in range(0, len(left), _BATCH):
                 part = slice(start, start + _BATCH)
                 ids = zip(findings.ids(left[part]), findings.ids(right[part]), strict=True)
@@ -199,7 +207,7 @@ def _all_pairs(
     first = findings.first
     if not implied:
         repeats = np.flatnonzero(first != np.arange(len(first)))
-        repeats = repeats[repeats >= findings.reference]  # two of a reference are no pair
+        repeats = repeats[repeats >= findings.reference]  # two reference documents are not a pair
         yield first[repeats], repeats, np.ones(len(repeats))
         yield near.left, near.right, near.similarity
         return

@@ -1,14 +1,15 @@
-"""The cut with a person's decisions in it.
+"""The cut, with the decisions of a person applied.
 
-A person's word stands above the similarity, at every threshold:
+A decision overrides the similarity, at every threshold:
 
-- a rejected pair is none, the document that was to go for it stays, in a cluster of its own, and neither ever goes for
-  the other, be it through third documents or because another keep policy turns them round;
-- an accepted pair is one;
-- a chosen keeper comes before all other documents, the last chosen first, and the one it was chosen over goes for it.
+- A rejected pair does not count. The document that would have been dropped is kept, in a cluster of its own. Neither
+  document is ever dropped as a duplicate of the other, not through third documents and not under another keep policy.
+- An accepted pair always counts.
+- A chosen keeper ranks before all other documents, the last chosen first. The document it was chosen over is dropped
+  as its duplicate.
 
-A document that was told to stay goes after all if the very pair it would go for was accepted. What a filter leaves out
-is no document to go for, whatever was decided about it before.
+There is one exception: a document that a decision keeps is dropped if a person accepted the pair of it and its keeper.
+Decisions about documents that a filter leaves out are ignored.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters
 from neardup.clusters.keepers import Keep
-from neardup.clusters.selection import Cut, cut
+from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
 from neardup.findings.decisions import Decisions, read_decisions
 from neardup.findings.folder import Findings
@@ -36,30 +37,29 @@ def decided_cut(
     decisions: Decisions | None = None,
     rank: Rows | None = None,
 ) -> Cut:
-    """Clusters and what stays at a threshold, as decided; by default by what stands in the findings folder."""
-    said = read_decisions(findings) if decisions is None else decisions
-    if not len(said):
+    """Clusters and kept documents at a threshold, with decisions applied; by default those in the findings folder."""
+    decisions = read_decisions(findings) if decisions is None else decisions
+    if not len(decisions):
         return findings.cut(threshold, keep, rank=rank)
     keep = keep or findings.config.keep
     at = findings.check_threshold(findings.threshold if threshold is None else threshold)
-    made = cut(
-        decided_pairs(findings, said, at),
+    made = select(
+        decided_pairs(findings, decisions, at),
         findings.first,
-        _rank(findings, findings.rank(keep) if rank is None else rank, said),
+        _rank(findings, findings.rank(keep) if rank is None else rank, decisions),
+        keep,
         threshold=0.0,  # the pairs that count are chosen already
-        many=keep.many,
-        among=keep.among,
         sources=findings.sources,
         method=findings.config.clusters,
         reference=findings.reference,
     )
-    staying, kept = _staying(findings, said, made), made.kept.copy()
-    kept[staying] = True
-    return Cut(_apart(made.clusters, staying), kept & (findings.filtered == 0))
+    forced, kept = _forced_keeps(findings, decisions, made), made.kept.copy()
+    kept[forced] = True
+    return Cut(_isolated(made.clusters, forced), kept & (findings.filtered == 0))
 
 
-def _apart(clusters: Clusters, rows: Rows) -> Clusters:
-    """The same clusters, but each of these rows that would go for another is alone."""
+def _isolated(clusters: Clusters, rows: Rows) -> Clusters:
+    """The same clusters, but each of these rows is moved to a cluster of its own."""
     keeper, similarity, own = clusters.keeper.copy(), clusters.similarity.copy(), np.arange(len(clusters))
     keeper[rows], similarity[rows] = rows, 1.0
     labels = own.copy()
@@ -67,11 +67,12 @@ def _apart(clusters: Clusters, rows: Rows) -> Clusters:
     return Clusters(labels[keeper], keeper, similarity)
 
 
-def decided_pairs(findings: Findings, said: Decisions, threshold: float) -> Pairs:
-    """The pairs that count: similar enough or accepted, and not rejected. Documents of the same words share a fate."""
+def decided_pairs(findings: Findings, decisions: Decisions, threshold: float) -> Pairs:
+    """The pairs that count: similar enough or accepted, and not rejected. A decision also holds for all documents with
+    the same words."""
     stored, first, rows = findings.pairs, findings.first, len(findings)
     verdicts: dict[tuple[int, int], tuple[bool, float]] = {}
-    for decision in said:
+    for decision in decisions:
         if findings.filtered[list(decision.pair)].any():
             continue
         a, b = int(first[decision.left_row]), int(first[decision.right_row])
@@ -97,15 +98,15 @@ def decided_pairs(findings: Findings, said: Decisions, threshold: float) -> Pair
     )
 
 
-def _rank(findings: Findings, rank: Rows, said: Decisions) -> Rows:
-    """Chosen keepers before all others, the last chosen first, but none before one that was chosen over it."""
+def _rank(findings: Findings, rank: Rows, decisions: Decisions) -> Rows:
+    """Rank chosen keepers before all others, the last chosen first, but never before a document chosen over them."""
     over: dict[int, list[int]] = {}
-    for decision in said.choices.values():
+    for decision in decisions.choices.values():
         over.setdefault(decision.right_row, []).append(decision.left_row)
     ordered: dict[int, None] = {}
-    waiting = list(said.chosen)
+    waiting = list(decisions.chosen)
     while waiting:
-        # These never go in a circle: whoever another one is chosen over is no longer chosen.
+        # There are no cycles: a document that another one was chosen over is no longer a chosen keeper.
         above = [row for row in over.get(waiting[-1], ()) if row not in ordered]
         if above:
             waiting += above
@@ -119,19 +120,19 @@ def _rank(findings: Findings, rank: Rows, said: Decisions) -> Rows:
     return ranked
 
 
-def _staying(findings: Findings, said: Decisions, made: Cut) -> Rows:
-    """Documents that were told to stay and are about to go for something nobody agreed to."""
+def _forced_keeps(findings: Findings, decisions: Decisions, made: Cut) -> Rows:
+    """Documents that a decision keeps, although the cut would drop them for a pair that nobody accepted."""
     first, keeper = findings.first, made.clusters.keeper
-    told = set(said.chosen)
-    for d in said.of("reject"):
-        told.add(d.right_row)
-        # Its keeper may be the other one, or have the other one's words: components reach it through third documents.
-        goes_for = int(keeper[d.left_row])
+    forced = set(decisions.chosen)
+    for d in decisions.of("reject"):
+        forced.add(d.right_row)
+        # Through third documents, components can make the other document, or one with its words, the keeper.
+        own_keeper = int(keeper[d.left_row])
         words = {int(first[row]) for row in d.pair}
-        if goes_for == d.right_row or (len(words) == 2 and first[goes_for] == first[d.right_row]):
-            told.add(d.left_row)
-    agreed = {d.pair for d in said if d.decision != "reject"}
-    rows = np.array(sorted(told), np.int64)
+        if own_keeper == d.right_row or (len(words) == 2 and first[own_keeper] == first[d.right_row]):
+            forced.add(d.left_row)
+    accepted = {d.pair for d in decisions if d.decision != "reject"}
+    rows = np.array(sorted(forced), np.int64)
     keepers = keeper[rows]
     pairs = zip(np.minimum(rows, keepers).tolist(), np.maximum(rows, keepers).tolist(), strict=True)
-    return rows[[pair not in agreed for pair in pairs]]
+    return rows[[pair not in accepted for pair in pairs]]

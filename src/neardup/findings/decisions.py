@@ -1,6 +1,6 @@
-"""What a person decided about pairs of documents of a scan: a log beside the findings, and what it says in the end.
+"""Decisions of a person about pairs of scanned documents: the log in the findings folder, and its final state.
 
-docs/format.md, "Decisions", gives the file.
+docs/format.md, "Decisions", describes the file.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ LABELS: dict[str, int | None] = {"accept": 1, "reject": 0, "keep": None, "clear"
 
 @dataclass(frozen=True)
 class Decision:
-    """One act of a person on two documents: `left` is the one that stays, `right` the one it is compared with.
+    """One decision of a person about two documents: `left` is the one that is kept, `right` is compared with it.
 
-    accept  they are duplicates             keep   left stays and right goes for it
-    reject  they are not, and right stays   clear  nothing is decided about them
+    accept  they are duplicates                    keep   left is kept, and right is dropped as its duplicate
+    reject  they are not, and right is also kept   clear  earlier decisions about them are removed
     """
 
     sequence: int
@@ -61,7 +61,7 @@ class Decision:
 
     @property
     def label(self) -> int | None:
-        """1: duplicates, 0: not, None: it does not say."""
+        """1: duplicates, 0: not duplicates, None: neither."""
         return LABELS[self.decision]
 
     def to_json(self) -> dict[str, Any]:
@@ -80,15 +80,15 @@ class Decision:
 
 @dataclass
 class Decisions:
-    """What all decisions together say: of each `pair` whether it is one, and the `choices` between two documents, both
-    by pair, the last one last."""
+    """The decisions in force: `pairs` has the accepted and rejected pairs, `choices` the chosen keepers. Both have one
+    decision for each pair of rows, the latest decision last."""
 
     revision: int = 0
     pairs: dict[tuple[int, int], Decision] = field(default_factory=dict)
     choices: dict[tuple[int, int], Decision] = field(default_factory=dict)
 
     def add(self, decision: Decision) -> None:
-        """The last word on a pair counts. A document is a chosen keeper until another one is kept in its place."""
+        """The last decision about a pair counts. A document is a chosen keeper until another one is chosen over it."""
         self.revision = decision.sequence
         if decision.decision in ("accept", "reject"):
             self.pairs[decision.pair] = decision
@@ -99,15 +99,15 @@ class Decisions:
         if decision.decision == "clear":
             self.pairs.pop(decision.pair, None)
             return
-        said = self.pairs.get(decision.pair)
-        if said is not None and said.decision == "reject":
+        earlier = self.pairs.get(decision.pair)
+        if earlier is not None and earlier.decision == "reject":
             del self.pairs[decision.pair]
         self.choices = {p: d for p, d in self.choices.items() if d.left_row != decision.right_row}
         self.choices[decision.pair] = decision
 
     @property
     def chosen(self) -> dict[int, Decision]:
-        """The rows that were chosen as keepers, each with its last choice; the last chosen is the last one."""
+        """The rows that were chosen as keepers, each with its last decision, the latest decision last."""
         latest: dict[int, Decision] = {}
         for decision in self.choices.values():
             latest.pop(decision.left_row, None)
@@ -115,15 +115,15 @@ class Decisions:
         return latest
 
     def __len__(self) -> int:
-        """How many are in force."""
+        """How many decisions are in force."""
         return len(self.pairs) + len(self.choices)
 
     def __iter__(self) -> Iterator[Decision]:
-        """Those in force, in the order they were made."""
+        """The decisions in force, in the order they were made."""
         return iter(sorted((*self.pairs.values(), *self.choices.values()), key=lambda d: d.sequence))
 
     def to_jsonl(self) -> str:
-        """Those in force, one JSON object a line: also labels for `neardup calibrate` and `evaluate`."""
+        """The decisions in force, one JSON object per line; `neardup calibrate` and `evaluate` read them as labels."""
         return "".join(json.dumps(decision.to_json(), ensure_ascii=False) + "\n" for decision in self)
 
     def of(self, kind: Kind) -> list[Decision]:
@@ -131,11 +131,11 @@ class Decisions:
 
 
 class DecisionLog:
-    """The log of one findings folder: read as far as it has grown, and added to under a lock.
+    """The log of one findings folder. New lines are read as the log grows; lines are appended under a lock.
 
-    A decision is on disk before `add` returns. Any number of processes may have the same log open; each learns the
-    others' decisions when it next reads or writes. A last line without its end, left by a crash, was never confirmed:
-    it is passed over, and gone with the next decision.
+    A decision is on disk before `add` returns. Any number of processes may have the same log open; each sees the
+    decisions of the others when it next reads or writes. A crash can leave an incomplete last line, which was never
+    confirmed: it is ignored, and the next decision overwrites it.
     """
 
     def __init__(self, findings: Findings) -> None:
@@ -145,24 +145,24 @@ class DecisionLog:
         self._identity = identity(findings)
         self._read = 0  # bytes
         self._lines = 0
-        self._last = b""  # the last line read, by which the file is known again
+        self._last = b""  # the last line read: shows whether the file is still the same
 
     def refresh(self) -> Decisions:
-        """What is decided by now."""
+        """Read new lines of the log and return the decisions in force."""
         try:
             with open(self.path, "rb") as file:
                 self._take(file.fileno())
         except FileNotFoundError:
-            self._begin_anew()
+            self._start_over()
         return self.decisions
 
-    def _begin_anew(self) -> None:
-        """A person moved the log away or changed it: what was read of another one does not count."""
+    def _start_over(self) -> None:
+        """Forget what was read: the log was moved away or replaced by another one."""
         if self._read:
             self.decisions, self._read, self._lines, self._last = Decisions(), 0, 0, b""
 
     def add(self, kind: Kind, left: int, right: int, similarity: float | None = None) -> Decision:
-        """Decide about two rows; safely on disk when this returns."""
+        """Add a decision about two rows; it is safely on disk when this returns."""
         if kind not in get_args(Kind):
             raise ConfigError(f"a decision is {', '.join(get_args(Kind))}, not {kind!r}")
         for row in (left, right):
@@ -171,7 +171,7 @@ class DecisionLog:
         if left == right:
             raise DataError("a decision is about two different documents")
         if kind == "keep" and left >= self.findings.reference > right:
-            raise DataError("a document of a reference always stays; no other can be kept in its place")
+            raise DataError("a reference document is always kept; no other document can be chosen over it")
         names = self.findings.ids(np.array([left, right]))
         for row, name in zip((left, right), names, strict=True):
             if kind != "clear" and self.findings.filtered[row]:
@@ -184,9 +184,9 @@ class DecisionLog:
             time = datetime.now(UTC).isoformat(timespec="milliseconds")
             sequence = self.decisions.revision + 1
             made = Decision(sequence, time, kind, names[0], names[1], left, right, similarity)
-            told = made.to_json() | {"documents": self._identity}
-            line = json.dumps(told, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
-            os.ftruncate(handle, self._read)  # what a crash left of a line
+            record = made.to_json() | {"documents": self._identity}
+            line = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+            os.ftruncate(handle, self._read)  # remove an incomplete line that a crash left
             write_at(handle, line, self._read)
             os.fsync(handle)
             if self._read == 0:
@@ -198,10 +198,10 @@ class DecisionLog:
             return made
 
     def _take(self, handle: int) -> None:
-        """Read on from where reading ended, whole lines only; all of them or, if one is damaged, none."""
+        """Read the complete lines added since the last read; if one of them is damaged, none is taken."""
         size = os.fstat(handle).st_size
         if os.pread(handle, len(self._last), self._read - len(self._last)) != self._last:
-            self._begin_anew()
+            self._start_over()
         data = b""
         while self._read + len(data) < size:
             part = os.pread(handle, size - self._read - len(data), self._read + len(data))
@@ -229,19 +229,19 @@ class DecisionLog:
 
     def _foreign(self, line: int) -> DataError:
         return DataError(
-            f"{self.path}, line {line}: was decided on other documents than these findings hold; move the file "
-            "away to begin anew (apply, dedup, clusters, explain and report can leave it out with --no-decisions)"
+            f"{self.path}, line {line}: this decision is about other documents than these findings hold; move the "
+            "file away to start over (apply, dedup, clusters, explain and report can ignore it with --no-decisions)"
         )
 
 
 def read_decisions(findings: Findings) -> Decisions:
-    """What is decided about these findings; nothing, if nobody has looked yet."""
+    """The decisions in force for these findings; none if there is no log yet."""
     return DecisionLog(findings).refresh()
 
 
 def identity(findings: Findings) -> str:
-    """The documents that were scanned, as 16 hexadecimal digits. Decisions are about documents: another scan of the
-    same ones with other settings keeps them."""
+    """A digest of which documents were scanned, as 16 hexadecimal digits. It does not depend on the settings, so that
+    decisions stay valid for another scan of the same documents."""
     manifest = findings.manifest
     counts = manifest["counts"]
     what = [
@@ -253,7 +253,7 @@ def identity(findings: Findings) -> str:
 
 
 def is_log(path: Path) -> bool:
-    """Whether a file is a log of decisions or an export of it, and no other table."""
+    """Whether a file is a log of decisions or an export of one, and not another kind of table."""
     try:
         with open(path, "rb") as file:
             first = json.loads(file.readline(1 << 20))
@@ -263,7 +263,7 @@ def is_log(path: Path) -> bool:
 
 
 def decided_labels(path: Path) -> list[tuple[str, str, float]]:
-    """Pairs that were accepted (1) or rejected (0), of each the last word; `path` is a log or an export."""
+    """Pairs that were accepted (1) or rejected (0), by the last decision about each; `path` is a log or an export."""
     decisions = Decisions()
     for number, line in enumerate(_whole_lines(path), 1):
         decisions.add(_parsed(line, path, number)[0])
@@ -277,20 +277,20 @@ def _whole_lines(path: Path) -> Iterable[bytes]:
 
 def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
     try:
-        told = json.loads(line)
-        similarity = told["similarity"]
+        record = json.loads(line)
+        similarity = record["similarity"]
         decision = Decision(
-            int(told["sequence"]),
-            str(told["time"]),
-            told["decision"],
-            str(told["left"]),
-            str(told["right"]),
-            int(told["left_row"]),
-            int(told["right_row"]),
+            int(record["sequence"]),
+            str(record["time"]),
+            record["decision"],
+            str(record["left"]),
+            str(record["right"]),
+            int(record["left_row"]),
+            int(record["right_row"]),
             None if similarity is None else float(similarity),
         )
         if decision.decision not in get_args(Kind) or decision.left_row == decision.right_row:
             raise ValueError
-        return decision, str(told.get("documents"))
+        return decision, str(record.get("documents"))
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
         raise FormatError(path, f"a decision on line {number}", "something else") from None

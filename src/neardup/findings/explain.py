@@ -1,4 +1,4 @@
-"""Two documents of a scan: their texts, which of them stays, and why."""
+"""Two documents of a scan: their texts, which of them is kept, and why."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _LEAST = 1e-9
 
 @dataclass(frozen=True)
 class ExplainedPair:
-    """The texts of two documents as they were compared, what becomes of each, in sentences, and their similarity by the
-    scan's own measure."""
+    """Two documents of a scan: their texts as they were compared, sentences that say why each is kept or dropped, and
+    their similarity by the scan's own measure."""
 
     texts: tuple[str, str]
     reasons: tuple[str, ...]
@@ -42,15 +42,15 @@ def explain_pair(
     threshold: float | None = None,
     decisions: Decisions | None = None,
 ) -> ExplainedPair:
-    """What a scan, and what was decided about it, say of two of its documents at a threshold, by default its own."""
+    """Explain the outcome of a scan, with decisions, for two of its documents; by default at the scan's threshold."""
     rows = findings.row_of(left), findings.row_of(right)
-    said = read_decisions(findings) if decisions is None else decisions
-    cut = decided_cut(findings, threshold, decisions=said)
-    told = set(said.chosen).union(*(d.pair for d in said.of("reject")))
+    decisions = read_decisions(findings) if decisions is None else decisions
+    cut = decided_cut(findings, threshold, decisions=decisions)
+    decided = set(decisions.chosen).union(*(d.pair for d in decisions.of("reject")))
     texts = text_of(findings, rows[0]), text_of(findings, rows[1])
     similarity = measured(findings, *texts)
     return ExplainedPair(
-        texts, tuple(_reasons(findings, cut, rows, told)), findings.config.verify.name, similarity
+        texts, tuple(_reasons(findings, cut, rows, decided)), findings.config.verify.name, similarity
     )
 
 
@@ -63,8 +63,8 @@ def measured(findings: Findings, left: str, right: str) -> float:
     return float(pairs.similarity[0]) if len(pairs) else 0.0
 
 
-def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], told: set[int]) -> Iterator[str]:
-    """`told` are the rows that somebody spoke for."""
+def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], decided: set[int]) -> Iterator[str]:
+    """`decided` are the rows that a decision keeps."""
     clusters = cut.clusters
     names = [printable(name) for name in findings.ids(np.array(rows))]
     for row, name in zip(rows, names, strict=True):
@@ -72,27 +72,27 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], told: set[int]
         where = f"({printable(place.file)}, row {place.row:,})"
         keeper = int(clusters.keeper[row])
         if findings.filtered[row]:
-            yield f"{name} is left out by a filter {where}"
+            yield f"{name} was left out by a filter {where}"
         elif keeper == row:
             size = int((clusters.labels == clusters.labels[row]).sum())
             of = (
                 f" as the keeper of {size:,}: {policy_of(findings.config.keep)}"
                 if size > 1
-                else ": a person decided so"
-                if row in told
+                else ": a person decided this"
+                if row in decided
                 else ": it has no duplicate"
             )
-            yield f"{name} stays{of} {where}"
+            yield f"{name} is kept{of} {where}"
         else:
             other = printable(findings.ids(np.array([keeper]))[0])
             similarity = float(clusters.similarity[row])
-            alike = (
-                "the same words"
+            likeness = (
+                "the same words as"
                 if findings.first[row] == findings.first[keeper]
-                else f"{similarity:.3f} similar"
+                else f"{similarity:.3f} similar to"
             )
-            fate = "stays too" if cut.kept[row] else "goes"
-            yield f"{name} {fate}: {alike} to {other}, which stays {where}"
+            outcome = "is kept too" if cut.kept[row] else "is dropped"
+            yield f"{name} {outcome}: {likeness} {other}, which is kept {where}"
     if clusters.labels[rows[0]] != clusters.labels[rows[1]]:
         yield "They are in different clusters."
 
@@ -100,10 +100,10 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], told: set[int]
 def policy_of(keep: Keep) -> str:
     """The keep policy in words."""
     by = {
-        "longest": "the longest stays, of equals the first",
-        "first": "the first stays",
-        "last": "the last stays",
-        "score": f"the highest {keep.score} stays",
+        "longest": "the longest is kept, and the first if several are equally long",
+        "first": "the first is kept",
+        "last": "the last is kept",
+        "score": f"the highest {keep.score} is kept",
     }[keep.by]
     return f"{', then '.join(['a preferred source', by]) if keep.prefer else by}"
 
@@ -115,7 +115,7 @@ def text_of(findings: Findings, row: int) -> str:
     place = findings.place(row)
     entry = next((e for e in findings.manifest["inputs"] if e["name"] == place.file), None)
     if entry is None:
-        raise DataError(f"{place.file}: is a reference's; its text was not kept")
+        raise DataError(f"{place.file}: belongs to a reference; its text was not stored")
     columns = findings.manifest["columns"]
     reader = read_again(
         entry["path"],
@@ -123,6 +123,8 @@ def text_of(findings: Findings, row: int) -> str:
         entry["format"],
         text=columns["text"],
         id=columns["id"],
+        encoding=columns.get("encoding"),
+        delimiter=columns.get("delimiter"),
         limits=Limits(**findings.manifest["limits"]),
     )
     for batch in reader:

@@ -1,6 +1,6 @@
 """The findings folder: its columns, opened for reading.
 
-docs/format.md, "Findings folder", gives the files.
+docs/format.md, "Findings folder", describes the files.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
-from neardup.clusters.selection import Cut, cut
+from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError
@@ -48,15 +48,15 @@ class Place:
 
 
 class Findings:
-    """What a scan wrote. Opening reads the manifest; columns are read, and checked, when they are used."""
+    """The output of a scan. Opening it reads the manifest; columns are read and checked when they are first used."""
 
     def __init__(self, path: str | PathLike[str]) -> None:
         self.path = Path(path)
         manifest = self.path / MANIFEST
         if not manifest.exists():
             if (self.path / "work").exists():
-                raise DataError(f"{self.path}: the scan was not finished; run it again and it goes on")
-            raise DataError(f"{self.path}: holds no findings; make some with: neardup scan CORPUS")
+                raise DataError(f"{self.path}: the scan was not finished; run it again to resume it")
+            raise DataError(f"{self.path}: contains no findings; create them with: neardup scan CORPUS")
         if manifest.stat().st_size > _MOST_MANIFEST:
             raise FormatError(manifest, "a manifest", "a file too large to be one")
         try:
@@ -92,12 +92,12 @@ class Findings:
         return column
 
     def __len__(self) -> int:
-        """How many documents were scanned, those of a reference not counted in."""
+        """The number of rows: scanned documents and reference documents."""
         return int(self.manifest["counts"]["documents"]) + self.reference
 
     @property
     def reference(self) -> int:
-        """Rows below this are of a reference the corpus was compared against."""
+        """Rows below this number belong to a reference that the corpus was compared against."""
         return int(self.manifest["counts"]["reference"])
 
     @property
@@ -106,12 +106,12 @@ class Findings:
 
     @property
     def floor(self) -> float:
-        """No pair below this was kept, so no threshold can be."""
+        """The smallest similarity of a stored pair, so also the smallest threshold that can be used."""
         return self.config.verify.least
 
     @cached_property
     def first(self) -> Rows:
-        """The first row with the words of each row."""
+        """For each row, the first row that has the same words."""
         return self._documents("first", "<i8")
 
     @cached_property
@@ -129,12 +129,12 @@ class Findings:
 
     @cached_property
     def filtered(self) -> NDArray[np.uint8]:
-        """Why each document was left out, a place in `filters.REASONS`; 0: it was not."""
+        """Why a filter left each document out, as a place in `filters.REASONS`; 0: it was not left out."""
         return self._documents("filtered", "u1")
 
     @cached_property
     def sources(self) -> NDArray[np.int32]:
-        """The source of each row, a place in `source_names`."""
+        """The source of each row, as a place in `source_names`."""
         return self._documents("sources", "<i4")
 
     @cached_property
@@ -143,7 +143,7 @@ class Findings:
 
     @cached_property
     def files(self) -> NDArray[np.int32]:
-        """The file of each row, a place in `file_names`."""
+        """The file of each row, as a place in `file_names`."""
         return self._documents("files", "<i4")
 
     @cached_property
@@ -161,7 +161,7 @@ class Findings:
 
     @cached_property
     def id_bytes(self) -> tuple[bytes, Rows]:
-        """All ids one behind the other in UTF-8, and where each begins and the last one ends."""
+        """All ids joined, in UTF-8, and the offset where each begins and the last one ends."""
         ends = self._documents("idends", "<i8")
         return self._column(DOCUMENTS, "ids", "u1").tobytes(), np.concatenate([[0], ends]).astype(np.int64)
 
@@ -172,7 +172,7 @@ class Findings:
         return [data[a:b].decode() for a, b in ends]
 
     def row_of(self, id: str) -> int:
-        """The row with this id, the first of several, those of the corpus before those of a reference."""
+        """The first row with this id; rows of the corpus come before rows of a reference."""
         data, offsets = self.id_bytes
         wanted = id.encode()
         lengths = np.flatnonzero(np.diff(offsets) == len(wanted))
@@ -203,25 +203,24 @@ class Findings:
                 raise ConfigError(f"{path}: is an input; inputs are never changed, name another file")
 
     def check_threshold(self, threshold: float) -> float:
-        """The threshold; ConfigError if the scan kept no pairs so low."""
+        """Return the threshold; ConfigError if the scan stored no pairs of so small a similarity."""
         if not self.floor <= threshold <= 1:
             raise ConfigError(
-                f"threshold {threshold:g}: the scan kept pairs from {self.floor:g} up; for less scan again with --floor"
+                f"threshold {threshold:g}: the scan stored pairs from {self.floor:g} up; to use less, scan again "
+                "with --floor"
             )
         return threshold
 
     def rank(self, keep: Keep | None = None) -> Rows:
-        """The rank of each row by a keep policy, by default the scan's; reference rows before all others."""
+        """The rank of each row by a keep policy, by default the scan's; reference rows come before all others."""
         keep = keep or self.config.keep
         if keep.source != self.config.keep.source:
-            raise ConfigError("sources were told apart by the scan; for others scan again with --source")
+            raise ConfigError("the scan fixed what a source is; to change it, scan again with --source")
         if keep.score is not None and keep.score != self.config.keep.score:
             raise ConfigError(
                 f"the scan read no scores {keep.score!r}; scan again with --keep score:{keep.score}"
             )
-        rank = keep.rank(self.sizes, self.sources, self.source_names, self.scores)
-        rank[self.reference :] += len(rank)
-        return rank
+        return keep.rank(self.sizes, self.sources, self.source_names, self.scores, self.reference)
 
     def cut(
         self,
@@ -231,16 +230,15 @@ class Findings:
         rank: Rows | None = None,
         without: Pairs | None = None,
     ) -> Cut:
-        """Clusters and what stays at a threshold, from the stored pairs alone."""
+        """Clusters and kept documents at a threshold, from the stored pairs alone."""
         keep = keep or self.config.keep
         at = self.check_threshold(self.threshold if threshold is None else threshold)
-        made = cut(
+        made = select(
             self.pairs if without is None else without,
             self.first,
             self.rank(keep) if rank is None else rank,
+            keep,
             threshold=at,
-            many=keep.many,
-            among=keep.among,
             sources=self.sources,
             method=self.config.clusters,
             reference=self.reference,
@@ -248,18 +246,20 @@ class Findings:
         return replace(made, kept=made.kept & (self.filtered == 0))
 
     def text(self, row: int) -> str:
-        """The text of a document that is in a pair or has the words of another; others are in the inputs only."""
+        """The text of a document that is in a pair or has the words of another; other texts were not stored."""
         return next(iter(self.texts(np.array([row]))))
 
     def texts(self, rows: Rows) -> Iterator[str]:
-        """The texts of some documents as they were compared; of those of the same words, the first one's."""
+        """The texts of some documents as they were compared; of equal ones, the text of the first."""
         stored, ends = self._stored
         file = self._files[TEXTS]
         wanted = self.first[rows]
         at = np.searchsorted(stored, wanted)
         for row, place, name in zip(rows.tolist(), at.tolist(), wanted.tolist(), strict=True):
             if place == len(stored) or stored[place] != name:
-                raise DataError(f"{self.path}: the text of row {row} was not kept, for it has no duplicate")
+                raise DataError(
+                    f"{self.path}: the text of row {row} was not stored, because it has no duplicate"
+                )
             yield (
                 file.read("texts", int(ends[place]), int(ends[place + 1]))
                 .tobytes()
@@ -268,11 +268,11 @@ class Findings:
 
     @property
     def stored_rows(self) -> Rows:
-        """The first rows whose texts were kept, ascending."""
+        """The first rows whose texts were stored, ascending."""
         return self._stored[0]
 
     def stored_texts(self, start: int, stop: int) -> list[str]:
-        """The texts of `stored_rows[start:stop]`, read in one go."""
+        """The texts of `stored_rows[start:stop]`, with one read."""
         _, ends = self._stored
         ends = ends[start : stop + 1]
         data = self._files[TEXTS].read("texts", int(ends[0]), int(ends[-1])).tobytes()
@@ -280,7 +280,7 @@ class Findings:
         return [data[a:b].decode("utf-8", "replace") for a, b in pairwise(cuts)]
 
     def has_text(self, row: int) -> bool:
-        """Whether `text` knows this document."""
+        """Whether the text of this document was stored."""
         stored, _ = self._stored
         at = int(np.searchsorted(stored, self.first[row]))
         return at < len(stored) and stored[at] == self.first[row]

@@ -1,4 +1,4 @@
-"""A folder for the findings of one scan at a time, told from folders that hold anything else."""
+"""The findings folder of a scan: made safely, and locked so that only one scan writes to it."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from neardup.storage.lock import FileLock
 
 __all__ = ["alone", "make_folder"]
 
-LOCK = ".neardup-lock"  # also tells a folder of ours from all others
+LOCK = ".neardup-lock"  # also shows that a folder was made by neardup
 
 
 def make_folder(folder: Path) -> bool:
-    """Whether it was made now; ConfigError if something else is there, of which nothing may be lost."""
+    """Make the folder; returns whether it is new. ConfigError if it holds other files, so that none is lost."""
     try:
         folder.mkdir()
         return True
@@ -29,7 +29,7 @@ def make_folder(folder: Path) -> bool:
 
 @contextmanager
 def alone(folder: Path) -> Iterator[None]:
-    """No two scans in one folder at a time."""
+    """Lock the folder: only one scan at a time may write to it."""
 
     def refused(_: bytes) -> DataError:
         return DataError(f"{folder}: another scan is writing there; wait for it or name another --out")

@@ -1,4 +1,4 @@
-"""How many words of documents of a scan stand in others, in passages."""
+"""Counts how many words of a scanned document occur in another one, in passages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def by_passages(findings: Findings) -> bool:
 
 def shared_words(findings: Findings, parts: Rows, wholes: Rows, *, threads: int = 1) -> Rows:
     """For each pair of rows: how many words of the part occur in the whole, in passages, as `find_copies` counts them;
-    -1 where a text was not kept. Passages are made of as many words as the scan's shingles."""
+    -1 where a text was not stored. A passage has at least as many words as a shingle of the scan."""
     compared = findings.config.compared
     found = np.full(len(parts), -1, np.int64)
     for start in range(0, len(parts), _AT_ONCE):

@@ -2,12 +2,12 @@
 
 Four things make a cluster suspicious, and its risk is their sum:
 
-    borderline  a member is hardly over the threshold (within 0.03): up to 1
-    chain       of three or more different texts, fewer than half of the pairs are similar, or some are tied to the
-                keeper only through others: the share of pairs that are not
-    large       20 documents or more: 0.4, and 1 at 1,000
-    template    three or more different texts of one source, all about as similar to the keeper (within 0.05) and none
-                nearly the same (below 0.97), as forms are that were filled in: 0.5
+    borderline  a member is just above the threshold (within 0.03): up to 1
+    chain       there are three or more different texts, and fewer than half of their pairs are similar or some texts
+                are connected to the keeper only through others: the share of pairs that are not similar
+    large       there are 20 documents or more: 0.4, rising to 1 at 1,000
+    template    there are three or more different texts from one source, all equally similar to the keeper (within 0.05)
+                and none almost identical (below 0.97), like filled-in forms: 0.5
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ClusterTable:
         return self.members[self.starts[place] : self.starts[place + 1]]
 
     def place_of(self, label: int) -> int | None:
-        """Where the cluster of a label stands; None if it is of one document alone."""
+        """The place of the cluster with a label; None if it has only one document."""
         at = int(np.searchsorted(self.labels, label))
         return at if at < len(self.labels) and self.labels[at] == label else None
 
@@ -61,7 +61,7 @@ class ClusterTable:
 
 
 def cluster_table(findings: Findings, cut: Cut, threshold: float) -> ClusterTable:
-    """Look at every cluster at once; O(rows + pairs)."""
+    """Assess all clusters at once; O(rows + pairs)."""
     clusters = cut.clusters
     labels, sizes = clusters.sizes()
     many, rows = len(labels), len(clusters)
@@ -74,7 +74,7 @@ def cluster_table(findings: Findings, cut: Cut, threshold: float) -> ClusterTabl
     inside = cluster_of[members]
     keeper = clusters.keeper[labels]
 
-    # A filtered document is in no cluster, so similarities are all of documents that were compared.
+    # A filtered document is in no cluster, so every similarity here was really measured.
     similarity = clusters.similarity[members]
     through = np.isnan(similarity)
     least, most = np.ones(many), np.zeros(many)

@@ -1,8 +1,9 @@
-"""A scan summed up: what a person acts on, as numbers and as lines of text."""
+"""The summary of a scan for people: counts, lines of text, and warnings before a mass removal."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
@@ -10,24 +11,26 @@ from numpy.typing import NDArray
 
 from neardup.clusters.selection import Cut
 from neardup.config.filters import REASONS
+from neardup.errors import NeardupError
 from neardup.findings.decided import decided_cut
 from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
 from neardup.values.sizes import size_text
 from neardup.values.wording import counted, printable
 
-__all__ = ["Alike", "Summary", "alarms", "gone_rows", "summarize", "thresholds_of"]
+__all__ = ["LargeCluster", "Summary", "alarms", "dropped_rows", "summarize", "thresholds_of"]
 
-# Beyond these, removal is more often a template or an error page than true duplication.
-MOST_GONE, MOST_IN_CLUSTER = 0.5, 0.01
+# Above these limits, the cause is more often a template or an error page than true duplication.
+MOST_DROPPED, MOST_IN_CLUSTER = 0.5, 0.01
 SMALLEST_SOURCE, SMALLEST_CLUSTER = 20, 20
 SPIKE = 1000
+FEWEST_FILTERED = 10
 _SNIPPET = 70
 
 
 @dataclass(frozen=True)
-class Alike:
-    """Documents that belong together: how many, the keeper's id, and how its text begins."""
+class LargeCluster:
+    """A cluster worth showing: the number of documents, the keeper's id, and the beginning of its text."""
 
     size: int
     keeper: str
@@ -36,7 +39,11 @@ class Alike:
 
 @dataclass(frozen=True)
 class Summary:
-    """Counts of a scan at one threshold. `table` has (threshold, documents that would go, clusters)."""
+    """Counts of a scan at one threshold. `table` has (threshold, dropped documents, clusters).
+
+    The counts add up: documents = kept + exact + near + filtered. `account` says what became of the files and rows
+    before they were documents (readers/account.py); findings of earlier versions have none.
+    """
 
     documents: int
     reference: int
@@ -58,27 +65,57 @@ class Summary:
     threshold: float
     floor: float
     measure: str
-    largest: tuple[Alike, ...]
-    spikes: tuple[Alike, ...]
+    largest: tuple[LargeCluster, ...]
+    spikes: tuple[LargeCluster, ...]
     table: tuple[tuple[float, int, int], ...]
     sources: tuple[tuple[str, int, int], ...]
     seconds: float
     decisions: int = 0
+    account: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        named = self.kept + self.exact + self.near + self.filtered_out
+        if named != self.documents:
+            raise NeardupError(
+                f"the account does not add up: {self.documents:,} documents, {named:,} named. "
+                "This is an error in neardup; please report it"
+            )
+
+    @property
+    def filtered_out(self) -> int:
+        """The number of documents that filters left out."""
+        return sum(self.filtered.values())
 
     @property
     def gone(self) -> int:
-        """Documents that can go as duplicates."""
+        """The number of documents dropped as duplicates."""
         return self.exact + self.near
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON values."""
-        return asdict(self) | {"gone": self.gone}
+        return asdict(self) | {"dropped": self.gone}
+
+    def _skipped(self) -> list[str]:
+        """The files that were found and not read, and the rows that were read otherwise than they are written."""
+        files = self.account.get("files", {})
+        skipped: dict[str, int] = files.get("skipped", {})
+        lines = []
+        if skipped:
+            total = sum(skipped.values())
+            lines.append(
+                f"{counted(files['found'], 'file')} found: {files['read']:,} read, {total:,} skipped"
+            )
+            for kind, many in sorted(skipped.items()):
+                lines.append(f"  {many:,} {kind} ({_one_line(files['examples'].get(kind, ()), many)})")
+        return lines + [f"{many:,} {note}" for note, many in self.account.get("notes", {}).items()]
 
     def lines(self) -> list[str]:
         """For people, the most important first."""
-        share = self.gone / self.documents if self.documents else 0.0
+        removed = self.gone + self.filtered_out
+        share = removed / self.documents if self.documents else 0.0
+        left_out = f", {self.filtered_out:,} left out by filters" if self.filtered_out else ""
         lines = [
-            f"{counted(self.documents, 'document')}: {self.kept:,} stay, {self.gone:,} can go ({share:.1%})",
+            f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.gone:,} dropped{left_out} ({share:.1%})",
             f"  {self.exact:,} have the same words as another, {self.near:,} are near-duplicates "
             f"({self.measure} >= {self.threshold:g})",
         ]
@@ -92,44 +129,57 @@ class Summary:
             f"{counted(self.candidates, 'candidate')}"
         )
         if self.reference:
-            lines.append(f"  compared against {counted(self.reference, 'reference document')}, never touched")
+            lines.append(
+                f"  compared against {counted(self.reference, 'reference document')}, which are never dropped"
+            )
         if self.decisions:
             lines.append(f"  with {counted(self.decisions, 'decision')} of a review")
         for reason, count in self.filtered.items():
             lines.append(f"  {count:,} left out by a filter: {reason}")
         if self.empty:
-            lines.append(f"  {self.empty:,} have no words and are left alone")
+            lines.append(f"  {self.empty:,} have no words and are always kept")
         for reason, count in sorted(self.rejected.items()):
             lines.append(f"  {count:,} could not be read: {reason} (see documents.rejects.jsonl)")
+        lines += [f"  {line}" for line in self._skipped()]
         if self.figures:
             lines.append(
-                f"  warning: {self.figures:,} differ from another in figures alone, which these settings fold"
+                f"  warning: {self.figures:,} differ from another only in numbers, which these settings ignore"
             )
         if self.capped:
             lines.append(
-                f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
+                f"  {self.capped:,} groups of similar documents were too large to compare every pair"
             )
         if self.largest:
             lines += ["", "Largest clusters"]
             lines += [
-                f"  {alike.size:>7,}  {printable(alike.keeper, 60)}  {alike.begins}" for alike in self.largest
+                f"  {cluster.size:>7,}  {printable(cluster.keeper, 60)}  {cluster.begins}"
+                for cluster in self.largest
             ]
         if self.spikes:
-            lines += ["", "Spikes: the same words by the thousand, such as empty, error and login pages"]
             lines += [
-                f"  {alike.size:>7,}  {printable(alike.keeper, 60)}  {alike.begins}" for alike in self.spikes
+                "",
+                f"Spikes: texts that occur {SPIKE:,} times or more, such as empty, error and login pages",
+            ]
+            lines += [
+                f"  {cluster.size:>7,}  {printable(cluster.keeper, 60)}  {cluster.begins}"
+                for cluster in self.spikes
             ]
         if len(self.table) > 1:
-            lines += ["", "At another threshold", "  threshold   can go   clusters"]
+            lines += ["", "At another threshold", "  threshold  dropped   clusters"]
             lines += [
-                f"  {'*' if threshold == self.threshold else ' '} {threshold:<6g} {gone:>10,} {clusters:>10,}"
-                for threshold, gone, clusters in self.table
+                f"  {'*' if threshold == self.threshold else ' '} {threshold:<6g} {dropped:>10,} {clusters:>10,}"
+                for threshold, dropped, clusters in self.table
             ]
         return lines
 
 
+def _one_line(names: Sequence[str], many: int) -> str:
+    shown = ", ".join(printable(name, 60) for name in names)
+    return f"{shown}, ..." if many > len(names) else shown
+
+
 def thresholds_of(findings: Findings) -> list[float]:
-    """The thresholds worth telling: from the floor to .95 in steps of .05, and the one in force."""
+    """The thresholds of the table: from the floor to .95 in steps of .05, and the scan's own."""
     steps = [step / 100 for step in range(5, 100, 5) if step / 100 > findings.floor + 1e-9]
     return sorted({findings.floor, findings.threshold, *steps})
 
@@ -140,21 +190,21 @@ def summarize(
     threshold: float | None = None,
     decisions: Decisions | None = None,
 ) -> Summary:
-    """The summary at a threshold, by default the scan's; `decisions` are those that the cut was made with."""
+    """The summary at a threshold, by default the scan's; `decisions` are those the cut was made with."""
     at = findings.threshold if threshold is None else threshold
-    said = Decisions() if decisions is None else decisions
-    cut = cut if cut is not None else decided_cut(findings, at, decisions=said)
+    decisions = Decisions() if decisions is None else decisions
+    cut = cut if cut is not None else decided_cut(findings, at, decisions=decisions)
     counts, reference = findings.manifest["counts"], findings.reference
-    gone = gone_rows(findings, cut)
-    exact = cut.exact(findings.first, gone)
+    dropped = dropped_rows(findings, cut)
+    exact = cut.exact(findings.first, dropped)
     own = np.arange(len(findings)) >= reference
     labels, sizes = cut.clusters.sizes()
     rank = findings.rank()
     table = []
     for threshold in thresholds_of(findings):
-        other = cut if threshold == at else decided_cut(findings, threshold, decisions=said, rank=rank)
-        table.append((threshold, len(gone_rows(findings, other)), len(other.clusters.sizes()[0])))
-    lost = np.bincount(findings.sources[gone], minlength=len(findings.source_names))
+        other = cut if threshold == at else decided_cut(findings, threshold, decisions=decisions, rank=rank)
+        table.append((threshold, len(dropped_rows(findings, other)), len(other.clusters.sizes()[0])))
+    lost = np.bincount(findings.sources[dropped], minlength=len(findings.source_names))
     have = np.bincount(findings.sources[own], minlength=len(findings.source_names))
     order = np.argsort(-lost, kind="stable")[:20]
     return Summary(
@@ -162,15 +212,15 @@ def summarize(
         reference=reference,
         kept=int((cut.kept & own).sum()),
         exact=exact,
-        near=len(gone) - exact,
+        near=len(dropped) - exact,
         clusters=len(sizes),
         empty=int((findings.empty & own).sum()),
         filtered={REASONS[int(reason)]: count for reason, count in counts["filtered"].items()},
         rejected=counts["rejected"],
         bytes=int(findings.sizes[own].sum()),
-        bytes_saved=int(findings.sizes[gone].sum()),
+        bytes_saved=int(findings.sizes[dropped].sum()),
         tokens=int(findings.tokens[own].sum()),
-        tokens_saved=int(findings.tokens[gone].sum()),
+        tokens_saved=int(findings.tokens[dropped].sum()),
         pairs=len(findings.pairs),
         candidates=counts["candidates"],
         capped=counts["capped"],
@@ -185,71 +235,79 @@ def summarize(
             (findings.source_names[i], int(lost[i]), int(have[i])) for i in order.tolist() if lost[i]
         ),
         seconds=round(sum(findings.manifest["seconds"].values()), 3),
-        decisions=len(said),
+        decisions=len(decisions),
+        account=findings.manifest.get("account", {}),
     )
 
 
-def gone_rows(findings: Findings, cut: Cut) -> NDArray[np.int64]:
-    """Documents of the corpus that go because they are duplicates."""
+def dropped_rows(findings: Findings, cut: Cut) -> NDArray[np.int64]:
+    """Documents of the corpus that are dropped as duplicates."""
     rows = cut.dropped
     return np.asarray(rows[(rows >= findings.reference) & (findings.filtered[rows] == 0)])
 
 
 def _largest(
     findings: Findings, cut: Cut, labels: NDArray[np.int64], sizes: NDArray[np.int64], many: int = 5
-) -> tuple[Alike, ...]:
+) -> tuple[LargeCluster, ...]:
     order = np.argsort(-sizes, kind="stable")[:many]
-    return tuple(_alike(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i])) for i in order.tolist())
+    return tuple(
+        _large_cluster(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i])) for i in order.tolist()
+    )
 
 
-def _spikes(findings: Findings, many: int = 5) -> tuple[Alike, ...]:
+def _spikes(findings: Findings, many: int = 5) -> tuple[LargeCluster, ...]:
     repeated = findings.first[findings.first != np.arange(len(findings))]
     rows, counts = np.unique(repeated, return_counts=True)
     often = np.flatnonzero(counts + 1 >= SPIKE)
     order = often[np.argsort(-counts[often], kind="stable")][:many]
-    found = [_alike(findings, int(rows[i]), int(counts[i]) + 1) for i in order.tolist()]
+    found = [_large_cluster(findings, int(rows[i]), int(counts[i]) + 1) for i in order.tolist()]
     empty = int(findings.empty.sum())
     if empty >= SPIKE:
         row = int(np.flatnonzero(findings.empty)[0])
-        found.append(Alike(empty, findings.ids(np.array([row]))[0], "(no words at all)"))
-    return tuple(sorted(found, key=lambda alike: -alike.size))
+        found.append(LargeCluster(empty, findings.ids(np.array([row]))[0], "(no words)"))
+    return tuple(sorted(found, key=lambda cluster: -cluster.size))
 
 
-def _alike(findings: Findings, row: int, size: int) -> Alike:
+def _large_cluster(findings: Findings, row: int, size: int) -> LargeCluster:
     begins = findings.text(row)[: 4 * _SNIPPET] if findings.has_text(row) else ""
     words = " ".join(begins.split())
-    return Alike(size, findings.ids(np.array([row]))[0], printable(words, _SNIPPET))
+    return LargeCluster(size, findings.ids(np.array([row]))[0], printable(words, _SNIPPET))
 
 
 def alarms(findings: Findings, cut: Cut) -> list[str]:
-    """Why applying this looks like an accident, each with an example; empty if it does not."""
+    """Reasons why this looks like an accident, each with an example; empty if there is none."""
     found = []
-    gone = gone_rows(findings, cut)
+    dropped = dropped_rows(findings, cut)
     documents = len(findings) - findings.reference
-    lost = np.bincount(findings.sources[gone], minlength=len(findings.source_names))
+    lost = np.bincount(findings.sources[dropped], minlength=len(findings.source_names))
     own = findings.sources[findings.reference :]
     have = np.bincount(own, minlength=len(findings.source_names))
-    heavy = np.flatnonzero((have >= SMALLEST_SOURCE) & (lost > MOST_GONE * have))
+    heavy = np.flatnonzero((have >= SMALLEST_SOURCE) & (lost > MOST_DROPPED * have))
     for source in heavy[:3].tolist():
-        row = int(gone[findings.sources[gone] == source][0])
+        row = int(dropped[findings.sources[dropped] == source][0])
         name, keeper = findings.ids(np.array([row, int(cut.clusters.keeper[row])]))
         where = printable(findings.source_names[source]) or "the corpus"
         found.append(
-            f"{lost[source]:,} of the {have[source]:,} documents of {where} would go, "
-            f"such as {printable(name)}, like {printable(keeper)}"
+            f"{lost[source]:,} of the {have[source]:,} documents of {where} would be dropped, "
+            f"such as {printable(name)}, a duplicate of {printable(keeper)}"
         )
-    if not len(heavy) and documents >= SMALLEST_SOURCE and len(gone) > MOST_GONE * documents:
-        # Sources may be too small to tell, as with one page a file.
-        name, keeper = findings.ids(np.array([gone[0], cut.clusters.keeper[gone[0]]]))
+    if not len(heavy) and documents >= SMALLEST_SOURCE and len(dropped) > MOST_DROPPED * documents:
+        # Each source may be too small to judge, for example when every page is a file of its own.
+        name, keeper = findings.ids(np.array([dropped[0], cut.clusters.keeper[dropped[0]]]))
         found.append(
-            f"{len(gone):,} of all {documents:,} documents would go, "
-            f"such as {printable(name)}, like {printable(keeper)}"
+            f"{len(dropped):,} of all {documents:,} documents would be dropped, "
+            f"such as {printable(name)}, a duplicate of {printable(keeper)}"
         )
+    filtered = int((findings.filtered[findings.reference :] != 0).sum())
+    if filtered >= FEWEST_FILTERED and filtered + len(dropped) > MOST_DROPPED * documents:
+        found.append(f"filters would leave out {filtered:,} of all {documents:,} documents")
     if len(heavy) > 3:
-        found.append(f"so would more than half of {counted(len(heavy) - 3, 'other source')}")
+        found.append(f"more than half of {counted(len(heavy) - 3, 'other source')} would be dropped too")
     labels, sizes = cut.clusters.sizes()
     large = np.flatnonzero((sizes >= SMALLEST_CLUSTER) & (sizes > MOST_IN_CLUSTER * documents))
     for i in large[np.argsort(-sizes[large], kind="stable")][:3].tolist():
-        alike = _alike(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i]))
-        found.append(f"one cluster holds {alike.size:,} documents: {printable(alike.keeper)}  {alike.begins}")
+        cluster = _large_cluster(findings, int(cut.clusters.keeper[labels[i]]), int(sizes[i]))
+        found.append(
+            f"one cluster has {cluster.size:,} documents: {printable(cluster.keeper)}  {cluster.begins}"
+        )
     return found

@@ -1,9 +1,13 @@
-"""Writing findings: columns first, the manifest last, so that a folder with a manifest is whole."""
+"""Writes findings: columns first, the manifest last, so that a folder with a manifest is complete."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import platform
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.compare.verify import Pairs
-from neardup.findings.folder import DOCUMENTS, MAGICS, MANIFEST, PAIRS, TEXTS
+from neardup.config.config import Config
+from neardup.findings.folder import DOCUMENTS, MAGICS, MANIFEST, PAIRS, TEXTS, VERSION
 from neardup.pipeline.corpus import Corpus
-from neardup.pipeline.run import Found
+from neardup.pipeline.pairs import Found
+from neardup.progress import Progress
+from neardup.readers.limits import Limits
 from neardup.storage.atomic_file import AtomicFile
 from neardup.storage.column_file import BLOCK
 from neardup.storage.column_writer import ColumnFileWriter
+from neardup.version import __version__
 
-__all__ = ["write_documents", "write_manifest", "write_pairs", "write_texts"]
+__all__ = ["Origin", "rows_with_texts", "write_findings"]
 
 Rows = NDArray[np.int64]
 _SCHEME = "findings/v1"
@@ -38,7 +46,7 @@ def _writer(path: Path, layout: list[tuple[str, int, Any]]) -> ColumnFileWriter:
 
 
 def write_documents(folder: Path, corpus: Corpus, first: Rows) -> list[str]:
-    """What is known of every document; returns the names of the files they came from."""
+    """Write the columns about every document; returns the names of the files they came from."""
     names = sorted({name for shard in corpus.shards for name in shard.file_names})
     place = {name: i for i, name in enumerate(names)}
     files = [
@@ -73,15 +81,19 @@ def write_documents(folder: Path, corpus: Corpus, first: Rows) -> list[str]:
 
 
 def write_pairs(folder: Path, pairs: Pairs) -> None:
-    """Verified pairs, down to the floor."""
+    """Write the verified pairs, down to the floor."""
     columns = {"left": pairs.left, "right": pairs.right, "score": pairs.similarity}
     _columns(folder / PAIRS, len(pairs), columns)
 
 
-def write_texts(folder: Path, corpus: Corpus, found: Found) -> None:
-    """The texts of first rows that are in a pair or have others of the same words: what people will want to see."""
+def rows_with_texts(found: Found) -> Rows:
+    """The first rows that are in a pair or share their words with others: people will want to see these texts."""
     repeated = found.first[found.first != np.arange(len(found.first))]
-    rows = np.unique(np.concatenate([found.pairs.left, found.pairs.right, repeated]))
+    return np.unique(np.concatenate([found.pairs.left, found.pairs.right, repeated]))
+
+
+def write_texts(folder: Path, rows: Rows, texts: Iterable[list[bytes]]) -> None:
+    """Write the texts of these rows in order, one part at a time."""
     ends: list[NDArray[np.int64]] = []
     layout: list[tuple[str, int, Any]] = [
         ("rows", BLOCK, rows.nbytes),
@@ -91,25 +103,105 @@ def write_texts(folder: Path, corpus: Corpus, found: Found) -> None:
     with _writer(folder / TEXTS, layout) as writer:
         writer.append("rows", rows)
         before = 0
-        for data, lengths in _texts(corpus, rows):
+        for part in texts:
+            data = np.frombuffer(b"".join(part), np.uint8)
             writer.append("texts", data)
-            ends.append(before + np.cumsum(lengths))
+            ends.append(before + np.cumsum(np.fromiter(map(len, part), np.int64, len(part))))
             before += len(data)
         writer.append("ends", np.concatenate([np.empty(0, np.int64), *ends]).astype("<i8"))
         writer.finish(len(rows))
 
 
-def _texts(corpus: Corpus, rows: Rows) -> Iterator[tuple[NDArray[np.uint8], Rows]]:
-    for shard, local in corpus.by_shard(rows):
-        texts = shard.text_bytes(local)
-        lengths = np.fromiter(map(len, texts), np.int64, len(texts))
-        yield np.frombuffer(b"".join(texts), np.uint8), lengths
+@dataclass(frozen=True)
+class Origin:
+    """Where findings come from: the inputs as they were read, and the settings."""
+
+    config: Config
+    scheme: str
+    seed: str
+    inputs: list[dict[str, Any]]
+    columns: Mapping[str, str | None]
+    limits: Limits
+    against: Sequence[str] = ()
+    references: Sequence[Mapping[str, Any]] = ()
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    passed_over: Mapping[str, int] = field(default_factory=dict)
+    account: Mapping[str, Any] = field(default_factory=dict)
+    threads: int = 1
+    memory: int = 0
+    shards: int = 0
+
+
+def write_findings(
+    folder: Path,
+    corpus: Corpus,
+    found: Found,
+    origin: Origin,
+    texts: Callable[[Rows], Iterable[list[bytes]]],
+    progress: Progress,
+) -> None:
+    """Write all files of a findings folder; `texts` returns the texts of some rows, one part at a time."""
+    progress.stage("write")
+    write_pairs(folder, found.pairs)
+    rows = rows_with_texts(found)
+    write_texts(folder, rows, texts(rows))
+    names = write_documents(folder, corpus, found.first)
+    progress.finish()
+    write_manifest(folder, _manifest(corpus, found, origin, names, progress.seconds))
+
+
+def _manifest(
+    corpus: Corpus, found: Found, origin: Origin, names: list[str], seconds: Mapping[str, float]
+) -> dict[str, Any]:
+    filtered = corpus.column("filtered")[corpus.reference :]
+    return {
+        "format": VERSION,
+        "neardup": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "inputs": origin.inputs,
+        "columns": origin.columns,
+        "limits": asdict(origin.limits),
+        "against": list(origin.against),
+        "references": list(origin.references),
+        "config": origin.config.to_plain(),
+        "scheme": origin.scheme,
+        "seed": origin.seed,
+        "versions": {
+            "python": platform.python_version(),
+            "numpy": np.__version__,
+            "system": platform.platform(),
+        },
+        "threads": origin.threads,
+        "memory": origin.memory,
+        "counts": {
+            "documents": len(corpus) - corpus.reference,
+            "reference": corpus.reference,
+            "shards": origin.shards,
+            "empty": int((corpus.column("empty")[corpus.reference :] != 0).sum()),
+            "filtered": {
+                str(k): int(v) for k, v in sorted(Counter(filtered[filtered != 0].tolist()).items())
+            },
+            "pairs": len(found.pairs),
+            "candidates": found.candidates,
+            "capped": found.capped,
+            "skipped": found.skipped,
+            "implied": found.implied,
+            "pruned": found.pruned,
+            "figures": found.figures,
+            "rejected": dict(origin.rejected),
+            "passed_over": dict(origin.passed_over),
+        },
+        "account": dict(origin.account),
+        "seconds": {name: round(value, 3) for name, value in seconds.items()},
+        "file_names": names,
+        "source_names": corpus.source_names,
+    }
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """The last file: with it the findings are whole."""
+    """Write the last file: it makes the findings complete."""
     with AtomicFile(folder / MANIFEST) as file:
-        # A name that is not Unicode holds lone surrogates; replaced by backslashes they are escapes that JSON knows.
-        told = json.dumps(manifest, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        file.write(told + b"\n")
+        # A name that is not Unicode has lone surrogates; "backslashreplace" turns them into valid JSON escapes.
+        data = json.dumps(manifest, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
+        file.write(data + b"\n")
         file.commit()

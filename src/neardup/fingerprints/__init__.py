@@ -1,4 +1,4 @@
-"""Features to fingerprints. Knows no text and no search."""
+"""Turns features into fingerprints. This package does not search."""
 
 from neardup.fingerprints.bucket_checksums import BucketChecksums
 from neardup.fingerprints.exact import Exact, digest_texts, expected_false_merges
@@ -16,6 +16,7 @@ from neardup.fingerprints.imatch import IMatch
 from neardup.fingerprints.keyed import Keys
 from neardup.fingerprints.minhash import BitMinHash, MinHash
 from neardup.fingerprints.one_pass import digest, fingerprint
+from neardup.fingerprints.printer import Printer
 from neardup.fingerprints.simhash import Simhash
 from neardup.fingerprints.super_fingerprints import SuperFingerprints
 from neardup.values.seeds import DEFAULT_SEED, Seed
@@ -33,6 +34,7 @@ __all__ = [
     "Keys",
     "MinHash",
     "PackedSketches",
+    "Printer",
     "Seed",
     "Simhash",
     "Sketches",

@@ -1,4 +1,5 @@
-"""Bucket checksums (Pugh and Henzinger): words dealt into buckets, one checksum each; alike if most agree."""
+"""Bucket checksums (Pugh and Henzinger): words are put into buckets with a checksum each; similar if most are
+equal."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ __all__ = ["BucketChecksums"]
 class BucketChecksums(KeyScheme):
     """`buckets` checksums: features fall into buckets by hash, and each bucket's distinct features make its checksum.
 
-    A changed word spoils one bucket. With b buckets and d differing features about b (1 - exp(-d / b)) are spoilt, so
-    most agree while d < .69 b. A bucket without features has no checksum and agrees with nothing.
+    A changed word changes one bucket. With b buckets and d differing features about b (1 - exp(-d / b)) buckets
+    change, so most are equal while d < .69 b. A bucket without features has no checksum and never counts as equal.
     """
 
     buckets: int = 64

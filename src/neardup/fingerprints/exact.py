@@ -1,4 +1,4 @@
-"""Exact digests: equal texts, equal digests; and how often unequal ones may collide."""
+"""Exact digests: equal texts have equal digests. Also, how often different texts may collide."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Exact", "digest_texts", "expected_false_merges"]
 
-# Cryptographic ones by their hashlib name, each with its size in bytes. xxh3 is the plain 64-bit one: fast,
-# seeded, and not safe from someone who wants two texts to collide and knows the seed.
+# Cryptographic digests by their hashlib name, each with its size in bytes. xxh3 is the plain 64-bit hash: fast and
+# seeded, but a person who knows the seed can make two texts collide.
 _SIZES = {
     "xxh3": 8,
     "md5": 16,
@@ -39,7 +39,7 @@ _SIZES = {
 
 @dataclass(frozen=True)
 class Exact:
-    """Digests of the raw text, as it is: one changed space makes another digest.
+    """Digests of the raw text: one changed space gives another digest.
 
     `algorithm` is sha256 by default; the others are md5, sha1, sha224, sha384, sha512, sha3_224 to sha3_512,
     blake2b, blake2b-128, blake2s, ripemd160 (where OpenSSL still has it) and the plain 64-bit xxh3, which
@@ -67,13 +67,13 @@ class Exact:
         return self.scheme_of("raw utf-8")
 
     def scheme_of(self, what: str) -> str:
-        """The scheme of digests of something else than the raw text."""
+        """The scheme of digests of something other than the raw text."""
         seed = f" seed={Seed.of(self.seed).identifier}" if self.algorithm == "xxh3" else ""
         return f"digest {self.algorithm}/v1{seed} | {what}"
 
     def compute(self, texts: Sequence[str | bytes]) -> Digests:
-        """One digest for each text, over its UTF-8 bytes; lone surrogates keep their own bytes, so that no
-        two different strings meet. An empty text has no digest."""
+        """One digest for each text, over its UTF-8 bytes. Lone surrogates keep their own bytes, so that no two
+        different strings have the same bytes. An empty text has no digest."""
         if isinstance(texts, str | bytes):
             raise DataError("expected a column of texts, got one text; put it in a list: [text]")
         out = np.zeros((len(texts), _SIZES[self.algorithm]), dtype=np.uint8)
@@ -104,8 +104,8 @@ def digest_texts(
 
 
 def expected_false_merges(documents: int, bits: int) -> float:
-    """How many pairs of different documents share a digest by chance: n (n - 1) / 2 pairs, each with
-    2**-bits."""
+    """The expected number of pairs of different documents with the same digest: n (n - 1) / 2 pairs, each with
+    probability 2**-bits."""
     if documents < 0 or bits < 1:
         raise ConfigError("documents must be 0 or more and bits 1 or more")
     return math.ldexp(documents * (documents - 1) / 2, -bits)

@@ -1,10 +1,10 @@
-"""Fingerprints: one compact column per kind, each with the scheme that made it."""
+"""Fingerprints: one compact column for each kind, with the scheme that made it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,21 +19,35 @@ Kind = TypeVar("Kind", bound="Fingerprints")
 
 @dataclass(frozen=True)
 class Fingerprints:
-    """What all kinds share. `empty[i]` says that document i had no features and so has no fingerprint: its
-    row holds zeros, which mean nothing and must never be compared. `replaced` counts the ill-formed UTF-8
-    sequences that were read as U+FFFD."""
+    """The base of all kinds. `empty[i]` says that document i had no features and so has no fingerprint: its row holds
+    zeros, which must never be compared. `replaced` counts the ill-formed UTF-8 sequences that were read as U+FFFD."""
 
     scheme: str
     empty: NDArray[np.bool_]
     replaced: int = field(default=0, kw_only=True)
 
+    MAIN: ClassVar[str]
+    """The column that is stored and compared, [n, width]."""
+
     def __len__(self) -> int:
         return len(self.empty)
 
     def take(self, rows: NDArray[np.int64] | slice) -> Self:
-        """The fingerprints of some rows, in the order asked for."""
+        """The fingerprints of some rows, in the given order."""
         changes: dict[str, Any] = {name: column[rows] for name, column in self._columns().items()}
         return replace(self, **changes)
+
+    @property
+    def main(self) -> NDArray[Any]:
+        """The column named MAIN."""
+        column: NDArray[Any] = getattr(self, self.MAIN)
+        return column
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns of the fingerprints themselves: all but `empty`."""
+        columns = self._columns()
+        del columns["empty"]
+        return columns
 
     def _columns(self) -> dict[str, NDArray[Any]]:
         columns = {member.name: getattr(self, member.name) for member in fields(self)}
@@ -46,16 +60,17 @@ class Digests(Fingerprints):
 
     digests: NDArray[np.uint8]
 
+    MAIN: ClassVar[str] = "digests"
+
 
 @dataclass(frozen=True)
 class Codes(Fingerprints):
-    """Bit codes to be compared by Hamming distance: `codes` is uint64[n, words], bit j of a code is bit j %
-    64 of word j // 64; a 32-bit code uses the low half of its one word.
+    """Bit codes, compared by Hamming distance: `codes` is uint64[n, words], bit j of a code is bit j % 64 of word j
+    // 64; a 32-bit code uses the low half of its only word.
 
-    The votes behind each bit, whose size says how firmly it stands, may be kept in one of three forms:
-    `margins`, float32[n, bits]; `margin_bytes`, uint8[n, bits], which times `margin_scales`, float32[n],
-    gives their size (the sign is the bit); or `ranks`, uint8[n, r], the numbers of the r weakest bits,
-    weakest first.
+    The size of the vote behind each bit says how reliable the bit is. Votes may be stored in one of three forms:
+    `margins`, float32[n, bits]; `margin_bytes`, uint8[n, bits], which multiplied by `margin_scales`, float32[n],
+    gives their size (the sign is the bit); or `ranks`, uint8[n, r], the numbers of the r weakest bits, weakest first.
     """
 
     bits: int
@@ -64,6 +79,8 @@ class Codes(Fingerprints):
     margin_bytes: NDArray[np.uint8] | None = None
     margin_scales: NDArray[np.float32] | None = None
     ranks: NDArray[np.uint8] | None = None
+
+    MAIN: ClassVar[str] = "codes"
 
 
 @dataclass(frozen=True)
@@ -75,12 +92,16 @@ class PackedSketches(Fingerprints):
     values: int
     packed: NDArray[np.uint8]
 
+    MAIN: ClassVar[str] = "packed"
+
 
 @dataclass(frozen=True)
 class Sketches(Fingerprints):
-    """MinHash values: `values` is uint32[n, k]; the share of equal places estimates Jaccard similarity."""
+    """MinHash values: `values` is uint32[n, k]; the share of equal values estimates the Jaccard similarity."""
 
     values: NDArray[np.uint32]
+
+    MAIN: ClassVar[str] = "values"
 
     def pack(self, bits: int, threads: int = 1) -> PackedSketches:
         """Keep only the low 1, 2, 4, 8 or 16 bits of each value: smaller, and noisier (Li and König 2010)."""
@@ -91,8 +112,8 @@ class Sketches(Fingerprints):
         return PackedSketches(scheme, self.empty, bits=bits, values=self.values.shape[1], packed=packed)
 
     def code(self, bits: int = 64) -> Codes:
-        """The 1-bit sketch of the first `bits` (64 or 128) values as a code, for Hamming search: two
-        documents of similarity J differ in (1 - J) / 2 of the bits on average. It has no margins."""
+        """The 1-bit sketch of the first `bits` (64 or 128) values as a code, for Hamming search: two documents with
+        similarity J differ in (1 - J) / 2 of the bits on average. It has no margins."""
         if bits not in (64, 128):
             raise ConfigError(f"a 1-bit sketch makes codes of 64 or 128 bits, not {bits}")
         if self.values.shape[1] < bits:
@@ -105,13 +126,13 @@ class Sketches(Fingerprints):
 
 
 def same_scheme(left: Fingerprints, right: Fingerprints) -> None:
-    """Raise SchemeError unless both were made in the same way."""
+    """SchemeError unless both have the same scheme."""
     if left.scheme != right.scheme:
         raise SchemeError(left.scheme, right.scheme)
 
 
 def concatenate(parts: Sequence[Kind]) -> Kind:
-    """One set of fingerprints from several of the same scheme, row after row."""
+    """Join fingerprints of the same scheme, row after row."""
     if not parts:
         raise DataError("there is nothing to concatenate")
     first = parts[0]

@@ -1,4 +1,5 @@
-"""Identical texts by each of the ways the slides list: comparing, hashing a beginning, all, or chosen places."""
+"""Finds identical texts in several ways: by comparison, or by a hash of the beginning, of all, or of some
+positions."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ Way = Literal["characters", "prefix", "hash", "positions", "digest"]
 
 @dataclass(frozen=True)
 class Identical:
-    """For each text the `first` row with the very same one, int64[n], and how many pairs of texts were `compared`
-    character by character to know it."""
+    """For each text the `first` row with an identical text, int64[n], and how many pairs of texts were `compared`
+    character by character."""
 
     first: NDArray[np.int64]
     compared: int
@@ -40,10 +41,10 @@ def identical(
 ) -> Identical:
     """Which texts are the same, byte by byte in UTF-8.
 
-    "characters" compares every text with the different ones met before: quadratic, the yardstick of the others.
-    "prefix" hashes the first `many` bytes, "positions" the bytes at `many` fixed random places below `reach`; both then
-    compare what meets in a bucket, so they are exact, and slow where all pages begin alike. "hash" (64 bits) and
-    "digest" (`algorithm`) hash all of a text and compare nothing.
+    "characters" compares every text with all different texts before it: quadratic, the baseline for the others.
+    "prefix" hashes the first `many` bytes, "positions" the bytes at `many` fixed random positions below `reach`; both
+    then compare texts in the same bucket, so they are exact, and slow if all pages have the same beginning. "hash"
+    (64 bits) and "digest" (`algorithm`) hash the whole text and compare nothing.
     """
     if way not in get_args(Way):
         raise ConfigError(f"a way is one of {', '.join(get_args(Way))}, not {way!r}")
@@ -66,7 +67,7 @@ def identical(
 
 
 def _at(text: bytes, places: list[int]) -> bytes:
-    """The bytes at these places that the text reaches."""
+    """The bytes at those positions that are inside the text."""
     return bytes(text[place] for place in takewhile(lambda place: place < len(text), places))
 
 

@@ -1,7 +1,7 @@
 """I-Match (Chowdhury and others): one digest of the words that are neither too frequent nor too rare.
 
-A changed word of the lexicon changes the digest, so the scheme is brittle; Kolcz and others make it robust by several
-lexicons, random parts of the first, of which most digests must agree.
+A changed word of the lexicon changes the digest, so the scheme is fragile. Kolcz and others make it robust with
+several lexicons, random parts of the first; most of their digests must be equal.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ __all__ = ["FittedIMatch", "IMatch"]
 
 
 @dataclass(frozen=True)
-class IMatch:
-    """The lexicon holds features whose normalised idf, ln(n / frequency) / ln n, lies from `low` to `high`: 0 is a word
-    of every document, 1 a word of one alone.
+class IMatch(KeyScheme):
+    """The lexicon holds features whose normalised idf, ln(n / frequency) / ln n, is from `low` to `high`: 0 is a word
+    in every document, 1 a word in only one.
 
-    With more than one of `lexicons` each is a random part of it that holds the given `share`. A document with fewer
-    than `least` features in a lexicon has no digest of it: a few words tell too little. Rare words go because each
-    edit brings some, and one is enough to change the digest.
+    If `lexicons` is more than one, each is a random part with the given `share` of the lexicon. A document with fewer
+    than `least` features in a lexicon has no digest for it: a few words say too little. Rare words are left out,
+    because each edit adds some, and one is enough to change the digest.
     """
 
     low: float = 0.2
@@ -36,6 +36,8 @@ class IMatch:
     share: float = 0.7
     least: int = 5
     seed: int | Seed = DEFAULT_SEED
+
+    learns = True
 
     def __post_init__(self) -> None:
         if not 0 <= self.low < self.high <= 1:
@@ -48,16 +50,17 @@ class IMatch:
 
     @property
     def places(self) -> int:
-        """How many digests a document has."""
+        """The number of digests of a document."""
         return self.lexicons
 
-    @property
-    def agreeing(self) -> int:
-        """How many must agree, unless the search says otherwise: most of them."""
-        return self.lexicons // 2 + 1
+    def scheme(self, features: str) -> str:
+        raise ConfigError("I-Match learns its lexicon from a corpus: fit it first")
+
+    def compute(self, features: Features, threads: int = 1) -> Keys:
+        raise ConfigError("I-Match learns its lexicon from a corpus: fit it first")
 
     def fit(self, frequencies: Frequencies) -> FittedIMatch:
-        """The scheme with the lexicon that these document frequencies make."""
+        """The scheme with the lexicon made from these document frequencies."""
         n = max(2, frequencies.documents)
         idf = np.log(n / np.maximum(frequencies.counts, 1)) / np.log(n)
         inside = (idf >= self.low - 1e-12) & (idf <= self.high + 1e-12)

@@ -1,15 +1,18 @@
-"""What schemes of a few keys a document share: their columns, and the mixing of 64-bit numbers behind them."""
+"""The common base of schemes with a few keys for each document: their columns, and a mixing function."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.fingerprints.printer import Printer
 
 __all__ = ["KeyScheme", "Keys", "distinct_sums", "mix"]
 
@@ -18,36 +21,41 @@ Words = NDArray[np.uint64]
 
 @dataclass(frozen=True)
 class Keys(Fingerprints):
-    """A few keys of each document: `keys` is uint64[n, k]. Two documents agree at a place where both have the same key;
-    0 is no key, and agrees with nothing."""
+    """A few keys for each document: `keys` is uint64[n, k]. Two documents agree at a position if both have the same
+    key there; 0 means no key, and never agrees."""
 
     keys: NDArray[np.uint64]
 
+    MAIN: ClassVar[str] = "keys"
 
-class KeyScheme(ABC):
-    """Features to keys; documents that agree on enough of them are candidates (see search.agree)."""
+
+@dataclass(frozen=True, eq=False)
+class KeyScheme(Printer):
+    """Turns features into keys; documents that agree on enough keys are candidates (see search.agreement)."""
+
+    makes = Keys
+
+    @cached_property
+    def blank(self) -> Keys:
+        return Keys("", np.zeros(0, np.bool_), keys=np.zeros((0, self.places), np.uint64))
 
     @property
     @abstractmethod
     def places(self) -> int:
-        """How many keys a document has."""
+        """The number of keys of a document."""
 
     @property
     def agreeing(self) -> int:
-        """How many places must agree, unless the search says otherwise: most of them."""
+        """The number of positions that must agree by default: most of them."""
         return self.places // 2 + 1
 
     @abstractmethod
-    def scheme(self, features: str) -> str:
-        """The scheme of keys made from features of the given scheme."""
-
-    @abstractmethod
     def compute(self, features: Features, threads: int = 1) -> Keys:
-        """The keys of all rows; the same for any order of features, threads and machine."""
+        """The keys of all rows."""
 
 
 def mix(values: Words, seed: int) -> Words:
-    """A bijection of 64-bit numbers that looks random, another one for each seed (the finaliser of splitmix64)."""
+    """A pseudo-random bijection of 64-bit numbers, different for each seed (the finaliser of splitmix64)."""
     with np.errstate(over="ignore"):
         x = values + np.uint64((seed * 2 + 1) * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF)
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -56,7 +64,7 @@ def mix(values: Words, seed: int) -> Words:
 
 
 def distinct_sums(places: NDArray[np.int64], hashes: Words, many: int, seed: int) -> Words:
-    """For each of `many` places a digest of the set of hashes that fell there, in any order; 0 where none did."""
+    """A digest of the set of hashes at each of `many` positions, in any order; 0 if there are none."""
     sums, counts = np.zeros(many, np.uint64), np.bincount(places, minlength=many)
     np.add.at(sums, places, mix(hashes, seed))
     digests = mix(sums ^ counts.astype(np.uint64), seed + 1)

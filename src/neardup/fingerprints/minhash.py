@@ -1,32 +1,38 @@
-"""MinHash: sketches whose share of equal places estimates Jaccard similarity."""
+"""MinHash: sketches whose share of equal values estimates the Jaccard similarity."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
+
+import numpy as np
 
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features import Features
+from neardup.features.shingles import TextFeatures
 from neardup.fingerprints.fingerprints import Codes, Sketches
+from neardup.fingerprints.printer import Printer, Reading
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["BitMinHash", "MinHash"]
 
 
 @dataclass(frozen=True)
-class MinHash:
+class MinHash(Printer):
     """Sketches of `values` 32-bit values each; weights are ignored.
 
-    `permutations="one"` hashes every feature once and fills empty places by optimal densification: as
-    accurate as independent permutations on documents of a hundred features or more, and far cheaper.
-    "independent" keeps the minimum under each of `values` bijections, as in Broder's scheme. The estimate's
-    standard error is sqrt(J (1 - J) / values).
+    `permutations="one"` hashes every feature once and fills empty positions by optimal densification: as accurate as
+    independent permutations on documents with a hundred features or more, and much cheaper. "independent" keeps the
+    minimum under each of `values` bijections, as in Broder's scheme. The standard error of the estimate is sqrt(J (1
+    - J) / values).
     """
 
     values: int = 128
     permutations: Literal["one", "independent"] = "one"
     seed: int | Seed = DEFAULT_SEED
+
+    makes = Sketches
 
     def __post_init__(self) -> None:
         if not 1 <= self.values <= 65536:
@@ -34,6 +40,11 @@ class MinHash:
         if self.permutations not in ("one", "independent"):
             raise ConfigError(f'permutations are "one" or "independent", not {self.permutations!r}')
         Seed.of(self.seed)
+
+    @property
+    def places(self) -> int:
+        """The number of values that two sketches can share."""
+        return self.values
 
     def scheme(self, features: str) -> str:
         """The scheme of sketches made from features of the given scheme."""
@@ -53,18 +64,38 @@ class MinHash:
         scheme = self.scheme(features.scheme)
         return Sketches(scheme, features.sizes == 0, values=values, replaced=features.replaced)
 
+    def read(
+        self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
+    ) -> Reading:
+        """Sketches directly from text: the features of each document are dropped after use."""
+        values, facts = _core.minhash_texts(
+            texts,
+            features.recipe(texts),
+            self.values,
+            Seed.of(self.seed).value,
+            self.permutations == "independent",
+            threads,
+            digests,
+        )
+        none, tokens, replaced, digest = facts
+        empty = none.astype(np.bool_)
+        sketches = Sketches(self.scheme(features.scheme), empty, values=values, replaced=replaced)
+        return Reading(sketches, digest, empty, tokens, replaced)
+
 
 @dataclass(frozen=True)
-class BitMinHash:
+class BitMinHash(Printer):
     """Codes of 64 or 128 bits that keep one bit of each of as many MinHash values, for Hamming search.
 
-    Better than simhash of the same size on shingle sets, and in no need of weights; it has no margins, so
-    search it with an exact method.
+    More accurate than simhash of the same size on shingle sets, and it needs no weights. It has no margins, so search
+    it with an exact method.
     """
 
     bits: int = 64
     permutations: Literal["one", "independent"] = "one"
     seed: int | Seed = DEFAULT_SEED
+
+    makes = Codes
 
     def __post_init__(self) -> None:
         if self.bits not in (64, 128):
@@ -72,9 +103,20 @@ class BitMinHash:
         self.sketch()
 
     def sketch(self) -> MinHash:
-        """The sketch whose low bits these codes are."""
+        """The sketch that these codes take the low bits of."""
         return MinHash(self.bits, self.permutations, self.seed)
+
+    def scheme(self, features: str) -> str:
+        """The scheme of codes made from features of the given scheme."""
+        return f"bits{self.bits}/v1 | {self.sketch().scheme(features)}"
 
     def compute(self, features: Features, threads: int = 1) -> Codes:
         """The codes of all rows."""
         return self.sketch().compute(features, threads).code(self.bits)
+
+    def read(
+        self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
+    ) -> Reading:
+        """Codes directly from text."""
+        reading = self.sketch().read(texts, features, threads, digests)
+        return replace(reading, prints=reading.prints.code(self.bits))

@@ -11,20 +11,21 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features import Features
+from neardup.features.shingles import TextFeatures
 from neardup.fingerprints.fingerprints import Codes
+from neardup.fingerprints.printer import Printer, Reading
 
 __all__ = ["Simhash"]
 
 
 @dataclass(frozen=True)
-class Simhash:
+class Simhash(Printer):
     """Codes of 32, 64 or 128 bits whose distance follows the angle between weighted feature vectors.
 
-    Every feature votes with its weight on every bit. `tie` says what becomes of a bit without a majority:
-    "ge" makes it 1 (Sood and Loguinov), "gt" makes it 0 (Manku and others). `gaussian` draws votes from N(0,
-    1) instead of {-1, +1}, for which P(bit differs) is exactly angle / pi. `margins` says in which form the
-    votes are kept: "full", "bytes", "ranks" (the `ranks` weakest bits) or "none"; it changes no code, so it
-    is no part of the scheme.
+    Every feature votes with its weight on every bit. `tie` decides a bit without a majority: "ge" makes it 1 (Sood
+    and Loguinov), "gt" makes it 0 (Manku and others). `gaussian` draws votes from N(0, 1) instead of {-1, +1}; then
+    P(bit differs) is exactly angle / pi. `margins` is the form in which the votes are stored: "full", "bytes",
+    "ranks" (the `ranks` weakest bits) or "none"; it does not change the codes, so it is not part of the scheme.
     """
 
     bits: int = 64
@@ -32,6 +33,8 @@ class Simhash:
     gaussian: bool = False
     margins: Literal["full", "bytes", "ranks", "none"] = "full"
     ranks: int = 8
+
+    makes = Codes
 
     def __post_init__(self) -> None:
         if self.bits not in (32, 64, 128):
@@ -60,7 +63,7 @@ class Simhash:
             NDArray[np.uint64], NDArray[np.float32], NDArray[np.uint8], NDArray[np.float32], NDArray[np.uint8]
         ],
     ) -> Codes:
-        """What the core returned, with the margins in the one form that was asked for."""
+        """The codes that the core returned, with margins in the requested form."""
         codes, margins, margin_bytes, scales, ranks = columns
         return Codes(
             self.scheme(features),
@@ -77,3 +80,13 @@ class Simhash:
         """The codes of all rows; exact, so the same for any order of features, threads and machine."""
         columns = _core.simhash(features.hashes, features.weights, features.offsets, *self.native(), threads)
         return replace(self.codes(features.scheme, features.sizes == 0, columns), replaced=features.replaced)
+
+    def read(
+        self, texts: _core.Texts, features: TextFeatures, threads: int = 1, digests: bool = True
+    ) -> Reading:
+        """Codes directly from text: the features of each document are dropped after use."""
+        columns, facts = _core.simhash_texts(texts, features.recipe(texts), *self.native(), threads, digests)
+        none, tokens, replaced, digest = facts
+        empty = none.astype(np.bool_)
+        codes = replace(self.codes(features.scheme, empty, columns), replaced=replaced)
+        return Reading(codes, digest, empty, tokens, replaced)

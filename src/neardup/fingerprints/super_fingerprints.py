@@ -1,4 +1,4 @@
-"""Broder's super-fingerprints: a sketch in six parts, each hashed to one number; alike if two of them are equal."""
+"""Broder's super-fingerprints: a sketch in six parts, each hashed to one number; similar if two are equal."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["SuperFingerprints"]
 
 @dataclass(frozen=True)
 class SuperFingerprints(KeyScheme):
-    """`many` fingerprints, each of `values` MinHash values: 6 of 14, of which 2 must be equal, as AltaVista had them.
+    """`many` fingerprints, each of `values` MinHash values: 6 of 14, of which 2 must be equal, as in AltaVista.
 
-    Documents of Jaccard similarity s agree on one with probability s**14, so on 2 of 6 with .90 at s = .95 and .05 at
-    s = .8: made for copies that are nearly the same.
+    Documents with Jaccard similarity s agree on one with probability s**14, so on 2 of 6 with .90 at s = .95 and .05
+    at s = .8: it is meant for copies that are almost identical.
     """
 
     many: int = 6
@@ -44,7 +44,7 @@ class SuperFingerprints(KeyScheme):
         return min(2, self.many)
 
     def sketch(self) -> MinHash:
-        """The sketch that is cut into parts."""
+        """The sketch that is split into parts."""
         return MinHash(self.many * self.values, self.permutations, self.seed)
 
     def scheme(self, features: str) -> str:

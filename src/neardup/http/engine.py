@@ -260,7 +260,7 @@ class Engine:
         prints = self.form.joined([entry.fingerprint or b"" for entry in entries])
         if not isinstance(prints, Codes):
             raise DataError("this index keeps no texts and no codes: send texts with the results")
-        radius = self.index.config.hamming.radius
+        radius = self.index.config.method.radius  # type: ignore[union-attr]  # what searches codes has one
         return CollapseAnswer(
             [
                 ResultAnswer(

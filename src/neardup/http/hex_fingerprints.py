@@ -9,13 +9,11 @@ from numpy.typing import NDArray
 
 from neardup.config.config import Config
 from neardup.errors import DataError
-from neardup.fingerprints.fingerprints import Codes, Digests, Fingerprints, Sketches
-from neardup.fingerprints.minhash import BitMinHash, MinHash
-from neardup.fingerprints.simhash import Simhash
+from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.fingerprints.printer import Printer
+from neardup.fingerprints.word_digests import WordDigests
 
 __all__ = ["PrintForm"]
-
-DIGEST_BYTES = 16
 
 
 class PrintForm:
@@ -23,16 +21,9 @@ class PrintForm:
 
     def __init__(self, config: Config, scheme: str) -> None:
         self.scheme = scheme
-        prints = config.prints if config.near else None
-        self._bits = 0
-        if prints is None:
-            self._kind, self.width = "digests", DIGEST_BYTES
-        elif isinstance(prints, MinHash):
-            self._kind, self.width = "sketches", 4 * prints.values
-        else:
-            assert isinstance(prints, Simhash | BitMinHash), "an index takes no others"
-            self._kind, self._bits = "codes", prints.bits
-            self.width = (prints.bits + 63) // 64 * 8
+        self._printer: Printer = config.prints if config.near else WordDigests()
+        self.width = self._printer.width
+        self._bits: int = getattr(self._printer.blank, "bits", 0)  # of a code
 
     def bytes_of(self, digits: str, scheme: str | None) -> bytes:
         """The bytes of one fingerprint; none at all stand for a document without features."""
@@ -70,23 +61,11 @@ class PrintForm:
         return self._column(b"".join(parts), empty)
 
     def _column(self, data: bytes, empty: NDArray[np.bool_]) -> Fingerprints:
-        if self._kind == "codes":
-            words = np.frombuffer(data, "<u8").reshape(len(empty), -1)
-            return Codes(self.scheme, empty, bits=self._bits, codes=words)
-        if self._kind == "sketches":
-            return Sketches(self.scheme, empty, np.frombuffer(data, "<u4").reshape(len(empty), -1))
-        return Digests(self.scheme, empty, np.frombuffer(data, np.uint8).reshape(len(empty), -1))
+        return self._printer.from_bytes(self.scheme, data, empty)
 
     def split(self, prints: Fingerprints) -> list[str]:
         """Each fingerprint in digits; the inverse of `bytes_of` and `joined`."""
-        if isinstance(prints, Codes):
-            column = prints.codes.astype("<u8")
-        elif isinstance(prints, Sketches):
-            column = prints.values.astype("<u4")
-        else:
-            assert isinstance(prints, Digests)
-            column = prints.digests
-        digits = np.ascontiguousarray(column).tobytes().hex()
+        digits = prints.main.astype(prints.main.dtype.newbyteorder("<")).tobytes().hex()
         size = 2 * self.width
         return [
             "" if none else digits[at * size : (at + 1) * size]

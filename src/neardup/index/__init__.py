@@ -1,4 +1,4 @@
-"""The live index: documents remembered for good, and found again at crawl speed."""
+"""The live index: it stores documents permanently, and finds their near-duplicates at crawl speed."""
 
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
 from neardup.index.api import Index

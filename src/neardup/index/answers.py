@@ -1,4 +1,4 @@
-"""What an index answers."""
+"""The answers of an index."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ __all__ = ["Answers", "Cluster", "Health", "Hit", "Seen", "Stats", "Stored"]
 
 
 class Seen(NamedTuple):
-    """The answer for one document: is it `new`, or a `duplicate_of` which stored one, and how near are they.
+    """The answer for one document: whether it is `new`, or which stored document it is a `duplicate_of`, and how
+    near.
 
-    `distance` is in bits (None for sketches), `similarity` is verified on the features where the index keeps them, an
-    estimate for bare sketches, and None for bare codes.
+    `distance` is in bits (None for sketches). `similarity` is verified on the features if the index stores them, an
+    estimate for sketches without features, and None for codes without features.
     """
 
     id: str
@@ -36,7 +37,7 @@ class Hit(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What is known of one document. Times are seconds since 1970; `keeper` is the id of its cluster's keeper."""
+    """What is stored of one document. Times are seconds since 1970; `keeper` is the id of its cluster's keeper."""
 
     id: str
     row: int
@@ -49,7 +50,7 @@ class Stored(NamedTuple):
 
 
 class Cluster(NamedTuple):
-    """The documents that are duplicates of one keeper, which comes first; then by row."""
+    """A keeper, which comes first, and the documents that are duplicates of it, in the order of rows."""
 
     keeper: str
     members: list[Hit]
@@ -57,8 +58,8 @@ class Cluster(NamedTuple):
 
 @dataclass(frozen=True)
 class Stats:
-    """Sizes of an index. `rows` have been given out, `documents` are alive, `keepers` lead clusters; bytes are those
-    of the database, of the cache files and of the tables in memory."""
+    """Sizes of an index. `rows` is the number of row numbers used so far, `documents` of stored documents, `keepers`
+    of clusters. The bytes are those of the database, of the cache files and of the tables in memory."""
 
     documents: int
     keepers: int
@@ -78,7 +79,7 @@ class Stats:
 
 @dataclass(frozen=True)
 class Health:
-    """What `verify` found: problems in words, none if all is well."""
+    """The result of `verify`: a list of problems in words, empty if there are none."""
 
     documents: int
     problems: tuple[str, ...]
@@ -92,8 +93,8 @@ class Health:
 class Answers(Sequence[Seen]):
     """The answers for a batch, in order: columns, and a sequence of Seen.
 
-    `row` is each document's own; `keeper` the row it is a duplicate of, or its own if it is new. `distance` is -1 and
-    `similarity` NaN where there is none.
+    `row` is the row of each document; `keeper` is the row it is a duplicate of, or its own row if it is new.
+    `distance` is -1 and `similarity` NaN if there is none.
     """
 
     ids: Sequence[str]
@@ -141,7 +142,7 @@ class Answers(Sequence[Seen]):
 
     @classmethod
     def joined(cls, parts: Sequence[Answers]) -> Answers:
-        """Several batches as one."""
+        """Join several batches."""
         if len(parts) == 1:
             return parts[0]
         none = np.empty(0, np.int64)

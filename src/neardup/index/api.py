@@ -28,27 +28,27 @@ from neardup.values.seeds import Seed
 
 __all__ = ["Index"]
 
-AT_ONCE = 1024  # documents that are prepared and given to the store together
+AT_ONCE = 1024  # documents that are prepared and passed to the store together
 
 
 class Index:
-    """Documents remembered in a folder, found again when they or their near-duplicates come back.
+    """Documents stored in a folder. When they or their near-duplicates come again, the index finds them.
 
-    path         the folder; made if there is none and mode is "write"
+    path         the folder; it is created if it does not exist and mode is "write"
     config       how fingerprints are made and searched, for a new index; by default 1-bit MinHash codes
     mode         "write" (one process at a time) or "read" (any number; sees the state of opening or `refresh`)
-    store        what is kept of a document, for a new index: "text" or "features", to verify hits by, or "none"
-    durability   "normal": what was acknowledged survives the death of the process; "full": of the machine, too
-    seed         of a new index; secret and drawn at random by default
-    sample       texts on which a new index fits the document frequencies that its config asks for, once and for all
-    scheme       for a new index that takes ready fingerprints of this scheme, made elsewhere, and no texts
-    ttl          seconds after which documents are forgotten, unless a call says otherwise
+    store        what is stored of a document in a new index: "text" or "features", to verify hits, or "none"
+    durability   "normal": acknowledged documents survive the death of the process; "full": of the machine, too
+    seed         the seed of a new index; by default secret and random
+    sample       texts on which a new index fits the document frequencies of its config; they never change afterwards
+    scheme       for a new index that accepts only fingerprints of this scheme, made elsewhere, and no texts
+    ttl          seconds after which documents expire, unless a call gives another ttl
 
-    A document that comes again under its id replaces the older version and never matches it. Every document follows
-    the best keeper it matches, or is a keeper itself. All methods may be called from any thread.
+    A document with an id that is already stored replaces the older version and never matches it. Every document
+    follows the best keeper that it matches, or is a keeper itself. All methods may be called from any thread.
 
-    An address such as redis://host:6379/0?name=pages in place of a path opens a shared index: any number of processes
-    write at once. docs/shared-index.md says what differs.
+    An address such as redis://host:6379/0?name=pages instead of a path opens a shared index, to which any number of
+    processes write at the same time. docs/shared-index.md describes the differences.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class Index:
         return self._store.path
 
     def close(self) -> None:
-        """Let go of files or connections; a second call does nothing."""
+        """Close files or connections; a second call does nothing."""
         self._store.close()
 
     def __enter__(self) -> Self:
@@ -90,40 +90,40 @@ class Index:
         self.close()
 
     def __len__(self) -> int:
-        """Documents in the index; in a shared one those that have expired count until they are deleted."""
+        """Documents in the index; in a shared index, expired documents count until they are deleted."""
         return self._store.count()
 
     def __contains__(self, id: str) -> bool:
-        """Whether there is a document of this id."""
+        """Whether a document with this id is stored."""
         return self._store.contains(id)
 
     @property
     def config(self) -> Config:
-        """How fingerprints are made, with the index's own seed: for `fingerprint` and whoever may know it."""
+        """How fingerprints are made, including the secret seed of the index."""
         return self._recipe.config
 
     @property
     def settings(self) -> Config:
-        """The config without seed and document frequencies, to make another index with."""
+        """The config without seed and document frequencies, to create another index with."""
         return self._recipe.settings
 
     @property
     def scheme(self) -> str:
-        """The scheme of the fingerprints in it."""
+        """The scheme of the stored fingerprints."""
         return self._recipe.scheme_checked
 
     @property
     def store(self) -> Contents:
-        """What is kept of each document."""
+        """What is stored of each document."""
         return self._recipe.contents
 
     @property
     def rebuilt(self) -> tuple[str, ...]:
-        """What was wrong with the cache when the index was opened; the database has taken its place."""
+        """Problems of the cache when the index was opened; these parts were rebuilt from the database."""
         return self._store.rebuilt
 
     def fingerprint(self, texts: Sequence[str], *, threads: int = 1) -> Fingerprints:
-        """Fingerprints of this index's scheme, ready for `seen_prints`, `add_prints` and `search_prints`."""
+        """Fingerprints with the scheme of this index, for `seen_prints`, `add_prints` and `search_prints`."""
         return self._recipe.prints(texts, threads)
 
     @overload
@@ -142,11 +142,11 @@ class Index:
         meta: Mapping[str, Any] | None = None,
         ttl: float | None = None,
     ) -> Seen | Answers:
-        """Look documents up and remember them, in one step: of the same page given twice, at the same time or in one
-        batch, exactly one is new. When it returns, they are committed, 1,024 in a transaction."""
+        """Look documents up and store them, in one step: if the same page is given twice, at the same time or in one
+        batch, exactly one of the two is new. Documents are committed, 1,024 in a transaction, before this returns."""
         if isinstance(documents, str):
             if id is None:
-                raise ConfigError("a text needs an id to be remembered by: seen(text, id=...)")
+                raise ConfigError("a text needs an id under which it is stored: seen(text, id=...)")
             documents = Document(id, documents, meta or {})
         if isinstance(documents, Document):
             return self.seen([documents], ttl=ttl)[0]
@@ -161,8 +161,8 @@ class Index:
         return Answers.joined(parts)
 
     def prepare(self, texts: Sequence[str] | _core.Texts, *, threads: int | None = None) -> Items:
-        """The part of `seen` that depends on the texts alone, for whoever does it while others are written. Native
-        texts are not kept: an index that stores them needs strings."""
+        """The part of `seen` that depends only on the texts; it can run while other documents are written. An index
+        that stores texts needs strings, not native texts."""
         return self._store.matcher.of_texts(texts, threads, pack=True)
 
     def seen_prepared(
@@ -173,15 +173,11 @@ class Index:
         metas: Sequence[Mapping[str, Any] | None] | None = None,
         ttl: float | None = None,
     ) -> Answers:
-        """The other part of `seen`: look up and remember what `prepare` made, 1,024 in a transaction."""
+        """The second part of `seen`: look up and store what `prepare` made, 1,024 in a transaction."""
         if len(ids) != len(items) or (metas is not None and len(metas) != len(ids)):
             raise DataError(f"{len(ids)} ids for {len(items)} documents")
         texts = [None] * len(ids) if metas is None else [meta_text(meta or {}) for meta in metas]
-        size = self._store.batch
-        if size is None or len(ids) <= size:
-            return self._store.writer.put(ids, items, texts, ttl)
-        cuts = [slice(start, start + size) for start in range(0, len(ids), size)]
-        return Answers.joined([self._store.writer.put(ids[c], items.cut(c), texts[c], ttl) for c in cuts])
+        return self._store.writer.put(ids, items, texts, ttl)
 
     def seen_prints(
         self,
@@ -191,15 +187,15 @@ class Index:
         metas: Sequence[Mapping[str, Any] | None] | None = None,
         ttl: float | None = None,
     ) -> Answers:
-        """`seen` for ready fingerprints. An index that verifies its hits needs texts."""
+        """`seen` for fingerprints. An index that verifies its hits needs texts."""
         if self._recipe.contents != "none":
             raise DataError(
-                'this index keeps texts to verify hits by: use `seen`, or make it with store="none"'
+                'this index uses texts to verify hits: use `seen`, or create it with store="none"'
             )
         return self.seen_prepared(ids, self._store.matcher.of_prints(prints), metas=metas, ttl=ttl)
 
     def add(self, documents: Document | Iterable[Document], *, ttl: float | None = None) -> int:
-        """Remember documents; gives how many of them were new. Each learns its keeper, as in `seen`."""
+        """Store documents. Returns how many of them were new. Each gets its keeper, as in `seen`."""
         given = [documents] if isinstance(documents, Document) else documents
         new, waiting = 0, iter(given)
         while batch := list(islice(waiting, AT_ONCE)):
@@ -207,19 +203,19 @@ class Index:
         return new
 
     def add_prints(self, ids: Sequence[str], prints: Fingerprints, *, ttl: float | None = None) -> int:
-        """`add` for ready fingerprints."""
+        """`add` for fingerprints."""
         return int(self.seen_prints(ids, prints, ttl=ttl).new.sum())
 
     def remove(self, ids: str | Iterable[str]) -> int:
-        """Delete documents; gives how many of them there were. A cluster that loses its keeper gets a new one."""
+        """Delete documents. Returns how many of them existed. A cluster that loses its keeper gets a new one."""
         return self._store.writer.remove([ids] if isinstance(ids, str) else list(dict.fromkeys(ids)))
 
     def forget(self, before: float) -> int:
-        """Delete all documents added before a time, in seconds since 1970; gives how many there were."""
+        """Delete all documents added before a time, in seconds since 1970. Returns how many there were."""
         return self._store.writer.forget(int(before * 1000))
 
     def expire(self) -> int:
-        """Delete the expired documents; adding does so too. Gives how many there were."""
+        """Delete the expired documents; adding documents does this too. Returns how many there were."""
         return self._store.writer.expire()
 
     @overload
@@ -229,9 +225,9 @@ class Index:
     def search(
         self, queries: str | Document | Iterable[str | Document], *, mode: Mode = "all"
     ) -> list[Hit] | list[list[Hit]]:
-        """The stored documents near a text: a list of Hit, the best first; for several texts a list of such lists.
+        """The stored documents near a text: a list of Hit, best first; for several texts, a list of such lists.
 
-        A Document does not find itself: hits of its own id are left out. `first` gives one hit at most.
+        A Document does not find itself: hits with its own id are left out. `first` returns at most one hit.
         """
         if isinstance(queries, str | Document):
             return self.search([queries], mode=mode)[0]
@@ -241,18 +237,21 @@ class Index:
         return self._store.search(items, own, check_mode(mode))
 
     def search_prints(self, prints: Fingerprints, *, mode: Mode = "all") -> list[list[Hit]]:
-        """`search` for ready fingerprints."""
+        """`search` for fingerprints."""
         if self._recipe.verifies:
-            raise DataError('this index verifies hits by texts: use `search`, or make it with store="none"')
+            raise DataError(
+                'this index uses texts to verify hits: use `search`, or create it with store="none"'
+            )
         items = self._store.matcher.of_prints(prints)
         return self._store.search(items, [None] * len(prints), check_mode(mode))
 
     def search_rows(self, prints: Fingerprints, *, mode: Mode = "all", threads: int | None = None) -> Hits:
-        """The bare search: rows within reach of each fingerprint, not verified, expired ones too; `ids` names them."""
+        """Search only, without verification: rows near each fingerprint, including expired ones; `ids` gives their
+        ids."""
         return self._store.search_rows(self._store.matcher.of_prints(prints), check_mode(mode), threads)
 
     def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]:
-        """The ids of rows, for those that are there."""
+        """The ids of those rows that exist."""
         return self._store.ids(rows)
 
     def get(self, id: str) -> Stored | None:
@@ -264,22 +263,22 @@ class Index:
         return self._store.get_all(list(ids))
 
     def cluster(self, id: str) -> Cluster | None:
-        """The cluster of a document: its keeper and all that follow it, each with its distance and similarity to the
+        """The cluster of a document: its keeper and all followers, each with its distance and similarity to the
         keeper. None if there is no such document."""
         return self._store.cluster(id)
 
     def documents(self) -> Iterator[Stored]:
-        """All documents by row; what is added or removed meanwhile may be missed or not."""
+        """All documents by row. Documents that are added or removed meanwhile may be missing."""
         return self._store.documents()
 
     def explain(self, id: str, other: str) -> Explanation:
-        """Why two stored documents are, or are not, duplicates; the index must keep texts."""
+        """Why two stored documents are, or are not, duplicates; the index must store texts."""
         one, two = self.get_all([id, other])
         for name, entry in ((id, one), (other, two)):
             if entry is None:
                 raise DataError(f"there is no document {name!r}")
             if entry.text is None:
-                raise DataError('this index keeps no texts; make it with store="text"')
+                raise DataError('this index stores no texts; create it with store="text"')
         assert one is not None and two is not None
         how, least = self._recipe.compared, self._recipe.config.verify.threshold
         return explain(
@@ -287,39 +286,40 @@ class Index:
         )
 
     def stats(self) -> Stats:
-        """Sizes at this moment."""
+        """Current sizes."""
         return self._store.stats()
 
     def refresh(self) -> bool:
-        """For an index opened for reading: see what has been written since; says whether that was anything.
-        A shared index is always up to date."""
+        """For an index opened for reading: load what was written since. Returns whether there was anything. A shared
+        index is always up to date."""
         return self._store.refresh()
 
     def compact(self) -> None:
-        """Make the tables and the cache as small and fast as they can be, without what was removed. In a shared index:
-        finish what workers that died left undone."""
+        """Make the tables and the cache as small and fast as possible, without deleted documents. In a shared index:
+        finish what dead workers left undone."""
         self._store.compact()
 
     def verify(self) -> Health:
-        """Read everything and compare: database, cache files, tables and clusters. Takes a while; changes nothing."""
+        """Read and compare everything: database, cache files, tables and clusters. Takes a while and changes
+        nothing."""
         return self._store.verify()
 
     def backup(self, target: str | PathLike[str]) -> None:
-        """A copy of the committed state in a new folder, made while the index is in use; open it like any other."""
+        """Copy the committed state to a new folder while the index is in use; the copy is an ordinary index."""
         self._store.backup(target)
 
     def export(self, path: str | PathLike[str]) -> int:
-        """Write all documents to a JSONL or Parquet file, and the key, with which they can be made an index again, to
-        PATH.key. Gives how many there were."""
+        """Write all documents to a JSONL or Parquet file, and the key, which `import` needs, to PATH.key. Returns how
+        many documents there were."""
         return write_export(path, self._recipe, self._store.lines())
 
     def write_key(self, path: str | PathLike[str]) -> None:
-        """Write the recipe and the seed to a file, for a client that is to make fingerprints for this index."""
+        """Write the recipe and the seed to a file, for a client that makes fingerprints for this index."""
         write_key(self._recipe, path)
 
 
 def _opened(path: str | PathLike[str], opening: Opening) -> Store:
-    """Each kind of store is imported only when it is opened: neither needs what the other does."""
+    """Import a store only when it is opened, because each has its own dependencies."""
     if isinstance(path, str) and is_address(path):
         from neardup.index.redis.store import RedisStore
 

@@ -1,8 +1,9 @@
-"""Clusters kept up to date: each document, as it comes, follows the best keeper it matches, or becomes one itself.
-Of keepers equally near, the one of the lowest row is the best.
+"""Clusters of a live index: each new document follows the best keeper that it matches, or becomes a keeper.
 
-So every document is a duplicate of its keeper, not merely of a chain that leads there; and when a keeper goes, its
-followers are looked at again in the order of their rows, as if they had just come.
+If several keepers are equally near, the one with the lowest row is the best.
+
+So every document is a duplicate of its keeper, not only connected to it by a chain. When a keeper is removed, its
+followers are matched again in the order of their rows, as if they were new.
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ from numpy.typing import NDArray
 
 from neardup.index.match import Matches, best
 
-__all__ = ["Keepers", "settle"]
+__all__ = ["Keepers", "choose_keepers"]
 
 Rows = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
 class Keepers:
-    """The keeper of each item, by row (its own row if it is a keeper), and how near the two are: -1 and NaN if that is
-    unknown or the item is a keeper."""
+    """The keeper of each item, by row (its own row if it is a keeper), and how near the two are: -1 and NaN if this
+    is unknown or the item is a keeper."""
 
     row: Rows
     distance: Rows
@@ -32,13 +33,13 @@ class Keepers:
         return Keepers(self.row[first:], self.distance[first:], self.similarity[first:])
 
 
-def settle(
+def choose_keepers(
     rows: Rows, stored: Matches, first: Rows, inner: Matches, same: tuple[int, float], fixed: int = 0
 ) -> Keepers:
-    """Keepers of items that come one after the other, the first `fixed` of which are keepers already.
+    """Choose the keepers of items in order; the first `fixed` items are keepers already.
 
-    `stored` are the stored keepers that each matches; `first` names for each item the first one that is the same as it,
-    and `inner` are the matches among those. `same` is the distance and similarity of items that are the same.
+    `stored` are the stored keepers that each item matches. `first` is for each item the first identical item of the
+    batch, and `inner` are the matches among those. `same` is the distance and similarity of identical items.
     """
     count = len(rows)
     keeper, distance, similarity = rows.copy(), np.full(count, -1), np.full(count, np.nan)
@@ -62,11 +63,13 @@ def settle(
     for item in np.union1d(np.array(list(partners), np.int64), repeats).tolist():
         if item < fixed:
             continue
-        alike = int(first[item])
-        # Of items that are the same only the first can be a keeper: what it matches, the others match too.
-        options = [option for option in partners.get(alike, ()) if option[1] < item and option[1] != alike]
-        if alike != item:
-            options.append((least, alike, *same))
+        identical = int(first[item])
+        # Only the first of identical items can be a keeper: the others match everything that it matches.
+        options = [
+            option for option in partners.get(identical, ()) if option[1] < item and option[1] != identical
+        ]
+        if identical != item:
+            options.append((least, identical, *same))
         for price, other, bits, share in sorted(options, key=lambda option: (option[0], rows[option[1]])):
             if keeper[other] == rows[other] and (price, rows[other]) < (cost[item], keeper[item]):
                 keeper[item], cost[item], distance[item], similarity[item] = rows[other], price, bits, share

@@ -1,4 +1,4 @@
-"""What an index stores of a document beside its fingerprint, and how two documents are verified by it."""
+"""What an index stores of a document besides its fingerprint, and how two documents are verified with it."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ __all__ = ["pack_features", "pack_text", "pack_texts", "unpack_features", "unpac
 
 LARGEST_TEXT = 1 << 30
 _RAW, _ZLIB = b"\0", b"\1"
-_SHORTEST = 100  # shorter texts do not get smaller
+_SHORTEST = 100  # compression does not make shorter texts smaller
 
 
 def pack_text(text: str) -> bytes:
-    """A text as stored: one byte that says how, and its UTF-8, compressed if that makes it smaller."""
+    """A text as stored: one byte for the encoding, then its UTF-8, compressed if that makes it smaller."""
     data = text.encode("utf-8", "surrogatepass")
     small = zlib.compress(data, 1) if len(data) >= _SHORTEST else data
     return _ZLIB + small if len(small) < len(data) else _RAW + data
 
 
 def unpack_text(content: bytes) -> str:
-    """The text again; sizes are checked before anything is made by them."""
+    """Decode a stored text; sizes are checked before memory is allocated."""
     if content[:1] == _RAW:
         return content[1:].decode("utf-8", "surrogatepass")
     machine = zlib.decompressobj()
@@ -47,7 +47,7 @@ def _weighted(recipe: Recipe) -> bool:
 
 
 def pack_features(recipe: Recipe, features: Features) -> list[bytes]:
-    """Each document's feature hashes, and behind them their weights where the measure needs them."""
+    """Each document's feature hashes, followed by their weights if the measure needs them."""
     hashes, weights = features.hashes.astype("<u8"), features.weights.astype("<f4")
     weighted, ends = _weighted(recipe), features.offsets.tolist()
     packed = []
@@ -57,7 +57,7 @@ def pack_features(recipe: Recipe, features: Features) -> list[bytes]:
 
 
 def unpack_features(recipe: Recipe, contents: Sequence[bytes]) -> Features:
-    """Features of documents from what is stored of them."""
+    """Features of documents, decoded from their stored contents."""
     weighted = _weighted(recipe)
     unit = 12 if weighted else 8
     sizes = [len(content) // unit for content in contents]

@@ -1,4 +1,4 @@
-"""Export files: all documents of an index in a table that any tool can read, with a key file beside it."""
+"""Export files: all documents of an index in a table that any tool can read, and a key file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ COLUMNS = {
 
 
 class Line(NamedTuple):
-    """A document of an export. Times in milliseconds since 1970."""
+    """A document of an export. Times are in milliseconds since 1970."""
 
     id: str
     keeper: str
@@ -41,7 +41,7 @@ class Line(NamedTuple):
     similarity: float | None
     added: int
     expires: int | None
-    print: bytes | None
+    fingerprint: bytes | None
     meta: str | None
     content: bytes | None
 
@@ -52,7 +52,7 @@ def write_export(
     stored: Iterable[Sequence[Line]],
     key: str | PathLike[str] | None = None,
 ) -> int:
-    """Write lines to a file, and the key to another; gives how many lines there were."""
+    """Write lines to a file, and the key to another. Returns how many lines there were."""
     rows = 0
     with open_writer(path, like=_layout(path, recipe.contents)) as writer:
         for lines in stored:
@@ -64,7 +64,7 @@ def write_export(
 
 
 def _layout(path: str | PathLike[str], contents: Contents) -> Layout:
-    """The columns of an export; in Parquet with their types, which no first few documents could tell."""
+    """The columns of an export; Parquet needs their types, which the first documents may not show."""
     names = [name for name in COLUMNS if name not in ("text", "features") or name == contents]
     schema = None
     if str(path).lower().endswith(".parquet"):
@@ -85,7 +85,7 @@ def _record(line: Line, contents: Contents) -> dict[str, Any]:
         "similarity": line.similarity,
         "added": line.added,
         "expires": line.expires,
-        "fingerprint": None if line.print is None else line.print.hex(),
+        "fingerprint": None if line.fingerprint is None else line.fingerprint.hex(),
         "meta": line.meta,
     }
     if contents == "text":
@@ -106,14 +106,14 @@ def read_export(source: str, recipe: Recipe) -> Iterator[Line]:
                     content = pack_text(record["text"])
                 elif recipe.contents == "features":
                     content = base64.b64decode(record["features"])
-                print = None if record["fingerprint"] is None else bytes.fromhex(record["fingerprint"])
-                if print is not None and len(print) != recipe.width:
-                    raise ValueError(f"a fingerprint of {len(print)} bytes, not {recipe.width}")
+                fingerprint = None if record["fingerprint"] is None else bytes.fromhex(record["fingerprint"])
+                if fingerprint is not None and len(fingerprint) != recipe.width:
+                    raise ValueError(f"a fingerprint of {len(fingerprint)} bytes, not {recipe.width}")
                 if record["meta"] is not None:
                     json.loads(record["meta"])
                 yield Line(
                     record["id"], record["keeper"], record["distance"], record["similarity"], int(record["added"]),
-                    record["expires"], print, record["meta"], content,
+                    record["expires"], fingerprint, record["meta"], content,
                 )  # fmt: skip
             except (KeyError, TypeError, ValueError) as error:
                 raise DataError(

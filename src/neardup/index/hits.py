@@ -1,4 +1,4 @@
-"""Matches turned into hits: named, without what must not be found, the best first."""
+"""Turns matches into hits: adds ids, leaves out excluded rows, sorts by quality."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["hits_of"]
 def hits_of(
     found: Matches, names: Mapping[int, str], own: Sequence[str | None], mode: Mode
 ) -> list[list[Hit]]:
-    """For each query its hits among the rows that have a name; the query's own id is left out."""
+    """The hits of each query among the rows that have a name, without the query's own id."""
     hits: list[list[Hit]] = [[] for _ in own]
     order = np.lexsort((found.right, found.cost, found.left))
     columns = (found.left[order], found.right[order], found.distance[order], found.similarity[order])

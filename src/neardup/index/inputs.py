@@ -1,30 +1,30 @@
-"""What comes in from outside, checked: ids, metas, times."""
+"""Checks of input from outside: ids, metas, times."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from neardup.errors import ConfigError, DataError
 from neardup.values.plain import json_value
 from neardup.values.threads import check_threads
 
-__all__ = ["LONGEST_ID", "check_ids", "check_opening", "distinct_until", "is_address", "lasting", "meta_text"]
+__all__ = ["LONGEST_ID", "batches", "check_ids", "check_opening", "is_address", "lasting", "meta_text"]
 
 LONGEST_ID = 8192  # bytes
-LONGEST_TTL = 1e10  # seconds: added to the time, it must stay a number that SQLite can hold
+LONGEST_TTL = 1e10  # seconds: the expiry time must be a number that SQLite can store
 SERVERS = re.compile(r"(redis|valkey)s?(\+cluster|\+unix)?://", re.IGNORECASE)
 
 
 def is_address(path: object) -> bool:
-    """Whether this names a server; a path does not, whatever it is called: "redis:x" and "./redis://x" are folders."""
+    """Whether this is the address of a server. "redis:x" and "./redis://x" are folders."""
     return isinstance(path, str) and SERVERS.match(path) is not None
 
 
 def check_opening(mode: str, ttl: float | None, threads: int) -> None:
-    """What every index is opened with, checked before anything is made."""
+    """Check the arguments with which every index is opened, before anything is created."""
     if mode not in ("write", "read"):
         raise ConfigError(f'mode is "write" or "read", not {mode!r}')
     lasting(ttl)
@@ -61,8 +61,18 @@ def check_ids(ids: Sequence[str]) -> None:
         raise DataError(f"an id is not well-formed Unicode: {error.reason}") from None
 
 
-def distinct_until(ids: Sequence[str], start: int) -> int:
-    """How far ids go from `start` until one comes again."""
+def batches(ids: Sequence[str], most: int) -> Iterator[slice]:
+    """Parts that are written together: at most `most` documents, and none twice with the same id."""
+    for start in range(0, len(ids), most):
+        part, first = ids[start : start + most], 0
+        while first < len(part):
+            last = _distinct_until(part, first)
+            yield slice(start + first, start + last)
+            first = last
+
+
+def _distinct_until(ids: Sequence[str], start: int) -> int:
+    """The end of the longest part from `start` in which no id occurs twice."""
     if len(set(ids[start:])) == len(ids) - start:
         return len(ids)
     known: set[str] = set()

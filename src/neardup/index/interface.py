@@ -1,4 +1,5 @@
-"""What nd.Index needs of a store, and what a store is opened with. A folder and a server are two such stores."""
+"""The interface between nd.Index and its stores (a folder, a server), and the arguments that a store is opened
+with."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Opening:
-    """The arguments of nd.Index but the path; they are checked before anything is made."""
+    """The arguments of nd.Index without the path; they are checked before anything is created."""
 
     config: Config | None = None
     mode: Literal["write", "read"] = "write"
@@ -50,7 +51,7 @@ class Opening:
         return self.mode == "write"
 
     def new_recipe(self, path: object, usual: Callable[[Contents], Config]) -> Recipe:
-        """The recipe of an index that is not there yet; `usual` gives the config if there is none."""
+        """The recipe of an index that does not exist yet; `usual` returns the default config."""
         if not self.writes:
             raise FileNotFoundError(2, "there is no index here", str(path))
         contents: Contents = self.store or ("text" if self.scheme is None else "none")
@@ -59,7 +60,7 @@ class Opening:
         return Recipe.make(config, seed, contents, self.scheme, self.sample, self.threads)
 
     def check_recipe(self, path: Path | str, recipe: Recipe) -> None:
-        """ConfigError if the index that is there has another recipe than was asked for."""
+        """ConfigError if the existing index has another recipe than the one given."""
         recipe.check_given(path, self.config, self.store, self.scheme)
 
 
@@ -75,11 +76,10 @@ class Writer(Protocol):
 
 
 class Store(Protocol):
-    """Where documents are kept and found. Any thread may call any method."""
+    """Stores and finds documents. Any thread may call any method."""
 
     path: Path | str
     recipe: Recipe
-    batch: int | None  # documents in one `put`; None if the store makes its own batches
 
     @property
     def matcher(self) -> Matcher: ...
@@ -107,12 +107,12 @@ class Store(Protocol):
 
 
 def unsupported(what: str, instead: str) -> ConfigError:
-    """The error for what this kind of index cannot do."""
+    """The error for an operation that this kind of index does not support."""
     return ConfigError(f"{what}: not for this kind of index; {instead}")
 
 
 def check_folder(path: Any, what: str, instead: str) -> None:
-    """ConfigError if a server is named where only a folder will do."""
+    """ConfigError if a server is given where only a folder is possible."""
     if is_address(path):
         raise unsupported(what, instead)
 

@@ -1,4 +1,4 @@
-"""Key files: an index's recipe with its seed, for those who may make fingerprints for it. Keep them as secret as it."""
+"""Key files: the recipe of an index with its seed, for those who make fingerprints for it. Keep them secret."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ KIND, VERSION = "neardup index key", 1
 
 
 def write_key(recipe: Recipe, path: str | os.PathLike[str]) -> None:
-    """Write the recipe to a file that its owner alone may read; it appears when it is whole."""
+    """Write the recipe to a file that only its owner may read; the file appears when it is complete."""
     whole = {"kind": KIND, "version": VERSION, "settings": recipe_to_json(recipe)}
     with AtomicFile(path, secret=True) as file:
         file.write(json.dumps(whole, indent=1).encode())
 
 
 def read_key(path: str | os.PathLike[str]) -> Recipe:
-    """The recipe in a key file; FormatError if it is anything else."""
+    """The recipe in a key file; FormatError if it is another file."""
     try:
         whole = json.loads(Path(path).read_text("utf-8"))
         if whole["kind"] != KIND:
@@ -39,7 +39,7 @@ def read_key(path: str | os.PathLike[str]) -> Recipe:
 
 
 def recipe_to_json(recipe: Recipe) -> dict[str, Any]:
-    """The settings of a recipe as JSON values; bytes as base64."""
+    """The settings of a recipe as JSON values; bytes are base64."""
     return {
         name: {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes) else value
         for name, value in recipe.to_settings().items()
@@ -47,7 +47,7 @@ def recipe_to_json(recipe: Recipe) -> dict[str, Any]:
 
 
 def recipe_of_json(settings: Mapping[str, Any]) -> Recipe:
-    """The recipe that `recipe_to_json` was given."""
+    """The inverse of `recipe_to_json`."""
     return Recipe.from_settings(
         {
             name: base64.b64decode(value["base64"]) if isinstance(value, dict) else value

@@ -1,4 +1,4 @@
-"""From documents to the stored ones they match: near by their keys, and then verified where contents are kept."""
+"""Finds the stored documents that a document matches: near by their keys, then verified if contents are stored."""
 
 from __future__ import annotations
 
@@ -16,22 +16,23 @@ from neardup.index.contents import pack_features, pack_text, unpack_features, un
 from neardup.index.recipe import Recipe
 from neardup.index.tables import Near
 from neardup.search.interface import Mode
+from neardup.search.key_join import Probing
 
 __all__ = ["Contained", "Held", "Items", "Matcher", "Matches", "Searched"]
 
 Rows = NDArray[np.int64]
 Held = tuple[bytes | None, bytes | None]  # a fingerprint and a content, as they are stored
-MOST_ALIKE = 1000  # keepers with one and the same key that a document is compared with, in each segment
+MOST_WITH_ONE_KEY = 1000  # keepers with the same key that a document is compared with, in each segment
 
 
 class Contained(Protocol):
-    """Where the fingerprint and the content of stored rows are read, for those that are there."""
+    """Reads the fingerprint and the content of stored rows that exist."""
 
     def contents(self, rows: Rows) -> Mapping[int, Held]: ...
 
 
 class Searched(Protocol):
-    """Where rows near to keys are found."""
+    """Finds rows near keys."""
 
     def search(
         self,
@@ -41,18 +42,19 @@ class Searched(Protocol):
         followers: bool,
         mode: Mode = "all",
         most: int | None = None,
+        probes: Probing | None = None,
     ) -> Near: ...
 
 
 @dataclass(frozen=True)
 class Items:
-    """Documents that come in or ask: their fingerprints, their keys, and what they are verified by."""
+    """New documents or queries: their fingerprints, their keys, and the contents used for verification."""
 
     column: NDArray[Any]
     keys: NDArray[np.uint64]
     empty: NDArray[np.bool_]
     contents: Sequence[str] | Sequence[bytes] | None = None  # texts, or packed features
-    packed: Sequence[bytes] | None = None  # the texts as they are stored, where that has been worked out
+    packed: Sequence[bytes] | None = None  # the texts as they are stored, if already encoded
 
     def __len__(self) -> int:
         return len(self.empty)
@@ -74,7 +76,7 @@ class Items:
         return cls(column, keys, empty, contents)
 
     def blobs(self) -> list[bytes | None]:
-        """The fingerprints as the database stores them; none for an empty document."""
+        """The fingerprints as the database stores them; None for an empty document."""
         data, width = self.column.tobytes(), self.column.itemsize * self.column.shape[1]
         cut: list[bytes | None] = [data[at : at + width] for at in range(0, len(data), width)]
         for row in np.flatnonzero(self.empty).tolist():
@@ -82,7 +84,7 @@ class Items:
         return cut
 
     def stored(self) -> Sequence[bytes] | Sequence[None]:
-        """Their contents as the database stores them."""
+        """The contents as the database stores them."""
         if self.packed is not None:
             return self.packed
         if self.contents is None:
@@ -92,8 +94,8 @@ class Items:
 
 @dataclass(frozen=True)
 class Matches:
-    """Pairs of a document and a stored row, or of two documents: distance in bits, -1 if there is none; similarity, NaN
-    if unknown. Sorted by the first, then by the second, each pair once."""
+    """Pairs of a document and a stored row, or of two documents: distance in bits, -1 if there is none; similarity,
+    NaN if unknown. Sorted by left, then by right, each pair once."""
 
     left: Rows
     right: Rows
@@ -116,14 +118,15 @@ NO_MATCHES = Matches(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, n
 
 
 class Matcher:
-    """Makes items and finds what they match."""
+    """Makes items and finds their matches."""
 
     def __init__(self, recipe: Recipe, tables: Searched, threads: int = 1) -> None:
         self.recipe, self.tables, self.threads = recipe, tables, threads
-        self._method = recipe.method()
+        # Whether rows that share a key are compared before they count as matches.
+        self._looks = recipe.verifies or recipe.method.estimates or recipe.checks
 
     def of_prints(self, prints: Fingerprints) -> Items:
-        """Items from fingerprints; their scheme and width are checked."""
+        """Items from fingerprints, after a check of their scheme and width."""
         column = self.recipe.check(prints)
         empty = np.ascontiguousarray(prints.empty, np.bool_)
         return Items(column, self.recipe.keys(column, self.threads), empty)
@@ -131,7 +134,7 @@ class Matcher:
     def of_texts(
         self, texts: Sequence[str] | _core.Texts, threads: int | None = None, *, pack: bool = False
     ) -> Items:
-        """Items from texts, packed for the database if they are to be stored; of the index itself nothing is asked."""
+        """Items from texts, encoded for the database if they are stored. This does not read the index."""
         threads = self.threads if threads is None else threads
         made = self.of_prints(self.recipe.prints(texts, threads))
         if self.recipe.contents == "text":
@@ -143,11 +146,11 @@ class Matcher:
         return made
 
     def of_contents(self, rows: Rows, held: Mapping[int, Held]) -> Items:
-        """Items from stored rows, all of which must be among those held; in their order."""
+        """Items from stored rows, in the given order; `held` must contain all of them."""
         found = [held[row] for row in rows.tolist()]
-        empty = np.array([print is None for print, _ in found], np.bool_)
+        empty = np.array([fingerprint is None for fingerprint, _ in found], np.bool_)
         blank = bytes(self.recipe.width)
-        column = self.recipe.column(b"".join(print or blank for print, _ in found))
+        column = self.recipe.column(b"".join(fingerprint or blank for fingerprint, _ in found))
         contents: Any = None
         if self.recipe.contents != "none":
             contents = [content for _, content in found]
@@ -164,65 +167,92 @@ class Matcher:
         mode: Mode = "all",
         without: Rows | None = None,
     ) -> Matches:
-        """Stored rows that match the items, `without` some; keepers only unless followers are asked for too.
+        """Stored rows that match the items, except those in `without`; only keepers, unless followers are requested.
 
-        With mode `first` one for each: the best if contents or sketches are compared, else the first met.
+        Mode `first` returns one for each item: the best if contents or sketches are compared, else the first one
+        found.
         """
-        compared = self.recipe.verifies or self.recipe.kind == "sketches"
-        most = self.most(followers)
-        near = self.tables.search(
-            items.keys, items.empty, followers=followers, mode="all" if compared else mode, most=most
-        )
+        near = self.near(items, followers=followers, mode="all" if self._looks else mode)
         if without is not None and len(without) and len(near.row):
             kept = ~np.isin(near.row, without)
             near = Near(near.query[kept], near.row[kept], near.distance[kept])
         found = self.compared(items, near, store)
-        return best(found) if mode == "first" and compared else found
+        return best(found) if mode == "first" and self._looks else found
+
+    def near(self, items: Items, *, followers: bool, mode: Mode = "all") -> Near:
+        """The stored rows whose keys are near, not yet compared."""
+        return self.tables.search(
+            items.keys,
+            items.empty,
+            followers=followers,
+            mode=mode,
+            most=self.most(followers),
+            probes=self.probes(items),
+        )
+
+    def probes(self, items: Items) -> Probing | None:
+        """Keys that items search for in addition to their own keys; None if there are none."""
+        return self.recipe.probes(items.column)
 
     def most(self, followers: bool) -> int | None:
-        """How many rows with one and the same key a document is compared with; None for all."""
-        if self.recipe.kind == "sketches":
-            return self.recipe.config.bands.cap
-        return None if followers and not self.recipe.verifies else MOST_ALIKE
+        """The largest number of rows with the same key that a document is compared with; None for all."""
+        if not self.recipe.method.whole_keys:
+            return self.recipe.method.limit
+        return None if followers and not self.recipe.verifies else MOST_WITH_ONE_KEY
 
     @property
     def same(self) -> tuple[int, float]:
-        """Distance and similarity of documents that are the same."""
-        if self.recipe.kind == "sketches" and not self.recipe.verifies:
-            return -1, 1.0
-        return 0, 1.0 if self.recipe.verifies or self.recipe.kind == "exact" else np.nan
+        """Distance and similarity of identical documents."""
+        method, verifies = self.recipe.method, self.recipe.verifies
+        distance = 0 if verifies or method.whole_keys else -1
+        return distance, 1.0 if verifies or method.estimates else method.sure
 
     def together(self, items: Items) -> tuple[Rows, Matches]:
-        """For each item the first one that is the same, and the matches among these first ones."""
-        first = self._first_alike(items)
+        """For each item the first identical item, and the matches among these first items."""
+        first = self._first_identical(items)
         chosen = np.flatnonzero((first == np.arange(len(items))) & ~items.empty)
         keys = items.keys if len(chosen) == len(items) else items.keys[chosen]
-        if self.recipe.kind == "codes":
-            method = self._method
+        if (reach := self.recipe.reach) is not None:
             words = np.ascontiguousarray(keys)
-            left, right, far = _core.scan(words, words, method.bits, method.radius, False, 1)
-            if len(left) == len(chosen):  # each finds itself, and nothing else
+            left, right, far = _core.scan(words, words, reach.bits, reach.radius, False, 1)
+            if len(left) == len(chosen):  # each item found only itself
                 return first, NO_MATCHES
             ahead = left < right
             left, right, distance = left[ahead], right[ahead], far[ahead].astype(np.int64)
         else:
-            left, right = _alike_pairs(keys if self.recipe.kind == "sketches" else keys[:, :0])
+            # If keys are whole fingerprints, equal keys are identical items, and only the first of them is in
+            # `chosen`.
+            left, right = self._sharing(items.column[chosen], keys[:, :0] if self._whole else keys)
             distance = np.zeros(len(left), np.int64)
         left, right = chosen[left], chosen[right]
         if self.recipe.verifies:
             return first, self._verified(items, left, right, distance)
-        if self.recipe.kind == "sketches":
+        if not self._whole:
             return first, self._estimated(items.column[left], items.column[right], left, right)
-        return first, Matches(left, right, distance, np.full(len(left), np.nan))
+        return first, Matches(left, right, distance, np.full(len(left), self.recipe.method.sure))
 
-    def _first_alike(self, items: Items) -> Rows:
+    @property
+    def _whole(self) -> bool:
+        return self.recipe.method.whole_keys
+
+    def _sharing(self, column: NDArray[Any], keys: NDArray[np.uint64]) -> tuple[Rows, Rows]:
+        """Pairs of lines that share a key and pass the method's check."""
+        left, right = _equal_pairs(keys, self.recipe.sparse)
+        if (probes := self.recipe.probes(column)) is not None:
+            left, right = _with_probes(keys, probes, left, right)
+        if self.recipe.checks:
+            counts = self.recipe.passes(column[left], column[right])
+            left, right = left[counts], right[counts]
+        return left, right
+
+    def _first_identical(self, items: Items) -> Rows:
         first = np.arange(len(items))
         if self.recipe.verifies and items.contents is not None:
             known: dict[Any, int] = {}
             same = [known.setdefault(content, at) for at, content in enumerate(items.contents)]
             first = np.array(same, np.int64)
-        elif self.recipe.kind == "codes" and len(set(items.keys[:, 0].tolist())) == len(items):
-            return first  # nearly always: no two codes of a batch agree in their first 64 bits
+        elif self._whole and len(set(items.keys[:, 0].tolist())) == len(items):
+            return first  # the usual case: no two codes of a batch are equal in their first 64 bits
         elif len(items):
             lines = np.ascontiguousarray(items.column).view(np.uint8).reshape(len(items), -1)
             flat = lines.view(np.dtype((np.void, lines.shape[1]))).reshape(-1)
@@ -231,31 +261,33 @@ class Matcher:
         return np.where(items.empty, np.arange(len(items)), first)
 
     def compared(self, items: Items, near: Near, store: Contained) -> Matches:
-        """The rows that match, of those whose keys are near."""
-        unknown = np.full(len(near.query), np.nan)
-        if self.recipe.kind == "exact":
-            return Matches(near.query, near.row, near.distance, np.ones(len(near.query)))
-        if not len(near.query) or not (self.recipe.verifies or self.recipe.kind == "sketches"):
-            return Matches(near.query, near.row, near.distance, unknown)
+        """Those of the near rows that match."""
+        if not len(near.query) or not self._looks:
+            far = near.distance if self._whole else np.full(len(near.query), -1)
+            return Matches(near.query, near.row, far, np.full(len(near.query), self.recipe.method.sure))
         rows, place = np.unique(near.row, return_inverse=True)
-        # A row may have been removed by an earlier part of the same transaction, or its keeper's: it is no hit.
+        # An earlier part of the same transaction may have deleted the row or its keeper: then it is no hit.
         held = store.contents(rows)
         there = np.isin(rows, np.array(list(held), np.int64))
         kept = there[place]
         near = Near(near.query[kept], near.row[kept], near.distance[kept])
         rows, place = rows[there], np.searchsorted(rows[there], near.row)
         other = self.of_contents(rows, held)
+        if self.recipe.checks:
+            counts = self.recipe.passes(items.column[near.query], other.column[place])
+            near = Near(near.query[counts], near.row[counts], near.distance[counts])
+            place = place[counts]
         if not self.recipe.verifies:
             return self._estimated(items.column[near.query], other.column[place], near.query, near.row)
         asked, at = np.unique(near.query, return_inverse=True)
-        both = Items.joined(other, items.take(asked))  # the stored ones came earlier
+        both = Items.joined(other, items.take(asked))  # stored documents come first
         found = self._verified(both, place, len(rows) + at, near.distance)
         query, row = asked[found.right - len(rows)], rows[found.left]
         order = np.lexsort((row, query))
         return Matches(query[order], row[order], found.distance[order], found.similarity[order])
 
     def _verified(self, items: Items, left: Rows, right: Rows, distance: Rows) -> Matches:
-        """The pairs of items that are similar enough by their contents."""
+        """The pairs of items whose contents are similar enough."""
         if not len(left):
             return Matches(left, right, distance, np.empty(0))
         needed, at = np.unique(np.concatenate([left, right]), return_inverse=True)
@@ -274,10 +306,12 @@ class Matcher:
         return unpack_features(self.recipe, items.contents)  # type: ignore[arg-type]
 
     def _estimated(self, one: NDArray[Any], two: NDArray[Any], left: Rows, right: Rows) -> Matches:
-        """Sketches alone: the share of equal values stands for the similarity."""
-        similarity = (one == two).mean(axis=1) if len(left) else np.empty(0)
+        """Without contents: the similarity that is estimated from fingerprints must reach the threshold."""
+        similarity = self.recipe.method.estimate(one, two)
         found = Matches(left, right, np.full(len(left), -1), similarity)
-        return found.where(similarity >= self.recipe.config.verify.threshold)
+        return found.where(
+            ~(similarity < self.recipe.config.verify.threshold)
+        )  # pairs of unknown similarity are kept
 
 
 @dataclass(frozen=True)
@@ -287,7 +321,7 @@ class _Pairs:
 
 
 def best(matches: Matches) -> Matches:
-    """The best match of each left: the smallest cost, then the smallest right."""
+    """The best match of each left item: the lowest cost, then the lowest right."""
     if len(matches) < 2 or bool((matches.left[1:] > matches.left[:-1]).all()):
         return matches
     order = np.lexsort((matches.right, matches.cost, matches.left))
@@ -298,17 +332,38 @@ def best(matches: Matches) -> Matches:
     return matches.where(chosen)
 
 
-def _alike_pairs(keys: NDArray[np.uint64]) -> tuple[Rows, Rows]:
-    """All pairs of lines that agree in a column, left < right, each once."""
+def _equal_pairs(keys: NDArray[np.uint64], sparse: bool = False) -> tuple[Rows, Rows]:
+    """All pairs of lines with an equal value in some column, left < right, each once. If `sparse`, 0 means no key."""
     found = [np.empty(0, np.int64)]
     count = len(keys)
     for column in keys.T:
         order = np.argsort(column, kind="stable")
         ordered = column[order]
         step = 1
-        # Lines of one run stand side by side: neighbours at every distance that still has equal ones.
+        # Equal lines are adjacent after sorting: compare neighbours at growing distances until none are equal.
         while step < count and (same := ordered[step:] == ordered[:-step]).any():
+            if sparse:
+                same &= ordered[step:] != 0
             found.append(order[:-step][same] * count + order[step:][same])
             step += 1
     pairs = np.unique(np.concatenate(found))
     return pairs // max(count, 1), pairs % max(count, 1)
+
+
+def _with_probes(keys: NDArray[np.uint64], probes: Probing, left: Rows, right: Rows) -> tuple[Rows, Rows]:
+    """The given pairs, and pairs of lines where a probe of one is a key of the other."""
+    count = max(len(keys), 1)
+    found = [left * count + right]
+    query, table, key = probes
+    for number, column in enumerate(keys.T):
+        mine = table == number
+        order = np.argsort(column, kind="stable")
+        first, last = (np.searchsorted(column[order], key[mine], side) for side in ("left", "right"))
+        many = last - first
+        asking = np.repeat(query[mine], many)
+        place = np.arange(len(asking)) - np.repeat(np.cumsum(many) - many, many) + np.repeat(first, many)
+        other = order[place]
+        apart = asking != other
+        found.append(np.minimum(asking, other)[apart] * count + np.maximum(asking, other)[apart])
+    pairs = np.unique(np.concatenate(found))
+    return pairs // count, pairs % count

@@ -1,4 +1,4 @@
-"""A new index from another one: from its export, from the texts it keeps, or from what a damaged one still has."""
+"""Creates an index from another one: from its export, from its stored texts, or from what a damaged one still has."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ AT_ONCE = 1000
 
 
 def import_index(path: str | PathLike[str], source: str, key: str | PathLike[str] | None = None) -> int:
-    """A new index, in a folder or on a server, from what `Index.export` wrote; gives how many documents it has."""
+    """Create an index, in a folder or on a server, from a file of `Index.export`. Returns its number of documents."""
     if is_address(path):
         from neardup.index.redis.replay import replay
 
@@ -43,18 +43,18 @@ def reindex(
     store: Contents | None = None,
     threads: int = 1,
 ) -> int:
-    """A new index of the same documents with another config, or with the same, from their stored texts; document
-    frequencies, if it asks for them, are fitted on these. Gives how many documents it has. Clusters are made anew, in
-    the order of rows."""
+    """Create an index of the same documents, with another config or the same, from their stored texts. Document
+    frequencies, if the config needs them, are fitted on these texts. Returns the number of documents. Clusters are
+    computed again, in the order of rows."""
     check_folder(
         path, "reindex into a server", "reindex into a folder, export that, and import it to the server"
     )
     if source.store != "text":
         raise DataError(
-            'this index keeps no texts: make a new one from the original files, with "neardup index add"'
+            'this index stores no texts: create a new one from the original files, with "neardup index add"'
         )
     if (Path(path) / DATABASE).exists():
-        raise DataError(f"{path}: a new index goes to a new folder")
+        raise DataError(f"{path}: a new index needs a new folder")
     texts = (entry.text or "" for entry in source.documents())
     chosen = source.settings if config is None else config
     opening = Opening(chosen, store=store, sample=texts if chosen.idf is not None else None, threads=threads)
@@ -70,7 +70,7 @@ def reindex(
 
 
 def _copy(target: LocalStore, batch: list[Stored]) -> None:
-    """Documents with the times they had."""
+    """Add documents with their original times."""
     items = target.matcher.of_texts([entry.text or "" for entry in batch], pack=True)
     metas = [meta_text(entry.meta) for entry in batch]
     answers = target.writer.put([entry.id for entry in batch], items, metas, None)
@@ -85,10 +85,10 @@ def _copy(target: LocalStore, batch: list[Stored]) -> None:
 def recover_index(
     path: str | PathLike[str], target: str | PathLike[str], key: str | None = None
 ) -> tuple[int, int | None]:
-    """A new index of all that can still be read of a damaged one; gives how many documents that is, and how many there
-    were besides, None if that cannot be read either. The key file is needed if the settings are damaged, too."""
+    """Create an index of everything that can be read from a damaged one. Returns the number of documents, and the
+    original number, None if that cannot be read. The key file is needed if the settings are damaged too."""
     for place in (path, target):
-        check_folder(place, "recover", "an index on a server is repaired by compact, or made again by replay")
+        check_folder(place, "recover", "an index on a server is repaired by compact, or restored by replay")
     recipe, documents, lines = recovered(Path(path), None if key is None else read_key(key))
     count = fill_folder(Path(target), recipe, lines)
     return count, None if documents is None else max(documents - count, 0)

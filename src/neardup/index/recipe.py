@@ -1,10 +1,11 @@
-"""How an index turns texts into fingerprints and keys: fixed when it is made, and read back from it ever after."""
+"""How an index turns texts into fingerprints and keys: fixed when it is created, and stored in it."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -14,38 +15,36 @@ from neardup import _core
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.features.shingles import TextFeatures
-from neardup.features.texts import Texts
+from neardup.features.texts import Texts, as_texts
 from neardup.features.weights import Frequencies, Idf
-from neardup.fingerprints.fingerprints import Codes, Digests, Fingerprints, Sketches
-from neardup.fingerprints.minhash import BitMinHash, MinHash
-from neardup.fingerprints.one_pass import digest, fingerprint
-from neardup.fingerprints.simhash import Simhash
-from neardup.search.hamming.tables import Compact, TableMethod
-from neardup.search.interface import check_codes
-from neardup.search.psm.psm import PSM
+from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.fingerprints.minhash import BitMinHash
+from neardup.fingerprints.printer import Printer
+from neardup.search.exact import EqualWords
+from neardup.search.hamming.tables import Compact
+from neardup.search.interface import KeyMethod, Method, Reach
+from neardup.search.key_join import Probing
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Contents", "Recipe", "default_config"]
 
 Contents = Literal["text", "features", "none"]
-Kind = Literal["exact", "codes", "sketches"]
-DIGEST_BITS = 128
 
 
 def default_config(contents: Contents) -> Config:
     """For an index without a sample: 1-bit MinHash codes of word shingles, which need no document frequencies.
 
-    Where hits are verified the radius is wide: documents of Jaccard similarity 0.8 are 6.4 bits apart on average, and
-    94% of such pairs are within 10. Where they are not, 6 bits stand for about 0.8.
+    If hits are verified the radius is wide: documents with a Jaccard similarity of 0.8 are 6.4 bits apart on average,
+    and 94% of such pairs are within 10 bits. If hits are not verified, the radius is 6 bits, which means about 0.8.
     """
     return Config(fingerprint=BitMinHash(), search=Compact(6 if contents == "none" else 10))
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """The config with its seed in place, the scheme its fingerprints have, and what of a document is stored.
+    """The config with its seed, the scheme of its fingerprints, and what is stored of a document.
 
-    A `foreign` index takes ready fingerprints of that scheme and makes none.
+    A `foreign` index accepts only fingerprints of that scheme and makes none itself.
     """
 
     config: Config
@@ -63,24 +62,19 @@ class Recipe:
         sample: Texts | None,
         threads: int,
     ) -> Recipe:
-        """The recipe of a new index; a config that asks for `idf` is fitted on the sample."""
+        """The recipe of a new index; a config with `idf` is fitted on the sample."""
         if contents not in ("text", "features", "none"):
             raise ConfigError(f'an index stores "text", "features" or "none" of a document, not {contents!r}')
-        if config.near and config.agree is not None:
-            raise ConfigError(
-                "an index is of MinHash bands or of codes; other schemes are for scans and dedup"
-            )
         if config.templates is not None:
             raise ConfigError("templates are learnt from a whole corpus; an index cannot have them")
         if foreign is not None and contents != "none":
             raise ConfigError('an index of foreign fingerprints stores no texts: give store="none"')
-        if config.inverted is not None:
-            # That search reads a whole corpus; an index asks its sketches, which miss the small in the large.
-            config = replace(config, search=config.bands)
+        if (method := config.method) is not None:
+            method.check_live(config.prints)
+            if (online := method.online(config.verify, config.recall)) is not method:
+                config = replace(config, search=online)
         features = config.features
-        prints = config.fingerprint
-        given = [features.seed, config.compared.seed]
-        given += [prints.seed] if isinstance(prints, MinHash | BitMinHash) else []
+        given = [features.seed, config.compared.seed, getattr(config.fingerprint, "seed", DEFAULT_SEED)]
         fitted = isinstance(features.weights, Idf)
         if seed is None:
             own = any(Seed.of(value) != Seed(DEFAULT_SEED) for value in given)
@@ -98,14 +92,17 @@ class Recipe:
                 )
             weights = Idf.fit(sample, made.config.features, tf=config.idf, threads=threads)
             made = replace(made, config=_weighed(made.config, weights))
-        made.method()
         return made
 
-    @property
-    def kind(self) -> Kind:
-        if not self.config.near:
-            return "exact"
-        return "sketches" if isinstance(self.config.prints, MinHash) else "codes"
+    @cached_property
+    def method(self) -> Method:
+        """The search method: that of the config, or equality of words."""
+        return self.config.method or EqualWords(self.seed)
+
+    @cached_property
+    def printer(self) -> Printer:
+        """The object that makes fingerprints."""
+        return self.config.prints if self.config.near else self.method.fingerprint()
 
     @property
     def scheme(self) -> str:
@@ -116,12 +113,12 @@ class Recipe:
 
     @property
     def verifies(self) -> bool:
-        """Whether hits are checked on the documents' own features."""
-        return self.contents != "none" and self.kind != "exact"
+        """Whether hits are verified on the features of the documents."""
+        return self.contents != "none" and self.config.near
 
     @property
     def settings(self) -> Config:
-        """The config without seed and document frequencies: another index made with it learns its own."""
+        """The config without seed and document frequencies, for another index that fits its own."""
         weights = self.config.features.weights
         plain = _seeded(_weighed(self.config, "constant"), Seed(DEFAULT_SEED))
         return replace(plain, idf=weights.tf) if isinstance(weights, Idf) else plain
@@ -130,70 +127,49 @@ class Recipe:
     def compared(self) -> TextFeatures:
         return self.config.compared
 
-    @property
+    @cached_property
     def width(self) -> int:
-        """Bytes of a stored fingerprint."""
-        if self.kind == "exact":
-            return DIGEST_BITS // 8
-        prints = self.config.prints
-        assert isinstance(prints, MinHash | Simhash | BitMinHash)
-        return 4 * prints.values if isinstance(prints, MinHash) else (prints.bits + 63) // 64 * 8
+        """Size of a stored fingerprint in bytes."""
+        return self.printer.width
 
-    def method(self) -> TableMethod:
-        """The exact search of one table of keys: radius 0 but for codes."""
-        if self.kind == "exact":
-            return Compact(0, bits=DIGEST_BITS)
-        if self.kind == "sketches":
-            return Compact(0)
-        hamming = self.config.hamming
-        if isinstance(hamming, PSM):
-            raise ConfigError(
-                "a live index says of near-duplicates that exactly one is new, so it has to find all of them, and PSM "
-                "finds a share: give search=nd.search.Compact (smallest), nd.search.Covering (fastest) or nd.BPHS"
-            )
-        prints = self.config.prints
-        assert isinstance(prints, Simhash | BitMinHash)
-        if isinstance(hamming, TableMethod):
-            if hamming.bits != prints.bits:
-                raise ConfigError(f"codes of {prints.bits} bits need a search with bits={prints.bits}")
-            return hamming
-        return Compact(hamming.radius, bits=prints.bits)
+    @cached_property
+    def reach(self) -> Reach | None:
+        """The search radius of codes; None if keys must be equal."""
+        return self.method.reach(self.printer)
+
+    @cached_property
+    def tables(self) -> int:
+        """The number of tables of keys: one, or that of the method."""
+        return 1 if self.method.whole_keys else self.method.table_count(self.printer)
 
     @property
-    def tables(self) -> int:
-        """How many tables of keys there are: one for each band of a sketch."""
-        return self.config.bands.bands if self.kind == "sketches" else 1
+    def words(self) -> int:
+        """The number of words in the keys of a document: those of its fingerprint, or one for each table."""
+        return self.width // 8 if self.method.whole_keys else self.tables
+
+    @property
+    def sparse(self) -> bool:
+        """Whether a key of 0 means no key."""
+        return self.method.sparse and not self.method.whole_keys
 
     def prints(self, texts: Texts | _core.Texts, threads: int = 1) -> Fingerprints:
         """The fingerprints of texts."""
         if self.foreign is not None:
-            raise DataError("this index takes ready fingerprints only; it cannot make them of texts")
-        config = self.config
-        if self.kind == "exact":
-            how = config.features.normalize.without_words()
-            # Of tokens, so native texts will do.
-            return digest(texts, normalized=how, seed=self.seed, threads=threads)  # type: ignore[arg-type]
-        made = config.prints
-        assert isinstance(made, MinHash | Simhash | BitMinHash)
-        return fingerprint(texts, config.features, made, threads=threads)
+            raise DataError("this index accepts only fingerprints; it cannot make them from texts")
+        made: Fingerprints = self.printer.read(
+            as_texts(texts), self.config.features, threads, digests=False
+        ).prints
+        return made
 
     def check(self, prints: Fingerprints) -> NDArray[Any]:
-        """The column of ready fingerprints, as it is stored: one line of `width` bytes a document."""
+        """The column of given fingerprints, as it is stored: one line of `width` bytes for each document."""
         if prints.scheme != self.scheme_checked:
             raise SchemeError(self.scheme_checked, prints.scheme)
-        if self.kind == "codes" and isinstance(prints, Codes):
-            hamming = self.config.prints
-            assert isinstance(hamming, Simhash | BitMinHash)
-            return check_codes(prints, hamming.bits)
-        if self.kind == "sketches" and isinstance(prints, Sketches):
-            column: NDArray[Any] = np.ascontiguousarray(prints.values, np.uint32)
-        elif self.kind == "exact" and isinstance(prints, Digests):
-            column = np.ascontiguousarray(prints.digests, np.uint8)
-        else:
-            raise DataError(f"an index of {self.kind} cannot take {type(prints).__name__}")
-        if column.ndim != 2 or column.itemsize * column.shape[1] != self.width:
-            raise DataError(f"fingerprints of this index have {self.width} bytes")
-        return column
+        if not isinstance(prints, self.printer.makes):
+            raise DataError(
+                f"an index of {self.printer.makes.__name__.lower()} cannot take {type(prints).__name__}"
+            )
+        return self.method.stored(prints, self.printer)
 
     @property
     def scheme_checked(self) -> str:
@@ -204,20 +180,42 @@ class Recipe:
 
     def column(self, data: bytes) -> NDArray[Any]:
         """Stored fingerprints, one after the other, as a column."""
-        kind = {"codes": "<u8", "sketches": "<u4", "exact": "|u1"}[self.kind]
-        return np.frombuffer(data, kind).reshape(-1, self.width // np.dtype(kind).itemsize)
+        kind = self.printer.blank.main.dtype.newbyteorder("<")
+        return np.frombuffer(data, kind).reshape(-1, self.width // kind.itemsize)
 
     def keys(self, column: NDArray[Any], threads: int = 1) -> NDArray[np.uint64]:
-        """What the tables hold of each document: uint64[documents, words]; for sketches a word for each band."""
-        if self.kind == "codes":
-            return column
-        if self.kind == "exact":
+        """The keys of each document in the tables: uint64[documents, words]."""
+        if self.method.whole_keys:
             return np.ascontiguousarray(column).view(np.uint64)
-        sketches = Sketches(self.scheme_checked, np.zeros(len(column), bool), np.ascontiguousarray(column))
-        return np.ascontiguousarray(self.config.bands.band_keys(sketches, threads=threads).T)
+        return self.method.live_keys(self._restored(column), threads)
+
+    def probes(self, column: NDArray[Any]) -> Probing | None:
+        """Keys that documents search for in addition to their own keys; None if there are none."""
+        if self.method.whole_keys or not isinstance(self.method, KeyMethod) or not self.method.probing:
+            return None
+        found = self.method.probes(self._restored(column))
+        return found.row, found.table, np.maximum(found.key, np.uint64(1))
+
+    @property
+    def checks(self) -> bool:
+        """Whether documents that share a key must pass a check of their fingerprints."""
+        return self.method.checks and not self.method.whole_keys
+
+    def passes(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.bool_]:
+        """Which fingerprints, line by line of two columns, pass that check."""
+        assert isinstance(self.method, KeyMethod)
+        count = len(one)
+        both = self._restored(np.concatenate([one, two]))
+        left = np.arange(count)
+        found = self.method.check(both, left, left + count)
+        return np.ones(count, np.bool_) if found is None else found
+
+    def _restored(self, column: NDArray[Any]) -> Fingerprints:
+        none = np.zeros(len(column), np.bool_)
+        return self.printer.restored(self.scheme_checked, none, {self.printer.makes.MAIN: column})
 
     def to_settings(self) -> dict[str, Any]:
-        """For the database. The seed is written apart from the config, which may be shown."""
+        """The settings for the database. The seed is separate from the config, because the config may be shown."""
         weights = self.config.features.weights
         plain = _seeded(_weighed(self.config, "constant"), Seed(DEFAULT_SEED)).to_plain()
         settings: dict[str, Any] = {
@@ -241,7 +239,7 @@ class Recipe:
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Recipe:
-        """What `to_settings` wrote."""
+        """The inverse of `to_settings`."""
         seed = Seed(int.from_bytes(settings["seed"], "little"), bool(settings["secret"]))
         config = _seeded(Config.from_plain(json.loads(settings["config"]), "the index's config"), seed)
         if "idf" in settings:
@@ -257,7 +255,7 @@ class Recipe:
     def check_given(
         self, path: object, config: Config | None, store: Contents | None, scheme: str | None
     ) -> None:
-        """Raise ConfigError unless what an existing index is opened with is what it was made with."""
+        """ConfigError if the arguments for an existing index differ from those it was created with."""
         if config is not None and self.differs(config):
             raise ConfigError(f"{path} was made with another config; reindex it into a new one")
         if store is not None and store != self.contents:
@@ -266,7 +264,7 @@ class Recipe:
             raise ConfigError(f"{path} is of another scheme: {self.scheme_checked}")
 
     def differs(self, config: Config) -> bool:
-        """Whether this config would make other fingerprints or find other duplicates; seeds do not count."""
+        """Whether this config makes other fingerprints or finds other duplicates; seeds are ignored."""
         public = Seed(DEFAULT_SEED)
         weights: Any = config.features.weights
         if isinstance(weights, Idf):
@@ -288,8 +286,8 @@ def _seeded(config: Config, seed: Seed) -> Config:
     prints = config.fingerprint
     if prints is None and config.near:
         prints = config.prints
-    if isinstance(prints, MinHash | BitMinHash):
-        prints = replace(prints, seed=seed)
+    if prints is not None:
+        prints = prints.seeded(seed)
     return replace(config, features=features, compare=compare, fingerprint=prints)
 
 

@@ -1,10 +1,10 @@
-"""The native tables of an index: where an id is, and which rows are near. Derived from the database, never saved."""
+"""The native tables of an index: they find ids and near rows. They are built from the database and never saved."""
 
 from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.index.recipe import Recipe
 from neardup.search.hamming.tables import Compact, design_arrays
-from neardup.search.interface import Mode
+from neardup.search.interface import Mode, Reach
+from neardup.search.key_join import Probing
 
 __all__ = ["Near", "Tables", "hash_ids"]
 
@@ -38,35 +39,34 @@ def hash_ids(ids: Sequence[str], seed: int) -> NDArray[np.uint64]:
 
 
 class Tables:
-    """Rows are numbered as in the database; those that are gone, or have no fingerprint, take a number but no place.
-    Rows that follow a keeper can be left out of a search. What has grown is merged in a thread of its own, so that
-    a search asks one segment and one tail nearly all the time, and nobody who adds waits for it."""
+    """Rows are numbered as in the database; deleted rows and rows without a fingerprint have a number but no entry.
+    Followers can be left out of a search. A separate thread merges segments, so that a search usually reads one
+    segment and one tail, and writers do not wait for a merge."""
 
     def __init__(self, recipe: Recipe, threads: int = 1) -> None:
         self._recipe, self._threads = recipe, threads
-        method = recipe.method()
+        bits = 64 * recipe.words // recipe.tables
+        reach = recipe.reach or Reach(bits, 0)
+        design = reach.tables or Compact(reach.radius, bits=reach.bits).design
         self._near = [
-            _core.LiveTables(method.bits, method.radius, *design_arrays(method.design), True)
+            _core.LiveTables(reach.bits, reach.radius, *design_arrays(design), True)
             for _ in range(recipe.tables)
         ]
         self._ids = _core.LiveTables(64, 0, *design_arrays(Compact(0).design), True)
         self._merging: threading.Thread | None = None
-        self._words = 1 if recipe.tables > 1 else method.bits // 64 or 1
         self.rows = 0
 
-    def load(self, ids: NDArray[np.uint64], keys: NDArray[np.uint64], gone: Flags, empty: Flags) -> None:
-        """The first rows, all at once: hashed ids, keys, which rows are no more, and which have no fingerprint."""
-        self._ids.load(ids.reshape(-1, 1), _flags(gone), self._threads)
-        absent = _flags(gone | empty)
-        for table, column in zip(self._near, self._columns(keys), strict=True):
+    def load(self, ids: NDArray[np.uint64], keys: NDArray[np.uint64], deleted: Flags, empty: Flags) -> None:
+        """Load the first rows: hashed ids, keys, which rows are deleted, and which have no fingerprint."""
+        self._ids.load(ids.reshape(-1, 1), _flags(deleted), self._threads)
+        for table, column, absent in self._entries(keys, deleted | empty):
             table.load(column, absent, self._threads)
         self.rows = len(ids)
 
-    def add(self, ids: NDArray[np.uint64], keys: NDArray[np.uint64], gone: Flags, empty: Flags) -> None:
-        """The next rows."""
-        self._ids.add(ids.reshape(-1, 1), _flags(gone), self._threads)
-        absent = _flags(gone | empty)
-        for table, column in zip(self._near, self._columns(keys), strict=True):
+    def add(self, ids: NDArray[np.uint64], keys: NDArray[np.uint64], deleted: Flags, empty: Flags) -> None:
+        """Add the next rows."""
+        self._ids.add(ids.reshape(-1, 1), _flags(deleted), self._threads)
+        for table, column, absent in self._entries(keys, deleted | empty):
             table.add(column, absent, self._threads)
         self.rows += len(ids)
 
@@ -80,7 +80,8 @@ class Tables:
             table.hide(rows, hidden)
 
     def find(self, ids: NDArray[np.uint64]) -> tuple[Rows, Rows]:
-        """Rows whose hashed id is one asked for, as columns of places in `ids` and rows. Nearly always the same id."""
+        """Rows with one of these hashed ids, as columns of positions in `ids` and rows. The ids are almost always
+        equal."""
         query, row, _ = self._ids.search(ids.reshape(-1, 1), _core.Mode.all, self._threads)
         return query, row
 
@@ -93,19 +94,24 @@ class Tables:
         mode: Mode = "all",
         most: int | None = None,
         threads: int | None = None,
+        probes: Probing | None = None,
     ) -> Near:
-        """The rows near each query; of rows with one and the same key at most so many of each segment."""
+        """The rows near each query; `most` limits the rows with the same key in each segment. `probes` are more keys
+        that the queries search for."""
         asked = np.flatnonzero(~empty) if empty.any() else None
         if asked is not None:
             keys = keys[asked]
         threads = self._threads if threads is None else threads
-        parts = [
-            table.search(column, _core.Mode[mode], threads, followers, most)
-            for table, column in zip(self._near, self._columns(keys), strict=True)
-        ]
+        parts = []
+        for number, (table, column) in enumerate(zip(self._near, self._columns(keys), strict=True)):
+            place = None
+            if self._recipe.sparse:
+                place, column = _asked(column, number, asked, probes)
+            found = table.search(column, _core.Mode[mode], threads, followers, most)
+            parts.append(found if place is None else (place[found[0]], *found[1:]))
         query, row, distance = parts[0]
-        if len(parts) > 1:
-            # A row met in several bands is one hit.
+        if len(parts) > 1 or probes is not None:
+            # A row that is found in several tables is one hit.
             width = max(self.rows, 1)
             pairs = np.unique(np.concatenate([query * width + row for query, row, _ in parts]))
             query, row = np.divmod(pairs, width)
@@ -117,30 +123,30 @@ class Tables:
         return Near(query if asked is None else asked[query], row, distance.astype(np.int64))
 
     def tidy(self) -> None:
-        """See to it that what is full gets merged; waits only if that falls far behind."""
+        """Start a merge if a tail is full; wait only if merges fall far behind."""
         most = max(table.due() for table in (self._ids, *self._near))
         if not most:
             return
         if self._merging is not None and (most > MOST_BEHIND or not self._merging.is_alive()):
-            self.settle()
+            self.finish_merge()
         if self._merging is None:
             self._merging = threading.Thread(target=self._merge, name="merge")
             self._merging.start()
 
-    def settle(self) -> None:
-        """Wait for a merge that is under way."""
+    def finish_merge(self) -> None:
+        """Wait for a running merge."""
         if self._merging is not None:
             self._merging.join()
             self._merging = None
 
     def _merge(self) -> None:
-        with contextlib.suppress(MemoryError):  # it is found all the same, only not as quickly
+        with contextlib.suppress(MemoryError):  # rows are still found, only more slowly
             for table in (*self._near, self._ids):
                 while table.merge(1):
                     pass
 
     def compact(self) -> None:
-        """One segment each, without what is gone."""
+        """Merge everything into one segment each, without deleted rows."""
         for table in (self._ids, *self._near):
             table.compact(self._threads)
 
@@ -149,10 +155,35 @@ class Tables:
         states = [table.state() for table in (self._ids, *self._near)]
         return sum(state[4] + state[5] for state in states), tuple(states[1][3])
 
+    def _entries(
+        self, keys: NDArray[np.uint64], absent: Flags
+    ) -> Iterator[tuple[_core.LiveTables, NDArray[np.uint64], Flags | None]]:
+        """Each table, its keys, and which rows have none."""
+        flags = _flags(absent)
+        for table, column in zip(self._near, self._columns(keys), strict=True):
+            yield table, column, _flags(absent | (column[:, 0] == 0)) if self._recipe.sparse else flags
+
     def _columns(self, keys: NDArray[np.uint64]) -> list[NDArray[np.uint64]]:
         if len(self._near) == 1:
             return [np.ascontiguousarray(keys)]
         return [np.ascontiguousarray(keys[:, band : band + 1]) for band in range(len(self._near))]
+
+
+def _asked(
+    column: NDArray[np.uint64], table: int, rows: Rows | None, probes: Probing | None
+) -> tuple[Rows, NDArray[np.uint64]]:
+    """The keys that queries search for in one table, and the query of each; a key of 0 means no key. Probes number
+    the queries as before the empty ones were left out; `rows` are those that remain."""
+    place = np.flatnonzero(column[:, 0])
+    keys = column[place]
+    if probes is not None:
+        query, number, key = probes
+        if rows is not None:
+            inside = np.isin(query, rows)
+            query, number, key = np.searchsorted(rows, query[inside]), number[inside], key[inside]
+        mine = number == table
+        place, keys = np.concatenate([place, query[mine]]), np.concatenate([keys, key[mine, None]])
+    return place, np.ascontiguousarray(keys)
 
 
 def _flags(absent: Flags) -> Flags | None:

@@ -1,4 +1,4 @@
-"""The pages: HTML, CSS and ES modules as they are written, and how they are served; there is no build step."""
+"""The web pages: plain HTML, CSS and ES modules without a build step, and the code that serves them."""
 
 from neardup.pages.files import FileReply, PageFiles, page_text
 

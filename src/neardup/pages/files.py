@@ -1,4 +1,4 @@
-"""Files of this package over HTTP: a fixed list of them, with the headers that keep a page to itself."""
+"""Serves a fixed list of files of this package over HTTP, with headers that isolate the page from other sites."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 __all__ = ["CSP", "SHELL", "TRY", "FileReply", "PageFiles", "page_text"]
 
-# Scripts, styles and data from this server alone, and no text ever becomes markup: not even our own scripts may
+# Scripts, styles and data come only from this server. No script may turn text into markup, not even our own
 # (trusted types without a policy).
 CSP = "; ".join(
     (
@@ -33,7 +33,7 @@ SAFE = (
     (b"cross-origin-opener-policy", b"same-origin"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), microphone=(), geolocation=()"),
-    (b"cache-control", b"no-cache"),  # kept, but asked about each time; the answer is then 304
+    (b"cache-control", b"no-cache"),  # stored by the browser but checked each time; the answer is then 304
 )
 KINDS = {
     "html": b"text/html; charset=utf-8",
@@ -42,20 +42,20 @@ KINDS = {
     "svg": b"image/svg+xml",
 }
 SHELL = {f"/page/{name}": name for name in ("style.css", "dom.js", "charts.js", "icon.svg")}
-"""What every page uses, by the path it is asked for."""
+"""The files that every page uses, by request path."""
 TRY = {"/try": "try.html"} | {
     f"/page/{name}": name for name in ("try.css", "try.js", "trial.js", "asking.js")
 }
-"""The page that tries texts; it asks for /v1/live and /v1/try."""
+"""The page "Try it", which compares texts that are pasted in; it requests /v1/live and /v1/try."""
 
 
 def page_text(name: str) -> str:
-    """A file of this package as text, for pages that hold all they need."""
+    """A file of this package as text, for pages that contain everything they need."""
     return resources.files("neardup.pages").joinpath("static", *name.split("/")).read_text("utf-8")
 
 
 class FileReply(NamedTuple):
-    """What to answer: for HEAD the body is left away, but not its length."""
+    """The answer to a request; for HEAD the body is left out, but not its length."""
 
     status: int
     headers: list[tuple[bytes, bytes]]
@@ -63,9 +63,9 @@ class FileReply(NamedTuple):
 
 
 class PageFiles:
-    """Files of `neardup/pages/static`, by the paths they are asked for; the shell's are always among them.
+    """Files of `neardup/pages/static`, by request path; the files of SHELL are always included.
 
-    The list is fixed and read when it is made, so nothing in a request ever leads to a file.
+    All files are read at the start, so a request can never open another file.
     """
 
     def __init__(self, files: Mapping[str, str]) -> None:

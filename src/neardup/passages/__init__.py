@@ -1,4 +1,4 @@
-"""Parts that stand more than once in a corpus: lines, paragraphs and passages; listed, and cut on request."""
+"""Finds lines, paragraphs and passages that occur more than once in a corpus, and cuts them on request."""
 
 from neardup.passages.copies import Copied, Copies, find_copies
 from neardup.passages.parts import Lines, Paragraphs

@@ -1,8 +1,8 @@
-"""Partial copies: pairs of documents that share a passage, ranked by how much of it there is.
+"""Partial copies: pairs of documents that share passages, ranked by the number of shared words.
 
-Fingerprints are chosen by winnowing (Schleimer, Wilkerson, Aiken: Winnowing, 2003): of every `window` successive
-shingles the smallest. Two texts with `window + width - 1` successive words in common have a window of shingles in
-common, and so a fingerprint: no such pair is missed, unless a fingerprint is in too many documents.
+Fingerprints are chosen by winnowing (Schleimer, Wilkerson, Aiken: Winnowing, 2003): the smallest hash of
+every `window` successive shingles. Two texts that share `window + width - 1` successive words share a window of
+shingles, and so a fingerprint: no such pair is missed, unless a fingerprint occurs in too many documents.
 """
 
 from __future__ import annotations
@@ -28,16 +28,17 @@ from neardup.values.threads import check_threads
 __all__ = ["Copied", "Copies", "find_copies"]
 
 Rows = NDArray[np.int64]
-_MET_AT_ONCE = 1 << 23  # pairs that share a fingerprint, spelled out at a time
-_MATCHED_AT_ONCE = 1 << 20  # candidates looked into by one call
-_SPELLED_AT_ONCE = 256  # pairs whose passages are made together
+_PAIRS_AT_ONCE = 1 << 23  # pairs that share a fingerprint, listed at a time
+_MATCHED_AT_ONCE = 1 << 20  # candidates checked by one call
+_SPANS_AT_ONCE = 256  # pairs whose passages are made together
 
 
 @dataclass(frozen=True)
 class Copied:
-    """One pair: the passages of the smaller document `part` that stand in the other one, `whole`.
+    """One pair: the passages of the smaller document `part` that occur in the other one, `whole`.
 
-    `words` is how many words they have together, `longest` those of the longest, `share` that of the part's words.
+    `words` is the number of words in all passages, `longest` in the longest one, and `share` is `words` over the words
+    of the part.
     """
 
     part: str
@@ -50,7 +51,7 @@ class Copied:
 
 @dataclass(frozen=True)
 class _Corpus:
-    """The documents again, to spell passages out when they are asked for."""
+    """The documents, from which passages are made when they are requested."""
 
     documents: Sequence[Document]
     tokens: NDArray[np.uint64]
@@ -62,13 +63,13 @@ class _Corpus:
 
 @dataclass(frozen=True, eq=False)
 class Copies(Sequence[Copied]):
-    """Pairs that share a passage of at least `words` words, most words in passages first, then the longest passage,
-    then the order of the documents. `part`, `whole` (rows), `shared` and `longest` (words) are columns of all of them;
-    a `Copied` is made, with its passages, when it is asked for.
+    """Pairs that share a passage of at least `words` words. They are ordered by the number of words in passages, then
+    by the longest passage, then by the order of the documents. `part`, `whole` (rows), `shared` and `longest` (words)
+    are columns of all pairs; a `Copied` with its passages is made when it is requested.
 
-    What the search met: `candidates` shared a fingerprint, and every one was looked into. `capped` fingerprints were in
-    more than `cap` documents, which were then paired with a few of them only, so that `skipped` pairs (an upper bound)
-    were not looked at.
+    `candidates` is the number of pairs that shared a fingerprint; all of them were checked. `capped` fingerprints were
+    in more than `cap` documents. Each of these documents was paired with only a few of the others, so `skipped` pairs
+    (an upper bound) were not checked.
     """
 
     documents: int
@@ -92,14 +93,14 @@ class Copies(Sequence[Copied]):
     def __getitem__(self, at: slice) -> list[Copied]: ...
     def __getitem__(self, at: int | slice) -> Copied | list[Copied]:
         chosen = np.arange(len(self))[at]
-        made = list(self._spelled(np.atleast_1d(chosen)))
+        made = list(self._copied(np.atleast_1d(chosen)))
         return made if isinstance(at, slice) else made[0]
 
     def __iter__(self) -> Iterator[Copied]:
-        for start in range(0, len(self), _SPELLED_AT_ONCE):
-            yield from self[start : start + _SPELLED_AT_ONCE]
+        for start in range(0, len(self), _SPANS_AT_ONCE):
+            yield from self[start : start + _SPANS_AT_ONCE]
 
-    def _spelled(self, chosen: Rows) -> Iterator[Copied]:
+    def _copied(self, chosen: Rows) -> Iterator[Copied]:
         corpus, part, whole = self.corpus, self.part[chosen], self.whole[chosen]
         _, _, ends, *columns = _core.shared_passages(
             corpus.tokens, corpus.offsets, part, whole, corpus.width, True, corpus.threads
@@ -116,10 +117,10 @@ class Copies(Sequence[Copied]):
             yield Copied(*names, words, longest, words / len(split), spans)
 
     def to_json(self, top: int | None = None) -> dict[str, Any]:
-        """The same as plain JSON values; of the pairs the first `top`."""
-        told = ("documents", "words", "fingerprints", "candidates", "capped", "skipped")
+        """All values as plain JSON, with only the first `top` pairs."""
+        counts = ("documents", "words", "fingerprints", "candidates", "capped", "skipped")
         pairs = [asdict(pair) for pair in self[:top]]
-        return {name: getattr(self, name) for name in told} | {"found": len(self), "pairs": pairs}
+        return {name: getattr(self, name) for name in counts} | {"found": len(self), "pairs": pairs}
 
 
 def find_copies(
@@ -131,11 +132,11 @@ def find_copies(
     cap: int = 1000,
     threads: int = 1,
 ) -> Copies:
-    """The pairs of documents that have `words` successive words in common, ranked by all they have in common.
+    """Find pairs of documents that share `words` successive words, ranked by the number of words in all passages.
 
-    Passages are made of runs of `width` words. Every candidate is looked into, word by word. Documents are held in
-    memory, with 8 bytes for each word, 40 for each candidate, and while a document is looked into about 140 for each of
-    its words. Documents of the same words are pairs too.
+    Passages are made of runs of `width` words. Every candidate is checked word by word. Documents are held in memory,
+    with 8 bytes for each word, 40 for each candidate, and, while a document is checked, about 140 for each of its
+    words. Documents with the same words are pairs too.
     """
     check_threads(threads)
     if not 1 <= width <= words:
@@ -168,23 +169,23 @@ def find_copies(
     found = np.flatnonzero(longest >= words)
     ranked = found[np.lexsort((whole[found], part[found], -longest[found], -shared[found]))]
     part, whole, shared, longest = part[ranked], whole[ranked], shared[ranked], longest[ranked]
-    met = len(made), words, len(chosen.hashes), len(order), capped, skipped
-    return Copies(*met, part, whole, shared, longest, corpus)
+    counts = len(made), words, len(chosen.hashes), len(order), capped, skipped
+    return Copies(*counts, part, whole, shared, longest, corpus)
 
 
 def _candidates(keys: NDArray[np.uint64], rows: Rows, cap: int, threads: int) -> tuple[Rows, Rows, int, int]:
-    """The pairs of rows that share a key, as many keys at a time as bring a bounded number of them."""
+    """The pairs of rows that share a key. Keys are taken in parts that give a bounded number of pairs each."""
     order = np.argsort(keys, kind="stable")
     keys, rows = keys[order], rows[order]
     begins = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]])) if len(keys) else order
     many = np.minimum(np.diff(np.append(begins, len(keys))), cap)
-    part = np.cumsum(many * (many - 1) // 2) // _MET_AT_ONCE
+    part = np.cumsum(many * (many - 1) // 2) // _PAIRS_AT_ONCE
     cuts = [0, *begins[np.flatnonzero(np.diff(part)) + 1].tolist(), len(keys)]
     runs = PairRuns()
     capped = skipped = 0
     for begin, end in pairwise(cuts):
-        met, over, lost = _core.key_pairs(keys[begin:end], None, None, cap, threads)
-        left, right = unpack_pairs(met)
+        packed, over, lost = _core.key_pairs(keys[begin:end], None, None, cap, threads)
+        left, right = unpack_pairs(packed)
         runs.add(pack_pairs(rows[begin:end][left], rows[begin:end][right]))
         capped, skipped = capped + over, skipped + lost
     left, right = unpack_pairs(np.concatenate([np.empty(0, np.uint64), *runs.chunks()]))

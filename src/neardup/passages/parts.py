@@ -1,4 +1,4 @@
-"""Repeated lines and paragraphs: counted over a corpus by a digest of their words."""
+"""Repeated lines and paragraphs, counted in a corpus by a digest of their words."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from neardup.values.seeds import Seed
 __all__ = ["Lines", "Paragraphs"]
 
 Places = NDArray[np.int64]
-_ROW = np.uint64(0x9E3779B97F4A7C15)  # odd: no two rows of documents give one number
+_ROW = np.uint64(0x9E3779B97F4A7C15)  # odd, so that different rows give different numbers
 
 
 @dataclass(frozen=True)
 class _Parts(Finding):
-    """Lines and paragraphs differ in where they end."""
+    """Lines and paragraphs differ only in where they end."""
 
     def first_pass(self, reader: Reader, terms: Terms, folder: Path, clock: Clock) -> FirstPass:
         counted = _Counted(self, terms, folder)
@@ -49,11 +49,11 @@ class _Parts(Finding):
 
 @dataclass(frozen=True)
 class Lines(_Parts):
-    """Lines of at least `min_length` words that stand more than once in a corpus.
+    """Lines of at least `min_length` words that occur more than once in a corpus.
 
-    Lines are equal when their normalised words are, by a 128-bit digest. One that occurs `least` times or more is
-    repeated; of one that occurs more than `most` times not even the first stays. `within="document"` looks for
-    repeats in each document by itself.
+    Lines are equal when their normalised words are, by a 128-bit digest. A line that occurs `least` times or more is
+    repeated, and its first occurrence is kept; if it occurs more than `most` times, the first is cut too.
+    `within="document"` looks for repeats in each document separately.
     """
 
     min_length: int = 8
@@ -62,7 +62,7 @@ class Lines(_Parts):
 
 @dataclass(frozen=True)
 class Paragraphs(_Parts):
-    """Paragraphs of at least `min_length` words that stand more than once in a corpus; otherwise as `Lines`.
+    """Paragraphs of at least `min_length` words that occur more than once in a corpus; otherwise like `Lines`.
 
     Paragraphs are separated by blank lines.
     """
@@ -72,7 +72,7 @@ class Paragraphs(_Parts):
 
 
 class _Counted:
-    """The first pass: a digest for each part, numbered in the order they were read."""
+    """The first pass: a digest for each part; parts are numbered in reading order."""
 
     def __init__(self, how: _Parts, terms: Terms, folder: Path) -> None:
         self._how, self._terms = how, terms
@@ -95,10 +95,10 @@ class _Counted:
         self._parts += len(low)
 
     def decide(self) -> _PartCuts:
-        """Which parts go, and which are the most repeated."""
+        """Decide which parts are cut, and which are the most repeated."""
         how, most = self._how, self._how.most
         offsets = np.concatenate([[0], np.cumsum(np.concatenate([*self._counts, np.empty(0, np.int64)]))])
-        goes = np.zeros(self._parts, np.bool_)
+        dropped = np.zeros(self._parts, np.bool_)
         distinct = 0
         best: list[
             tuple[int, int, int, Places]
@@ -106,7 +106,7 @@ class _Counted:
         for low, high, numbers in self.spill:
             digests = np.stack([low, high], axis=1)
             places, firsts, counts = _core.group_parts(digests, numbers, how.least, self._terms.threads)
-            goes[places] = places != firsts if most is None else (places != firsts) | (counts > most)
+            dropped[places] = places != firsts if most is None else (places != firsts) | (counts > most)
             heads = np.flatnonzero(places == firsts)
             distinct += len(heads)
             for head in heads[np.lexsort((places[heads], -counts[heads]))][: self._terms.top]:
@@ -118,7 +118,7 @@ class _Counted:
                 push = heapq.heappush if len(best) < self._terms.top else heapq.heapreplace
                 push(best, (int(counts[head]), -int(group[0]), documents, some))
         best.sort(key=lambda one: one[:2], reverse=True)
-        return _PartCuts(self._how, self._terms.threads, goes, distinct, best)
+        return _PartCuts(self._how, self._terms.threads, dropped, distinct, best)
 
 
 def _by_digest(columns: Columns) -> NDArray[np.uint64]:
@@ -127,17 +127,17 @@ def _by_digest(columns: Columns) -> NDArray[np.uint64]:
 
 
 class _PartCuts:
-    """The second pass: parts are numbered again as they were."""
+    """The second pass: parts get the same numbers as in the first."""
 
     def __init__(
         self,
         how: _Parts,
         threads: int,
-        goes: NDArray[np.bool_],
+        dropped: NDArray[np.bool_],
         distinct: int,
         best: list[tuple[int, int, int, Places]],
     ) -> None:
-        self._how, self._threads, self._goes = how, threads, goes
+        self._how, self._threads, self._dropped = how, threads, dropped
         self.distinct = distinct
         self._words = [0] * len(best)
         self._best = best
@@ -151,9 +151,9 @@ class _PartCuts:
     def marks(self, texts: list[str]) -> list[Marks]:
         _, begins, ends, words, offsets = self._how.columns(as_texts(texts), self._threads)
         first, self._next = self._next, self._next + len(begins)
-        goes = self._goes[first : self._next]
-        if len(goes) < len(begins):
-            return [Marks()] * len(texts)  # other documents than before: finish() says so
+        dropped = self._dropped[first : self._next]
+        if len(dropped) < len(begins):
+            return [Marks()] * len(texts)  # the documents changed: finish() reports it
         wanted: dict[int, list[Wanted]] = defaultdict(list)
         for place, number in self._wanted[
             bisect(self._wanted, (first, -1)) : bisect(self._wanted, (self._next, -1))
@@ -163,11 +163,11 @@ class _PartCuts:
             row = int(np.searchsorted(offsets, i, side="right")) - 1
             wanted[row].append(Wanted(number, int(begins[i]), int(ends[i])))
         marks = [Marks((), wanted[row]) if row in wanted else Marks() for row in range(len(texts))]
-        for row in np.unique(np.searchsorted(offsets, np.flatnonzero(goes), side="right") - 1).tolist():
-            here = np.flatnonzero(goes[offsets[row] : offsets[row + 1]]) + offsets[row]
+        for row in np.unique(np.searchsorted(offsets, np.flatnonzero(dropped), side="right") - 1).tolist():
+            here = np.flatnonzero(dropped[offsets[row] : offsets[row + 1]]) + offsets[row]
             cuts = list(zip(begins[here].tolist(), ends[here].tolist(), strict=True))
             marks[row] = Marks(cuts, marks[row].wanted)
         return marks
 
     def finish(self) -> bool:
-        return self._next == len(self._goes)
+        return self._next == len(self._dropped)

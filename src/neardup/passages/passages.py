@@ -1,4 +1,4 @@
-"""Repeated passages: stretches of words that occur more than once in a corpus, by a suffix array of it."""
+"""Repeated passages: stretches of words that occur more than once in a corpus, found by a suffix array."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ Places = NDArray[np.int64]
 class Passages(Finding):
     """Stretches of at least `min_length` words that occur more than once in a corpus, in one document or several.
 
-    Words are compared normalised. What is listed are the maximal repeats: no longer passage has the same occurrences.
-    Passages may overlap, and a part of one is listed by itself if it occurs more often. One that occurs `least` times
-    or more is repeated. `within="document"` looks for repeats in each document by itself.
+    Words are compared after normalisation. Only maximal repeats are listed: no longer passage has the same occurrences.
+    Passages may overlap, and a part of a passage is listed separately if it occurs more often. A passage that occurs
+    `least` times or more is repeated. `within="document"` looks for repeats in each document separately.
     """
 
     min_length: int = 50
@@ -87,7 +87,7 @@ class _Maximal:
         some = np.arange(len(saved))
         if 0 < top < len(saved):
             some = np.flatnonzero(saved >= np.partition(saved, len(saved) - top)[len(saved) - top])
-        # Letters are named by the place where they occur first, and suffixes are in their order.
+        # A letter is the place where it occurs first, and suffixes are sorted by letters.
         order = np.lexsort((self.lows[some], -self.lengths[some], -saved[some]))
         return some[order][:top]
 
@@ -96,7 +96,7 @@ class _Maximal:
 
 
 class _PassageCuts:
-    """The second pass: words of the corpus are traced back to characters of the documents they stand in."""
+    """The second pass: words of the corpus are traced back to characters of their documents."""
 
     def __init__(
         self, how: Passages, terms: Terms, documents: Places, cuts: Places, passages: _Maximal
@@ -122,7 +122,7 @@ class _PassageCuts:
         begin, end = int(self._documents[first]), int(self._documents[self._row])
         cuts = self._cuts[np.searchsorted(self._cuts[:, 0], begin) : np.searchsorted(self._cuts[:, 0], end)]
         wanted = self._wanted[bisect(self._wanted, (begin,)) : bisect(self._wanted, (end,))]
-        # Only documents in which something is cut or shown are looked at word by word.
+        # Only documents in which something is cut or shown are split into words again.
         places = np.array([*cuts[:, 0].tolist(), *(one[0] for one in wanted)], np.int64)
         rows = np.unique(np.searchsorted(self._documents, places, side="right") - 1 - first).tolist()
         if not rows:
@@ -178,12 +178,12 @@ class _Traced:
         return int(self._begins[base + first]), int(self._ends[base + last - 1])
 
     def trimmed(self, text: int, first: int, last: int) -> Span:
-        """The same without what belongs to words beside them, and with marks and white space that go along."""
+        """Like `span`, without characters of neighbouring words, and with the marks and white space to cut with it."""
         begin, end = self.span(text, first, last)
         base, until = int(self._offsets[text]), int(self._offsets[text + 1])
         whole = self._texts[text]
         left = int(self._ends[base + first - 1]) if first else 0
         right = int(self._begins[base + last]) if base + last < until else len(whole)
         begin, end = max(begin, left), min(end, right)
-        # Characters that were normalised together with those of a word beside them stay with it.
+        # Characters that were normalised together with a neighbouring word are kept with that word.
         return trim(whole, begin, end, left, right) if begin < end else (left, left)

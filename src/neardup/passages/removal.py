@@ -1,4 +1,4 @@
-"""The second pass: documents are read again, repeated parts are cut out of them, and some are shown."""
+"""The second pass: reads the documents again, cuts repeated parts out, and collects some of them to show."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from neardup.readers.document import Document
 
 __all__ = ["Cuts", "Marks", "Shown", "Wanted", "check_out", "cut_corpus", "trim", "without"]
 
-_MARKS = 3  # of punctuation, that go with a passage they touch
+_MARKS = 3  # punctuation marks cut together with a passage they touch
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A repeated part that is to be shown: its number among those, and where it stands in the document."""
+    """A repeated part to show: its number among the shown parts, and where it occurs in the document."""
 
     number: int
     begin: int
@@ -39,7 +39,7 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Marks:
-    """What of one document goes, as ascending stretches of characters, and what of it is shown."""
+    """The cuts in one document, as ascending stretches of characters, and its parts to show."""
 
     cuts: Sequence[Span] = ()
     wanted: Sequence[Wanted] = ()
@@ -55,17 +55,17 @@ class Shown:
 
 
 class Cuts(Protocol):
-    """What the first pass found out. Batches come in the order of the first pass."""
+    """The result of the first pass. Batches must come in the same order as in the first pass."""
 
     @property
     def shown(self) -> Sequence[Shown]:
-        """The parts to show, by their numbers; complete once all documents were seen."""
+        """The parts to show, by their numbers; complete after all documents were read."""
         ...
 
     def marks(self, texts: list[str]) -> list[Marks]: ...
 
     def finish(self) -> bool:
-        """Whether the second pass saw what the first one did."""
+        """Whether the second pass read the same documents as the first."""
         ...
 
 
@@ -89,9 +89,9 @@ def cut_corpus(
     out: str | PathLike[str] | None,
     drop_empty: bool,
 ) -> CutCorpus:
-    """Read all documents again, cut what `cuts` says, count it, and write the rest to `out` if it is given.
+    """Read all documents again, apply the `cuts`, count them, and write the rest to `out` if it is given.
 
-    Raises DataError, and writes nothing, when the documents are not those of the first pass.
+    Raises DataError and writes nothing if the documents changed since the first pass.
     """
     done = CutCorpus()
     texts = [""] * len(cuts.shown)
@@ -110,8 +110,8 @@ def cut_corpus(
                         writer.write(batch.layout.record(document))
         if not cuts.finish():
             raise DataError(
-                "the second pass over the input gave other documents than the first: something changed it, or it "
-                "can be read only once; give paths, or a list"
+                "the second pass over the input read other documents than the first: the input changed, or it can be "
+                "read only once; pass paths or a list"
             )
         if out is not None and writer is None:
             writer = stack.enter_context(open_writer(out))
@@ -124,7 +124,7 @@ def cut_corpus(
 
 
 def check_out(reader: Reader, out: str | PathLike[str] | None) -> None:
-    """Raise now what would be raised after the first pass: no such folder, no known format, one of the inputs."""
+    """Raise errors about `out` before the first pass: no such folder, unknown format, one of the inputs."""
     if out is None:
         return
     target = Path(out).resolve()
@@ -146,7 +146,7 @@ def _show(batch: Batch, marks: list[Marks], texts: list[str], occurrences: list[
 def _cut(
     batch: Batch, marks: list[Marks], normalize: Normalize, done: CutCorpus
 ) -> tuple[list[Document], set[int]]:
-    """What is left of the documents, and which have no words any more."""
+    """The documents after the cuts, and which of them have no words left."""
     left = [
         replace(document, text=without(document.text, mark.cuts)) if mark.cuts else document
         for document, mark in zip(batch, marks, strict=True)
@@ -165,7 +165,7 @@ def _cut(
 
 
 def without(text: str, cuts: Sequence[Span]) -> str:
-    """The text without some stretches of it, which ascend and may overlap."""
+    """The text without some stretches; they are in ascending order and may overlap."""
     kept: list[str] = []
     place = 0
     for begin, end in cuts:
@@ -176,11 +176,11 @@ def without(text: str, cuts: Sequence[Span]) -> str:
 
 
 def trim(text: str, begin: int, end: int, left: int, right: int) -> Span:
-    """A passage with what goes along with it: up to three marks that touch it, and the white space on one side.
+    """Extend a cut by the marks that touch it, up to three on each side, and by the white space on one side.
 
-    `left` and `right` bound the words that stay. The side with more line ends keeps its white space, so that
-    paragraphs stay apart. More than three marks, or marks that touch a word that stays, may have a meaning of their
-    own and stay too.
+    `left` and `right` are the limits of the neighbouring words, which are kept. The side with more line ends keeps its
+    white space, so that paragraphs remain separate. More than three marks, or marks that touch a kept word, may have a
+    meaning of their own, so they are kept.
     """
     first = begin
     while first > left and not text[first - 1].isspace():

@@ -21,7 +21,7 @@ __all__ = ["Finding", "FirstPass"]
 
 @dataclass(frozen=True)
 class FirstPass:
-    """What the first pass found out: the cuts, how many different parts repeat, and the bytes that went to files."""
+    """The result of the first pass: the cuts, the number of distinct repeated parts, and the size of scratch files."""
 
     cuts: Cuts
     distinct: int
@@ -30,7 +30,7 @@ class FirstPass:
 
 @dataclass(frozen=True)
 class Finding(ABC):
-    """Parts of documents that occur more than once; each kind of part says how they are found in a first pass."""
+    """Parts of documents that occur more than once; each kind of part defines its first pass."""
 
     min_length: int
     least: int = 2
@@ -63,12 +63,12 @@ class Finding(ABC):
     ) -> Repeats:
         """Read a corpus (a Reader, or whatever `read` takes) twice: find its repeated parts, then cut and show them.
 
-        The first of equal parts stays, in the order of files and rows; of those that occur more than `most` times none
-        does. Of passages every `min_length` words in a row that occurred before go. With `out` the documents are
-        written there without them; `drop_empty` leaves out those that have no words left. The `top` parts are given
-        that cost most, each with the first `examples` places it stands at. Scratch files lie under `scratch`: 8 bytes
-        a word for passages, 24 a line or paragraph beyond `memory`. That bounds all but a byte a line, and for
-        passages a bit a word and 50 bytes a letter (docs/repeats.md).
+        The first of equal parts is kept, in the order of files and rows; if a part occurs more than `most` times, all
+        are cut. Of passages, every run of `min_length` words that occurred before is cut. With `out`, the documents are
+        written there without the cut parts; `drop_empty` leaves out documents that have no words left. The result lists
+        the `top` parts that take most space, each with its first `examples` occurrences. Scratch files are in
+        `scratch`: 8 bytes per word for passages, 24 per line or paragraph beyond `memory`. `memory` limits everything
+        except one byte per line and, for passages, one bit per word and 50 bytes per letter (docs/repeats.md).
         """
         terms = Terms.of(top, examples, memory, threads)
         reader, clock = as_reader(source), Clock()

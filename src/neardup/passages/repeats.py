@@ -1,4 +1,4 @@
-"""What a search for repeated parts gives: how much there is, and the parts that cost most."""
+"""The result of a search for repeated parts: counts, and the parts that take most space."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["Occurrence", "Repeat", "Repeats"]
 
 @dataclass(frozen=True)
 class Occurrence:
-    """Where a repeated part stands: characters [begin, end) of a document's text, words [first, last) of it.
+    """Where a repeated part occurs: characters [begin, end) of a document's text, words [first, last) of it.
 
     `row` counts a file's rows from 1. Words are counted for passages only; for lines and paragraphs both are None.
     """
@@ -28,10 +28,10 @@ class Occurrence:
 
 @dataclass(frozen=True)
 class Repeat:
-    """One repeated part: its text as it stands first, its words, and how often and in how many documents it occurs.
+    """One repeated part: the text of its first occurrence, its number of words, of occurrences and of documents.
 
-    `occurrences` are the first few; `count` is all of them. `repeated` is what all but the first take, in bytes of
-    UTF-8, were each as long as the first.
+    `occurrences` are the first few; `count` is all of them. `repeated` is the size of all but the first
+    in bytes of UTF-8, if each is as long as the first.
     """
 
     text: str
@@ -46,9 +46,9 @@ class Repeat:
 class Repeats:
     """Repeated lines, paragraphs or passages of a corpus.
 
-    `distinct` is how many different ones there are, each counted once; `top` are the ones that cost most. `cut` bytes
-    (of `size`, as UTF-8) in `changed` documents would go, or went if `out` names a file; `emptied` documents have no
-    words left then, and `written` rows are in the file. `spilled` is what was written to scratch files on the way.
+    `distinct` is the number of different repeated parts; `top` are those that take most space. `cut` bytes (of `size`,
+    as UTF-8) in `changed` documents would be cut, or were cut if `out` names a file; `emptied` documents have no words
+    left after that, and `written` rows are in the file. `spilled` is the number of bytes written to scratch files.
     """
 
     unit: str
@@ -66,14 +66,14 @@ class Repeats:
     seconds: dict[str, float] = field(default_factory=dict, repr=False)
 
     def summary(self) -> str:
-        """What a person wants to know first, in a few lines."""
+        """The most important counts, in a few lines for people."""
         share = self.cut / self.size if self.size else 0.0
-        went = "went" if self.out else "would go"
+        outcome = "were cut" if self.out else "would be cut"
         lines = [
             f"{counted(self.documents, 'document')}, {self.size:,} bytes: "
             f"{counted(self.distinct, f'repeated {self.unit}')} of at "
             f"least {self.min_length} words",
-            f"  {self.cut:,} bytes ({share:.1%}) {went} from {counted(self.changed, 'document')}",
+            f"  {self.cut:,} bytes ({share:.1%}) {outcome} from {counted(self.changed, 'document')}",
         ]
         if self.emptied:
             lines.append(
@@ -84,5 +84,5 @@ class Repeats:
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
-        """All of it as plain values."""
+        """All values as plain JSON values."""
         return asdict(self)

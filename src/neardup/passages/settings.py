@@ -1,4 +1,4 @@
-"""What the searches for repeated parts have in common: their settings checked, their source, their clock."""
+"""What the searches for repeated parts share: checks of the settings, reading of the source, and a timer."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Clock", "Terms", "as_reader", "first_pass"]
 
 @dataclass(frozen=True)
 class Terms:
-    """How a search is run; its answer does not depend on memory and threads."""
+    """How a search is run; the result does not depend on memory and threads."""
 
     top: int
     examples: int
@@ -38,7 +38,7 @@ class Terms:
     def check(
         min_length: int, shortest: int, least: int, most: int | None, within: str, normalize: Normalize
     ) -> None:
-        """Raise ConfigError if a strategy's parameters make no sense."""
+        """Raise ConfigError if the parameters of a search are invalid."""
         _whole("min_length", min_length, shortest)
         _whole("least", least, 2)
         if most is not None:
@@ -56,12 +56,12 @@ def _whole(name: str, value: int, least: int) -> int:
 
 
 def as_reader(source: Any) -> Reader:
-    """A Reader as it is; anything else as `read` takes it."""
+    """Return a Reader unchanged; pass anything else to `read`."""
     return source if isinstance(source, Reader) else read(source)
 
 
 def first_pass(reader: Reader) -> Iterator[_core.Texts]:
-    """The texts of all documents, batch by batch; of JSONL without making strings of them."""
+    """The texts of all documents, batch by batch; JSONL texts are not turned into Python strings."""
     for block in reader.blocks():
         if isinstance(block, TextBlock):
             texts = _core.Texts()

@@ -1,4 +1,4 @@
-"""The words of a whole corpus as one file of hashes, 8 bytes each, read in pieces or looked up at random."""
+"""The words of a whole corpus as one file of hashes, 8 bytes each, read in pieces or by random access."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Piece = tuple[NDArray[np.uint64], Places, int, int]
 
 
 class TokenFile:
-    """Words are appended batch by batch; documents are never torn apart. In memory are 8 bytes a document."""
+    """Words are appended in batches of whole documents. It needs 8 bytes of memory per document."""
 
     def __init__(self, path: Path) -> None:
         self._file = open(path, "w+b")  # noqa: SIM115
@@ -32,7 +32,7 @@ class TokenFile:
         self.words += len(hashes)
 
     def finish(self) -> Places:
-        """Where each document begins, and the last one ends; nothing can be added any more."""
+        """Where each document begins, and the last one ends; after this, nothing can be added."""
         self._file.flush()
         counts = np.concatenate([np.empty(0, np.int64), *self._counts])
         self.offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
@@ -40,7 +40,7 @@ class TokenFile:
         return self.offsets
 
     def pieces(self, words: int) -> Iterator[Piece]:
-        """All documents in order, about so many words at a time; a longer document is a piece of its own."""
+        """All documents in order, about `words` words at a time; a longer document is a piece of its own."""
         self._file.seek(0)
         document, last = 0, len(self.offsets) - 1
         while document < last:
@@ -52,7 +52,7 @@ class TokenFile:
             document = until
 
     def mapped(self) -> NDArray[np.uint64]:
-        """All words, as the system pages them in."""
+        """All words, memory-mapped."""
         if not self.words:
             return np.empty(0, np.uint64)
         if self._map is None:
@@ -60,7 +60,7 @@ class TokenFile:
         return np.frombuffer(self._map, np.uint64)
 
     def forget(self) -> None:
-        """Give back the memory of pages looked at; they are read again when they are needed."""
+        """Release the memory of pages that were read; they are read again when needed."""
         if self._map is not None and hasattr(mmap, "MADV_DONTNEED"):
             self._map.madvise(mmap.MADV_DONTNEED)
 
@@ -70,5 +70,5 @@ class TokenFile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._map = None  # unmapped when the last array that looks into it is gone
+        self._map = None  # unmapped when the last array that uses it is deleted
         self._file.close()

@@ -1,4 +1,4 @@
-"""Repeated windows of words, found out of core and verified word by word, and the letters they join to."""
+"""Finds repeated windows of words out of core, verifies them word by word, and joins them to letters."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from neardup.values.seeds import Seed
 __all__ = ["Letters", "repeated_windows"]
 
 Places = NDArray[np.int64]
-# Two different windows share a 64-bit hash in one of 4,000 corpora of 100 million words; then another hash is taken.
+# Two different windows share a 64-bit hash in one of 4,000 corpora of 100 million words; then another hash is used.
 _ATTEMPTS = (64, 64, 64, 64, 64, 64, 64, 64)
 _LARGEST_PIECE = 4 << 20
-_AT_ONCE = 1 << 19  # windows that are looked up before the pages of their words are given back
+_AT_ONCE = 1 << 19  # windows that are checked before the memory pages of their words are released
 
 
 @dataclass(frozen=True)
 class Letters:
-    """Repeated stretches of the corpus as words of few letters (core/passages/windows.hpp), and the stretches that go.
+    """Repeated stretches of the corpus as words of few letters (core/passages/windows.hpp), and the cut stretches.
 
-    Letter i stands at word `starts[i]` of the corpus and takes `sizes[i]` windows; stretches are separated by
-    negative letters of size 0, each different from all others. `cuts` is [n, 2]: begins and ends, in words.
+    Letter i begins at word `starts[i]` of the corpus and covers `sizes[i]` windows; stretches are separated by
+    negative letters of size 0, all different. `cuts` is [n, 2]: begins and ends, in words.
     """
 
     letters: Places
@@ -51,8 +51,8 @@ def repeated_windows(
 ) -> Letters:
     """Windows of `width` words that occur at least `least` times, joined to letters.
 
-    The answer depends neither on the hash, nor on memory, nor on threads. In memory, besides what `memory` bounds, is
-    one bit for each word of the corpus, and the letters.
+    The result does not depend on the hash, the memory or the threads. In addition to `memory`, one bit for each word of
+    the corpus and the letters are held in memory.
     """
     for attempt, bits in enumerate(_ATTEMPTS):
         search = _Search(corpus, width, apart, seed.value + attempt & (1 << 64) - 1, bits, threads)
@@ -77,7 +77,7 @@ class _Search:
         self._seed, self._bits, self._threads = seed, bits, threads
 
     def candidates(self, memory: int, folder: Path) -> Spill:
-        """Hashes and places of the windows that may occur more than once, by two passes over the words."""
+        """Hashes and places of the windows that may occur more than once; reads the words twice."""
         filter_ = _core.WindowFilter(_slot_bits(self._corpus.words, memory))
         size = max(1, min(_LARGEST_PIECE, memory // 256))
         for tokens, offsets, _, documents in self._corpus.pieces(size):
@@ -101,7 +101,7 @@ class _Search:
         return found
 
     def group(self, candidates: Spill, least: int, memory: int, folder: Path) -> Spill:
-        """Places of the repeated windows, with the first of each and their count."""
+        """Places of the repeated windows, each with its first place and its count."""
         words = max(self._corpus.words, 1)
 
         def by_place(columns: Columns) -> NDArray[np.int64]:
@@ -114,7 +114,7 @@ class _Search:
         return found
 
     def verify(self, windows: Spill, chains: _core.Chains) -> bool:
-        """Whether every window equals the first of its kind, word by word; also finds where chains end."""
+        """Whether every window equals the first one with its hash, word by word; also finds where chains end."""
         tokens, offsets = self._corpus.mapped(), self._corpus.offsets
         wrong = 0
         for places, firsts, counts in _in_order(windows, self._threads):
@@ -129,7 +129,7 @@ class _Search:
 
 
 def _slot_bits(words: int, memory: int) -> int:
-    """Of the filter: a quarter of the memory at two bits a slot, and no more than sixteen slots a word."""
+    """Size of the filter: a quarter of the memory at two bits per slot, and at most sixteen slots per word."""
     return max(6, min(memory.bit_length() - 1, (words * 16).bit_length(), 40))
 
 

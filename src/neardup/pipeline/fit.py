@@ -16,21 +16,26 @@ from neardup.features.lines import lines_of, recurring_lines, without_lines
 from neardup.features.shingles import TextFeatures
 from neardup.features.texts import as_texts
 from neardup.features.weights import Common, Frequencies, Idf
-from neardup.fingerprints.imatch import IMatch
-from neardup.fingerprints.one_pass import Printer, read_texts
+from neardup.fingerprints.one_pass import read_texts
+from neardup.fingerprints.printer import Printer
 from neardup.pipeline.corpus import Corpus
-from neardup.pipeline.methods import Method
 from neardup.pipeline.shards import Prints, Shard
+from neardup.search.interface import Method
 from neardup.values.threads import check_threads
 
-__all__ = ["Learnt", "Prepared", "needs_corpus", "prepare", "template_lines"]
+__all__ = ["IDF_SAMPLE", "Learnt", "Prepared", "needs_corpus", "prepare", "template_lines"]
 
 Rows = NDArray[np.int64]
 
 
 def needs_corpus(config: Config) -> bool:
     """Whether fingerprints must wait until all documents were read once."""
-    return config.idf is not None or config.templates is not None or isinstance(config.fingerprint, IMatch)
+    return config.templates is not None or _needs_frequencies(config)
+
+
+def _needs_frequencies(config: Config) -> bool:
+    learns = config.fingerprint is not None and config.fingerprint.learns
+    return config.idf is not None or learns
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Prepared:
         if self.fitted is not None:
             return self.fitted
         prints = self.config.prints
-        assert not isinstance(prints, IMatch), "a lexicon is learnt from the corpus"
+        assert not prints.learns, "what it learns comes from the corpus"
         return prints
 
     @classmethod
@@ -89,7 +94,7 @@ class Prepared:
             features = replace(features, weights=Idf(frequencies, config.idf))
             if config.compare is None:
                 compared = features
-        if isinstance(config.fingerprint, IMatch):
+        if config.fingerprint is not None and config.fingerprint.learns:
             fitted = config.fingerprint.fit(frequencies)
         return cls(config, features, compared, threads=threads, fitted=fitted)
 
@@ -98,6 +103,10 @@ class Prepared:
         """What decides the fingerprints."""
         learnt = " ".join(f"{s}:{one.scheme}" for s, one in sorted(self.templates.items()))
         return f"{self.features.scheme} | {self.fitted or self.config.prints!r} {learnt}".strip()[:2000]
+
+    def kept_scheme(self, method: Method) -> str:
+        """What decides the columns that a method keeps."""
+        return f"{method.kept_scheme(self.config.prints)} | {self.scheme}"
 
     def extract(self, shard: Shard, rows: Rows, sources: NDArray[np.int32]) -> Features:
         """The features that are compared, of some rows of a shard."""
@@ -124,7 +133,7 @@ class Prepared:
 
     def prints(self, shard: Shard, method: Method) -> Prints:
         """The columns a method keeps of a whole shard."""
-        sources = self._sources(shard)
+        sources, turned = self._sources(shard), "keys" if method.keeps_keys else None
         whole: dict[str, NDArray[np.generic]] = {}
         for source in np.unique(sources) if self.templates else [-1]:
             rows = np.flatnonzero(sources == source) if self.templates else np.arange(shard.count)
@@ -139,12 +148,12 @@ class Prepared:
                 if not self.templates:
                     whole[name] = column
                     continue
-                by_row = column.T if name == "keys" else column
+                by_row = column.T if name == turned else column
                 if name not in whole:
                     whole[name] = np.zeros((shard.count, *by_row.shape[1:]), column.dtype)
                 whole[name][rows] = by_row
-        if self.templates and "keys" in whole:
-            whole["keys"] = np.ascontiguousarray(whole["keys"].T)
+        if self.templates and turned in whole:
+            whole[turned] = np.ascontiguousarray(whole[turned].T)
         return whole
 
 
@@ -155,7 +164,7 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
     if not needs_corpus(config):
         return made
     assert corpus is not None, "weights and templates are learnt from the corpus"
-    if config.idf is not None or isinstance(config.fingerprint, IMatch):
+    if _needs_frequencies(config):
         rows = _sampled(np.flatnonzero(~corpus.out))
         made = Prepared.taught(config, _frequencies(corpus, rows, config.features, threads), threads)
     templates: dict[int, Learnt] = {}
@@ -172,13 +181,13 @@ def prepare(config: Config, corpus: Corpus | None = None, *, threads: int = 1) -
 
 
 _BATCH_TOKENS = 1 << 22
-_IDF_SAMPLE = 1_000_000  # documents: word frequencies hardly change beyond
+IDF_SAMPLE = 1_000_000  # documents: word frequencies hardly change beyond
 
 
 def _sampled(rows: Rows) -> Rows:
-    if len(rows) <= _IDF_SAMPLE:
+    if len(rows) <= IDF_SAMPLE:
         return rows
-    return rows[np.linspace(0, len(rows) - 1, _IDF_SAMPLE).astype(np.int64)]
+    return rows[np.linspace(0, len(rows) - 1, IDF_SAMPLE).astype(np.int64)]
 
 
 def _frequencies(corpus: Corpus, rows: Rows, features: TextFeatures, threads: int) -> Frequencies:

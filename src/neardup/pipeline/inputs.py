@@ -1,51 +1,51 @@
-"""The documents of a run, as a stream of batches: from a reader, a table, or a list."""
+"""The documents of a run, as a stream of batches: from a reader, a table, a list, or a column of texts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from os import PathLike
 from typing import Any
 
 from neardup.config.config import Config
 from neardup.errors import DataError
-from neardup.features.texts import raw_texts
-from neardup.pipeline.sharder import Incoming
+from neardup.features.texts import as_arrow, text_items
+from neardup.pipeline.batches import Batch, Incoming, TextColumn
 from neardup.readers.document import Document
 from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.layout import is_html
 from neardup.readers.reader import Reader, read
 
-__all__ = ["incoming", "of_reader"]
+__all__ = ["Again", "incoming", "of_reader"]
 
-_BATCH = 1 << 14
+_BATCH = 1 << 16
+
+# The documents once more, without those that gave no text, which are named by file and row.
+Again = Callable[[set[tuple[str, int]]], Iterator[Document]]
 
 
-def incoming(documents: Any, config: Config) -> tuple[Any, Iterator[Incoming | TextBlock]]:
-    """What documents come from, to be read again without those that failed, named by file and row; and the stream of
-    what the config needs of them."""
+def incoming(documents: Any, config: Config) -> tuple[Again, Iterator[Batch]]:
+    """How to read the documents again, and the stream of what the config needs of them."""
     if isinstance(documents, str | PathLike):
         documents = read(documents)
     elif not isinstance(documents, Reader | list | tuple) and hasattr(documents, "columns"):
         documents = read(documents)  # a table of pandas, polars or pyarrow
     if isinstance(documents, Reader):
-        reader = documents
-        return partial(_read_again, reader), of_reader(reader, config)
-    items = documents if hasattr(documents, "__len__") else list(documents)
-    if all(isinstance(item, Document) for item in items):
-        made = list(items)
+        return partial(_read_again, documents), of_reader(documents, config)
+    column = as_arrow(documents)
+    if column is not None:
+        ids = [str(row) for row in range(len(column))]
+        again = partial(_column_again, column, ids)
     else:
-        texts = raw_texts(items)
+        items: Any = documents if isinstance(documents, str | bytes | Document) else tuple(documents)
+        column = text_items(items)
         ids = [item.id if isinstance(item, Document) else str(row) for row, item in enumerate(items)]
-        made = [
-            Document(id_, text if isinstance(text, str) else text.decode("utf-8", "replace"))
-            for id_, text in zip(ids, texts, strict=True)
-        ]
+        again = partial(_items_again, items, ids)
     try:
-        "".join(document.id for document in made).encode()
+        "".join(ids).encode()
     except UnicodeEncodeError as error:
         raise DataError("an id is not well-formed Unicode") from error
-    return lambda failed: iter(made), _of_list(made)
+    return again, _of_documents(list(again(set()))) if config.keep.fields else _of_column(column, ids)
 
 
 def _read_again(reader: Reader, failed: set[tuple[str, int]]) -> Iterator[Document]:
@@ -55,7 +55,26 @@ def _read_again(reader: Reader, failed: set[tuple[str, int]]) -> Iterator[Docume
                 yield document
 
 
-def _of_list(documents: list[Document]) -> Iterator[Incoming | TextBlock]:
+def _column_again(column: Any, ids: Sequence[str], failed: set[tuple[str, int]]) -> Iterator[Document]:
+    return _items_again((value.as_py() for value in column), ids, failed)
+
+
+def _items_again(items: Any, ids: Sequence[str], failed: set[tuple[str, int]]) -> Iterator[Document]:
+    """A list has no pages, so none of its documents failed."""
+    for name, item in zip(ids, items, strict=True):
+        if isinstance(item, Document):
+            yield item
+        else:
+            yield Document(name, item.decode("utf-8", "replace") if isinstance(item, bytes) else item or "")
+
+
+def _of_column(column: Any, ids: list[str]) -> Iterator[Batch]:
+    for start in range(0, len(ids), _BATCH):
+        part = slice(start, start + _BATCH)
+        yield TextColumn.of(column[part], ids[part], start)
+
+
+def _of_documents(documents: list[Document]) -> Iterator[Batch]:
     for start in range(0, len(documents), _BATCH):
         part = documents[start : start + _BATCH]
         yield Incoming(part, [""] * len(part), list(range(start, start + len(part))))
@@ -64,8 +83,7 @@ def _of_list(documents: list[Document]) -> Iterator[Incoming | TextBlock]:
 def of_reader(reader: Reader, config: Config) -> Iterator[Incoming | TextBlock]:
     """The stream of a reader's documents: with their fields where the config asks for one, else as bare columns."""
     formats = {source.name: source.format for source in reader.files or ()}
-    bare = config.keep.source is None and config.keep.score is None
-    for batch in reader.blocks() if bare else reader:
+    for batch in reader if config.keep.fields else reader.blocks():
         if isinstance(batch, TextBlock):
             if batch.html and config.html != "none":
                 files, rows = [batch.file] * len(batch), batch.rows.tolist()

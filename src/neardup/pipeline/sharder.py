@@ -7,7 +7,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +16,11 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.config.config import Config
 from neardup.errors import DataError, NeardupError
-from neardup.fingerprints.one_pass import Reading, read_texts
+from neardup.features.texts import utf8_list
+from neardup.fingerprints.one_pass import read_texts
+from neardup.fingerprints.printer import Reading
+from neardup.pipeline.batches import Batch, Incoming, Pending, TextColumn
 from neardup.pipeline.fit import Prepared, needs_corpus
-from neardup.pipeline.methods import Method, method_of
 from neardup.pipeline.shards import (
     FileShard,
     MemoryShard,
@@ -31,81 +32,12 @@ from neardup.pipeline.shards import (
 )
 from neardup.readers.document import Document
 from neardup.readers.jsonl_blocks import TextBlock
+from neardup.search.interface import Method
 
-__all__ = ["Incoming", "Sharder"]
+__all__ = ["SHARD_SCHEME", "Sharder"]
 
 _MOST_DOCUMENTS = 1 << 17
 SHARD_SCHEME = "shard/v1"
-
-
-@dataclass(frozen=True)
-class Incoming:
-    """Some documents as they were read: file and row of each, and whether their texts are HTML pages."""
-
-    documents: list[Document]
-    files: list[str]
-    rows: list[int]
-    html: bool = False
-
-    def __len__(self) -> int:
-        return len(self.documents)
-
-
-@dataclass
-class _Pending:
-    """Documents gathered for the next shard: columns, their texts in one buffer that a later shard uses again, and the
-    documents themselves where they are at hand."""
-
-    buffer: NDArray[np.uint8]
-    used: int = 0
-    ids: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
-    places: list[NDArray[np.int64]] = field(default_factory=list)
-    lengths: list[NDArray[np.int64]] = field(default_factory=list)
-    sizes: list[NDArray[np.int64]] = field(default_factory=list)
-    documents: list[Document | None] = field(default_factory=list)
-    failures: list[tuple[str, int, str]] = field(default_factory=list)
-
-    def add_block(self, block: TextBlock, start: int) -> None:
-        self.ids += block.ids[start:] if start else block.ids
-        self.files += [block.file] * (len(block) - start)
-        self.places.append(block.rows[start:])
-        self.lengths.append(np.diff(block.offsets[start:]))
-        self.sizes.append(self.lengths[-1])
-        self.documents += [None] * (len(block) - start)
-        self._add(block.data[block.offsets[start] : block.offsets[-1]])
-
-    def add_documents(
-        self, documents: list[Document], texts: list[str], files: list[str], rows: list[int]
-    ) -> None:
-        encoded = [_utf8(text) for text in texts]
-        self.ids += [document.id for document in documents]
-        self.files += files
-        self.places.append(np.array(rows, np.int64))
-        self.lengths.append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
-        # Of a page the size is that of the page, not of the text in it.
-        raw = (_bytes(document.text) for document in documents)
-        self.sizes.append(np.fromiter(raw, np.int64, len(documents)))
-        self.documents += documents
-        self._add(np.frombuffer(b"".join(encoded), np.uint8))
-
-    def _add(self, data: NDArray[np.uint8]) -> None:
-        end = self.used + len(data)
-        if end > len(self.buffer):
-            grown = np.empty(max(end, 2 * len(self.buffer)), np.uint8)
-            grown[: self.used] = self.buffer[: self.used]
-            self.buffer = grown
-        self.buffer[self.used : end] = data
-        self.used = end
-
-    @property
-    def data(self) -> NDArray[np.uint8]:
-        """All texts, one after another."""
-        return self.buffer[: self.used]
-
-    def ends(self) -> NDArray[np.int64]:
-        """Where each text ends."""
-        return np.cumsum(np.concatenate([np.empty(0, np.int64), *self.lengths]))
 
 
 class Sharder:
@@ -127,23 +59,19 @@ class Sharder:
     ) -> None:
         self.config, self.prepared, self.threads = config, prepared, threads
         self.folder, self.prefix, self.size = folder, prefix, size
-        self.method = None if needs_corpus(config) else method_of(config)
+        self.method = None if needs_corpus(config) else config.method
         self.resumed = 0
         self._buffers: deque[NDArray[np.uint8]] = deque()
 
-    def _pending(self) -> _Pending:
+    def _pending(self) -> Pending:
         """A new one, with a buffer that a finished shard has left if there is one."""
-        return _Pending(self._buffers.pop() if self._buffers else np.empty(self.size + (1 << 22), np.uint8))
+        return Pending(self._buffers.pop() if self._buffers else np.empty(self.size + (1 << 22), np.uint8))
 
-    def shards(
-        self, batches: Iterable[Incoming | TextBlock], told: Callable[[int], None] | None = None
-    ) -> list[Shard]:
+    def shards(self, batches: Iterable[Batch], told: Callable[[int], None] | None = None) -> list[Shard]:
         """The shards of all documents; `told` hears how many documents were read."""
         return list(self.stream(batches, told))
 
-    def stream(
-        self, batches: Iterable[Incoming | TextBlock], told: Callable[[int], None] | None = None
-    ) -> Iterator[Shard]:
+    def stream(self, batches: Iterable[Batch], told: Callable[[int], None] | None = None) -> Iterator[Shard]:
         """The same one by one, for whoever does not keep them."""
         with ExitStack() as stack:
             pool = stack.enter_context(ThreadPoolExecutor(1))
@@ -157,7 +85,7 @@ class Sharder:
 
     def fingerprint(self, shards: Iterable[Shard], prepared: Prepared) -> Iterator[int]:
         """Give shards their fingerprints now that the config is prepared; yields the documents done."""
-        method = method_of(self.config)
+        method = self.config.method
         if method is None:
             return
         for number, shard in enumerate(shards):
@@ -170,7 +98,7 @@ class Sharder:
 
     def _attach(self, number: int, shard: FileShard, prepared: Prepared, method: Method) -> None:
         """Open a shard's fingerprints, made now unless they are there."""
-        scheme, path = f"{method.scheme} | {prepared.scheme}", self._path(number, "prints")
+        scheme, path = prepared.kept_scheme(method), self._path(number, "prints")
         try:
             shard.attach(path, scheme)
             shard.verify(self.threads)
@@ -180,11 +108,12 @@ class Sharder:
 
     def _gathered(
         self,
-        batches: Iterable[Incoming | TextBlock],
+        batches: Iterable[Batch],
         stack: ExitStack,
         told: Callable[[int], None] | None,
-    ) -> Iterator[_Pending | FileShard]:
-        """Documents for one shard after another; for a shard that is there already, only the shard."""
+    ) -> Iterator[Pending | TextColumn | FileShard]:
+        """Documents for one shard after another; for a shard that is there already, only the shard. A column of texts
+        is a shard of its own, unless it has to be written."""
         extract = None
         number = 0
         there = self._there(number)
@@ -194,6 +123,11 @@ class Sharder:
         for batch in batches:
             if told is not None:
                 told(len(batch))
+            if isinstance(batch, TextColumn):
+                if self.folder is None:
+                    yield batch
+                    continue
+                batch = batch.block()
             start = 0
             while start < len(batch):
                 if there is not None:
@@ -207,15 +141,12 @@ class Sharder:
                         there = self._there(number)
                         skip = there.count + len(there.failures) if there is not None else 0
                     continue
-                if isinstance(batch, TextBlock):
-                    pending.add_block(batch, start)
-                else:
-                    page = batch.html and self.config.html != "none"
-                    if page and extract is None:
-                        from neardup.web import HtmlExtractor
+                page = batch.html and isinstance(batch, Incoming) and self.config.html != "none"
+                if page and extract is None:
+                    from neardup.web import HtmlExtractor
 
-                        extract = stack.enter_context(HtmlExtractor(self.config.html, workers=self.threads))
-                    _gather(pending, batch, start, extract if page else None)
+                    extract = stack.enter_context(HtmlExtractor(self.config.html, workers=self.threads))
+                pending.add(batch, start, extract if page else None)
                 start = len(batch)
                 if pending.used >= self.size or len(pending.ids) >= _MOST_DOCUMENTS:
                     yield pending
@@ -261,28 +192,36 @@ class Sharder:
         assert self.folder is not None
         return self.folder / f"{self.prefix}{number:05}.{kind}"
 
-    def _make(self, number: int, pending: _Pending | FileShard) -> Shard:
+    def _make(self, number: int, pending: Pending | TextColumn | FileShard) -> Shard:
         if isinstance(pending, FileShard):
             if self.method is not None:
                 self._attach(number, pending, self.prepared, self.method)
             return pending
-        ends, data = pending.ends(), pending.data
+        if isinstance(pending, TextColumn):
+            columns, prints = self._read(pending.texts, pending)
+            return MemoryShard(columns, pending.texts, prints)
+        ends = pending.ends()
+        data = pending.data if self.folder is not None else pending.data.copy()
         texts = _core.Texts()
         texts.add_spans(data, np.concatenate([[0], ends])[: len(ends)].astype(np.int64), ends)
-        fingerprint = self.prepared.printer if self.method is not None else None
-        reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
-        columns = self._columns(pending, reading, ends)
-        prints: Prints | None = None
-        if self.method is not None:
-            assert reading.prints is not None
-            prints = self.method.kept(reading.prints, self.threads)
+        columns, prints = self._read(texts, pending)
         shard: Shard
         if self.folder is None:
-            shard = MemoryShard(columns, data.copy(), ends, prints)
+            shard = MemoryShard(columns, texts, prints)
         else:
             shard = self._written(number, columns, data, ends, prints)
         self._buffers.append(pending.buffer)
         return shard
+
+    def _read(self, texts: _core.Texts, given: Pending | TextColumn) -> tuple[ShardColumns, Prints | None]:
+        """The columns of a shard, and its fingerprints unless the config has to learn from the corpus first."""
+        fingerprint = self.prepared.printer if self.method is not None else None
+        reading = read_texts(texts, self.prepared.features, fingerprint, threads=self.threads)
+        columns = self._columns(given, reading, texts)
+        if self.method is None:
+            return columns, None
+        assert reading.prints is not None
+        return columns, self.method.kept(reading.prints, self.threads)
 
     def _written(
         self,
@@ -294,7 +233,7 @@ class Sharder:
     ) -> FileShard:
         if prints is not None:
             assert self.method is not None
-            scheme = f"{self.method.scheme} | {self.prepared.scheme}"
+            scheme = self.prepared.kept_scheme(self.method)
             write_prints(self._path(number, "prints"), prints, len(ends), scheme, self.threads)
         path = self._path(number, "shard")
         write_shard(path, columns, data, ends, SHARD_SCHEME, self.threads)
@@ -303,69 +242,53 @@ class Sharder:
             shard.attach(self._path(number, "prints"), scheme)
         return shard
 
-    def _columns(self, pending: _Pending, reading: Reading, ends: NDArray[np.int64]) -> ShardColumns:
-        documents, keep, filters = pending.documents, self.config.keep, self.config.filters
-        sizes = np.concatenate([np.empty(0, np.int64), *pending.sizes])
-        filtered = np.zeros(len(sizes), np.uint8)
+    def _columns(self, given: Pending | TextColumn, reading: Reading, texts: _core.Texts) -> ShardColumns:
+        keep, filters, count = self.config.keep, self.config.filters, len(texts)
+        documents: list[Document | None] = []
+        failures: tuple[tuple[str, int, str], ...] = ()
+        file_names: tuple[str, ...]
+        if isinstance(given, TextColumn):
+            sizes, places, file_names, files = (
+                given.sizes,
+                given.rows,
+                (given.file,),
+                np.zeros(count, np.int32),
+            )
+        else:
+            sizes = np.concatenate([np.empty(0, np.int64), *given.sizes])
+            places = np.concatenate([np.empty(0, np.int64), *given.places])
+            documents, failures = given.documents, tuple(given.failures)
+            file_names, files = _numbered(given.files)
+        filtered = np.zeros(count, np.uint8)
         if filters.active:
-            spans = zip([0, *ends[:-1].tolist()], ends.tolist(), strict=False)  # none of no documents
-            taken = [pending.data[a:b].tobytes().decode("utf-8", "replace") for a, b in spans]
-            raw = [t if d is None else d.text for d, t in zip(documents, taken, strict=True)]
+            taken = [text.decode("utf-8", "replace") for text in utf8_list(texts)]
+            raw = (
+                [t if d is None else d.text for d, t in zip(documents, taken, strict=True)]
+                if documents
+                else taken
+            )
             filtered = filters.check(raw, taken, reading.tokens, sizes)
-        file_names, files = _numbered(pending.files)
-        sources = pending.files
+        source_names, source = file_names, files
         if keep.source is not None:
-            sources = [keep.source_of(_fields(document)) for document in documents]
-        source_names, source = _numbered(sources)
-        scores = np.full(len(sizes), np.nan)
+            source_names, source = _numbered([keep.source_of(_fields(document)) for document in documents])
+        scores = np.full(count, np.nan)
         if keep.score is not None:
             scores[:] = [_score(document, keep.score) for document in documents]
         return ShardColumns(
-            ids=pending.ids,
+            ids=given.ids,
             digests=reading.digests,
             empty=reading.empty.astype(np.uint8),
             filtered=filtered,
             tokens=reading.tokens,
             sizes=sizes,
             files=files,
-            places=np.concatenate([np.empty(0, np.int64), *pending.places]),
+            places=places,
             sources=source,
             scores=scores,
             file_names=file_names,
             source_names=source_names,
-            failures=tuple(pending.failures),
+            failures=failures,
         )
-
-
-def _gather(pending: _Pending, batch: Incoming, start: int, extractor: Any) -> None:
-    documents, files, rows = batch.documents[start:], batch.files[start:], batch.rows[start:]
-    if extractor is None:
-        pending.add_documents(documents, [document.text for document in documents], files, rows)
-        return
-    found = extractor.extract([document.text for document in documents])
-    reasons = {failure.row: failure.reason for failure in found.failures}
-    good = [i for i, text in enumerate(found.texts) if text is not None]
-    for i, text in enumerate(found.texts):
-        if text is None:
-            pending.failures.append((files[i], rows[i], reasons.get(i, "no text")))
-    pending.add_documents(
-        [documents[i] for i in good],
-        [found.texts[i] for i in good],
-        [files[i] for i in good],
-        [rows[i] for i in good],
-    )
-
-
-def _utf8(text: str) -> bytes:
-    """A text as UTF-8, its lone surrogates as U+FFFD."""
-    try:
-        return text.encode()
-    except UnicodeEncodeError:
-        return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace").encode()
-
-
-def _bytes(text: str) -> int:
-    return len(text) if text.isascii() else len(_utf8(text))
 
 
 def _numbered(names: list[str]) -> tuple[tuple[str, ...], Any]:

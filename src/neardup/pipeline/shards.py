@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import FormatError
+from neardup.features.texts import utf8_list
 from neardup.storage.column_file import BLOCK, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
 
@@ -27,7 +28,7 @@ _VERIFIED = 16 << 20  # bytes read at a time to check them
 Rows = NDArray[np.int64]
 
 # The fingerprints of a shard's documents under names of their method's: `keys` [bands, n] and `alike` [n, 2], or
-# `codes` [n, words] and `ranks` [n, many], or `places` or `values` [n, many].
+# `codes` [n, words] and `ranks` [n, many], or `places` or `values` [n, many], or whatever else a method keeps.
 Prints = Mapping[str, NDArray[Any]]
 
 # What every document has, whatever the method.
@@ -116,13 +117,10 @@ class Shard(Protocol):
 
 
 class MemoryShard:
-    """A shard held in memory: text i is the UTF-8 of `data` up to `ends[i]`."""
+    """A shard held in memory. Its texts are where their owner stores them: nothing is copied."""
 
-    def __init__(
-        self, columns: ShardColumns, data: NDArray[np.uint8], ends: Rows, prints: Prints | None = None
-    ) -> None:
-        self._columns, self._data, self._prints = columns, data, prints
-        self._begins, self._ends = np.concatenate([[0], ends[:-1]])[: len(ends)], ends
+    def __init__(self, columns: ShardColumns, texts: _core.Texts, prints: Prints | None = None) -> None:
+        self._columns, self._texts, self._prints = columns, texts, prints
         self.count = len(columns.ids)
         self.file_names, self.source_names = columns.file_names, columns.source_names
         self.failures = columns.failures
@@ -158,13 +156,10 @@ class MemoryShard:
         pass
 
     def text_bytes(self, rows: Rows) -> list[bytes]:
-        spans = zip(self._begins[rows].tolist(), self._ends[rows].tolist(), strict=True)
-        return [self._data[a:b].tobytes() for a, b in spans]
+        return utf8_list(self.texts(rows))
 
     def texts(self, rows: Rows) -> _core.Texts:
-        texts = _core.Texts()
-        texts.add_spans(self._data, self._begins[rows], self._ends[rows])
-        return texts
+        return self._texts.take(rows)
 
 
 def write_shard(
@@ -196,10 +191,16 @@ def write_prints(
     path: str | PathLike[str], prints: Prints, count: int, scheme: str, threads: int = 1
 ) -> None:
     """Write the fingerprints of a shard's documents, in a file beside it."""
+    types = {name: _PRINTS.get(name, column.dtype.newbyteorder("<")) for name, column in prints.items()}
     parts: dict[str, NDArray[Any]] = {
-        name: np.ascontiguousarray(column, _PRINTS[name]) for name, column in prints.items()
+        name: np.ascontiguousarray(column, types[name]) for name, column in prints.items()
     }
-    shapes = json.dumps({name: list(column.shape) for name, column in prints.items()})
+    shapes = json.dumps(
+        {
+            name: list(column.shape) if name in _PRINTS else [types[name].str, *column.shape]
+            for name, column in prints.items()
+        }
+    )
     parts["meta"] = np.frombuffer(shapes.encode(), np.uint8)
     _write(path, _PRINTS_MAGIC, scheme, count, parts, threads)
 
@@ -246,6 +247,7 @@ class FileShard:
         self._sound: set[str] = set()  # columns of ends that were found to ascend
         self._prints: ColumnFile | None = None
         self._shapes: dict[str, list[int]] = {}
+        self._types: dict[str, np.dtype[Any]] = {}
 
     def attach(self, path: str | PathLike[str], scheme: str) -> None:
         """Open the file of its fingerprints; FormatError if they are of another scheme or of other documents."""
@@ -254,8 +256,9 @@ class FileShard:
             got = f"{file.header.count} of {file.header.scheme}"
             raise file.damage(f"{self.count} fingerprints of {scheme}", got)
         shapes = json.loads(file.read("meta", 0, min(file.length("meta"), _MOST_META)).tobytes())
+        self._types = {name: _PRINTS.get(name) or np.dtype(shape.pop(0)) for name, shape in shapes.items()}
         for name, shape in shapes.items():
-            if int(np.prod(shape)) * _PRINTS[name].itemsize != file.length(name):
+            if int(np.prod(shape)) * self._types[name].itemsize != file.length(name):
                 raise file.damage(f"a column {name} of shape {shape}", f"{file.length(name)} bytes")
         self._prints, self._shapes = file, shapes
 
@@ -272,7 +275,7 @@ class FileShard:
 
     def prints(self, name: str) -> NDArray[Any]:
         assert self._prints is not None, "fingerprints are made before they are searched"
-        data: NDArray[Any] = self._prints.read(name, 0, self._prints.length(name)).view(_PRINTS[name])
+        data: NDArray[Any] = self._prints.read(name, 0, self._prints.length(name)).view(self._types[name])
         return data.reshape(self._shapes[name])
 
     def keys(self, band: int) -> NDArray[np.uint64]:

@@ -16,12 +16,10 @@ from neardup.features.normalize import Normalize, normalize, tokens
 from neardup.features.shingles import Shingles, TextFeatures
 from neardup.features.weights import Common
 from neardup.fingerprints.one_pass import digest
-from neardup.pipeline.corpus import Corpus
-from neardup.pipeline.fit import Prepared, prepare, template_lines
+from neardup.pipeline.fit import template_lines
 from neardup.pipeline.inputs import incoming
-from neardup.pipeline.run import first_rows
-from neardup.pipeline.sharder import Sharder
-from neardup.values.threads import check_threads
+from neardup.pipeline.pairs import first_rows
+from neardup.pipeline.run import Run
 
 __all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
 
@@ -86,13 +84,12 @@ def learn_templates(
     `documents` as for `dedup`. Sources are files, or what `config.keep.source` says. Features are those the config
     compares; lines are whole lines of text, equal where their words are. Texts are held in memory.
     """
-    check_threads(threads)
     config = config or Config()
     settings = config.templates or Templates()
     config = replace(config, templates=settings, near=True)
-    _, batches = incoming(documents, config)
-    corpus = Corpus(Sharder(config, Prepared.untaught(config, threads), threads=threads).shards(batches))
-    prepared = prepare(config, corpus, threads=threads)
+    run = Run(config, threads=threads)
+    run.read(incoming(documents, config)[1])
+    corpus, prepared = run.corpus, run.learn()
     texts = [
         text.decode("utf-8", "replace")
         for part in corpus.shards

@@ -118,6 +118,7 @@ class Stream:
         self.damage: str | None = None
         self.taken, self.given = len(self._pending), 0
         self._done = False
+        self._ahead: list[bytes] = []  # pieces that were looked at and are still to be given
         self._errors: tuple[type[Exception], ...] = (
             zlib.error,
             lzma.LZMAError,
@@ -144,6 +145,8 @@ class Stream:
     def read(self, size: int = _FEED) -> bytes:
         """Some bytes, at most about `size` of them (zstd may give up to 16 MiB); none at the end."""
         size = size if size > 0 else _FEED
+        if self._ahead:
+            return self._ahead.pop(0)
         if self.compression is None:
             data = self._pending[:size]
             if data:
@@ -158,11 +161,30 @@ class Stream:
                 return out
         return b""
 
+    def peek(self, size: int, piece: int) -> bytes:
+        """About the next `size` bytes, fewer at the end, which stay to be read, in the pieces they were read in. For
+        who has read nothing yet, and goes on to read at least `piece` bytes at a time."""
+        ahead: list[bytes] = []
+        head = b""
+        while len(head) < size and (data := self.read(piece)):
+            ahead.append(data)
+            head += data[:size]
+        self._ahead = ahead
+        return head
+
+    @property
+    def direct(self) -> bool:
+        """Whether the bytes of the file are the ones to give, so that `readinto` may be used."""
+        return self.compression is None
+
     def readinto(self, room: memoryview) -> int:
         """As many bytes as there are and fit, into `room`; 0 at the end. For files that are not compressed."""
-        assert self.compression is None
-        if self._pending or not hasattr(self._raw, "readinto"):
+        assert self.direct
+        if self._ahead or self._pending or not hasattr(self._raw, "readinto"):
             data = self.read(len(room))
+            if len(data) > len(room):
+                self._ahead.insert(0, data[len(room) :])
+                data = data[: len(room)]
             room[: len(data)] = data
             return len(data)
         got = self._raw.readinto(room) or 0

@@ -1,4 +1,4 @@
-"""CSV and TSV with a header line, quoted as spreadsheets do."""
+"""CSV and TSV with a header line, quoted as spreadsheets and databases do; delimiter and encoding are found out."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 from neardup.errors import ConfigError
 from neardup.readers.compression import Stream
+from neardup.readers.dialects import Dialect, sniff
+from neardup.readers.encodings import Bytes, Recoded, as_utf8, encoding_name
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Row, find_layout
 from neardup.readers.limits import Limits
@@ -18,6 +20,7 @@ __all__ = ["DELIMITERS", "open_delimited"]
 
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 _MOST_FIELDS = 1 << 20
+_SAMPLE = 1 << 16
 
 
 class _TooLong(Exception):
@@ -27,7 +30,7 @@ class _TooLong(Exception):
 class _Feed:
     """Lines for the csv module. Unlike a generator it survives the exceptions it raises."""
 
-    def __init__(self, stream: Stream, limits: Limits, delimiter: str) -> None:
+    def __init__(self, stream: Bytes, limits: Limits, delimiter: str) -> None:
         self._lines, self._limit = lines(stream, limits.line_bytes), limits.line_bytes
         self._delimiter = delimiter.encode()
         self.record = 0  # bytes since the record began: a quote never closed must not take in the whole file
@@ -52,9 +55,11 @@ class _Feed:
 def open_delimited(source: Source, terms: Terms) -> Opened:
     stream = Stream(source.open(), terms.limits)
     try:
-        delimiter = DELIMITERS[source.format]
-        feed = _Feed(stream, terms.limits, delimiter)
-        reader = csv.reader(feed, delimiter=delimiter)
+        content, head = as_utf8(stream, terms.options.encoding, guess=True)
+        sample = head[:_SAMPLE].decode("utf-8", "replace")
+        dialect = sniff(sample, source.format, terms.options.delimiter, whole=len(head) < _SAMPLE)
+        feed = _Feed(content, terms.limits, dialect.delimiter)
+        reader = csv.reader(feed, **dialect.settings)  # type: ignore[arg-type]
         header = _header(source, reader, terms)
         layout = find_layout(header, terms.text, terms.id, source.name) if header else None
     except BaseException:
@@ -65,7 +70,20 @@ def open_delimited(source: Source, terms: Terms) -> Opened:
         if stream.damage:
             terms.rejects.add(source.name, None, "damaged file", stream.damage)
         return Opened(iter(()))
-    return Opened(_rows(source, stream, feed, reader, header, terms), layout)
+    rows = _rows(source, stream, feed, reader, header, terms)
+    return Opened(_noting(rows, source, content, dialect, terms), layout)
+
+
+def _noting(
+    rows: Iterator[Row], source: Source, content: Bytes, dialect: Dialect, terms: Terms
+) -> Iterator[Row]:
+    """The rows, and at their end a note of how they are written, if it is not the usual way."""
+    yield from rows
+    encoding = content.encoding if isinstance(content, Recoded) else None
+    said = [] if dialect == Dialect(DELIMITERS[source.format]) else [str(dialect)]
+    if encoding not in (None, "utf-8"):
+        said.append(encoding_name(encoding))
+    terms.account.shape(source.name, ", ".join(said))
 
 
 def _header(source: Source, reader: Any, terms: Terms) -> list[str] | None:

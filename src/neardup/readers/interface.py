@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from neardup.readers.layout import Layout, Row
+from neardup.readers.account import Account
+from neardup.readers.layout import Layout, Row, Text
 from neardup.readers.limits import Limits
+from neardup.readers.options import ReadOptions
 from neardup.readers.rejects import Rejects
 
 __all__ = ["Opened", "Terms"]
@@ -14,14 +16,17 @@ __all__ = ["Opened", "Terms"]
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What holds for the whole of a read: bounds, the sink, the columns wanted (None: all), rows at a time."""
+    """What holds for the whole of a read: bounds, the sink, the columns wanted (None: all), rows at a time, what is
+    known of the files, and the account of what becomes of them."""
 
     limits: Limits
     rejects: Rejects
-    text: str | None
+    text: Text
     id: str | None
     columns: frozenset[str] | None
     batch: int
+    options: ReadOptions = field(default_factory=ReadOptions)
+    account: Account = field(default_factory=Account)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""JSON Lines: one object a line, in UTF-8."""
+"""JSON: one object a line (JSON Lines), an array of objects, or objects written over several lines."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NoReturn
 
 from neardup.readers.compression import Stream
+from neardup.readers.encodings import as_utf8
 from neardup.readers.interface import Opened, Terms
+from neardup.readers.json_values import Values, is_spread
 from neardup.readers.layout import Row
 from neardup.readers.lines import Line, lines
 from neardup.readers.sources import Source
 
-__all__ = ["DEEPEST", "decoded", "open_jsonl", "too_deep"]
+__all__ = ["DEEPEST", "decoded", "open_jsonl", "spread_rows", "too_deep"]
 
 # A fixed bound on nesting: a decoder's own depends on the stack it is called from, and the answer must not.
 DEEPEST = 500
@@ -29,9 +31,21 @@ def open_jsonl(source: Source, terms: Terms) -> Opened:
 def _rows(source: Source, terms: Terms) -> Iterator[Row]:
     with Stream(source.open(), terms.limits) as stream:
         last = [0]
-        yield from decoded(lines(stream, terms.limits.line_bytes), source.name, terms, last)
+        content, head = as_utf8(stream, terms.options.encoding, guess=False)
+        if is_spread(head):
+            yield from spread_rows(Values(content, terms.limits.line_bytes), source, terms, last)
+        else:
+            yield from decoded(lines(content, terms.limits.line_bytes), source.name, terms, last)
         if stream.damage:
             terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
+
+
+def spread_rows(found: Values, source: Source, terms: Terms, last: list[int]) -> Iterator[Row]:
+    """The objects of an array, or those that lie over several lines."""
+    terms.account.shape(source.name, "JSON values over several lines, or in an array")
+    yield from decoded(found, source.name, terms, last)
+    if found.unclosed:
+        terms.rejects.add(source.name, last[0] + 1, "bad JSON", "the file ends within an array")
 
 
 def decoded(
@@ -63,7 +77,7 @@ def decoded(
             rejects.add(name, number, "bad JSON", str(error), line)
             continue
         if not isinstance(record, dict):
-            rejects.add(name, number, "wrong type", "the line is not a JSON object", line)
+            rejects.add(name, number, "wrong type", "this is not a JSON object", line)
             continue
         yield number, record
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,10 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.readers.compression import Stream
 from neardup.readers.document import Document
+from neardup.readers.encodings import Bytes, as_utf8
 from neardup.readers.interface import Terms
-from neardup.readers.jsonl import DEEPEST, decoded
+from neardup.readers.json_values import Values, is_spread
+from neardup.readers.jsonl import DEEPEST, decoded, spread_rows
 from neardup.readers.layout import Layout, Row, Shaping, is_html
 from neardup.readers.lines import CHUNK, Line
 from neardup.readers.sources import Source
@@ -66,7 +69,11 @@ def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator
     """The documents of a JSONL file. The layout is found in its first block, or else is that of the file `before`,
     which it then becomes."""
     with Stream(source.open(), terms.limits) as stream:
-        blocks = _Blocks(stream, terms.limits.line_bytes)
+        content, head = as_utf8(stream, terms.options.encoding, guess=False)
+        if is_spread(head):
+            yield from _spread(stream, content, source, terms, before)
+            return
+        blocks = _Blocks(content, terms.limits.line_bytes)
         shaping = _shaping(blocks.first_rows(lambda: shaping.layout is None, source, terms), source, terms)
         shaping.fallback = before[0] if before else None
         made = _slow(shaping, source)
@@ -87,6 +94,24 @@ def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator
             before[:] = [layout]
         if stream.damage:
             terms.rejects.add(source.name, blocks.next_row, "damaged file", stream.damage)
+
+
+def _spread(
+    stream: Stream, content: Bytes, source: Source, terms: Terms, before: list[Layout]
+) -> Iterator[TextBlock]:
+    last = [0]
+    rows = spread_rows(Values(content, terms.limits.line_bytes), source, terms, last)
+    shaping = _shaping(rows, source, terms)
+    shaping.fallback = before[0] if before else None
+    documents = iter(shaping)
+    while part := list(islice(documents, terms.batch)):
+        assert shaping.layout is not None
+        before[:] = [shaping.layout]
+        yield TextBlock.of(
+            source.name, [row for row, _ in part], [found for _, found in part], is_html(shaping.layout)
+        )
+    if stream.damage:
+        terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
 
 
 def lines_block(block: bytes, source: Source, row: int, terms: Terms, layout: Layout) -> TextBlock:
@@ -113,7 +138,7 @@ class _Blocks:
     if the parser may have it, which would take two objects on a line, one on two, NaN, numbers and nesting of any size.
     """
 
-    def __init__(self, stream: Stream, limit: int) -> None:
+    def __init__(self, stream: Bytes, limit: int) -> None:
         self._blocks, self._limit = _blocks(stream, limit), limit
         self.block: bytes | memoryview = b""
         self.whole, self.plain, self.lines = True, False, 0
@@ -147,14 +172,14 @@ class _Blocks:
             yield number, line, len(line) <= self._limit
 
 
-def _blocks(stream: Stream, limit: int) -> Iterator[tuple[memoryview, bool]]:
+def _blocks(stream: Bytes, limit: int) -> Iterator[tuple[memoryview, bool]]:
     """Whole lines, many at a time, each with its line end; or, not whole, the beginning of one beyond the limit. A
     block is good until the next one is asked for: all lie in one buffer, in turn."""
     room, used, first, skipping = bytearray(_BLOCK + _SPARE), 0, True, False
     while True:
         if len(room) - used < _BLOCK:
             room = room[:used] + bytearray(max(_BLOCK + _SPARE, used))
-        if stream.compression is None:
+        if stream.direct:
             got = stream.readinto(memoryview(room)[used:])
         else:
             # Decompressors give as much as they like: little at a time mostly, which is gathered, or a lot.
@@ -195,7 +220,7 @@ def _blocks(stream: Stream, limit: int) -> Iterator[tuple[memoryview, bool]]:
             yield memoryview(room[begin:used] + b"\n"), True
 
 
-def _pieces(stream: Stream) -> Iterator[bytes]:
+def _pieces(stream: Bytes) -> Iterator[bytes]:
     """About a block of a compressed stream, read in the steps that the line reader takes, so that of a damaged file
     both get the same."""
     size = 0
@@ -205,7 +230,17 @@ def _pieces(stream: Stream) -> Iterator[bytes]:
 
 
 def _shaping(rows: Iterator[Row], source: Source, terms: Terms, layout: Layout | None = None) -> Shaping:
-    return Shaping(rows, source.name, terms.text, terms.id, frozenset(), terms.limits, terms.rejects, layout)
+    return Shaping(
+        rows,
+        source.name,
+        terms.text,
+        terms.id,
+        frozenset(),
+        terms.limits,
+        terms.rejects,
+        layout,
+        account=terms.account,
+    )
 
 
 def _slow(shaping: Shaping, source: Source) -> TextBlock:
@@ -224,7 +259,7 @@ def _parser(layout: Layout, block: bytes) -> Any:
         import pyarrow.json as arrow_json
     except ImportError:
         return None
-    if layout.id == layout.text:
+    if layout.id == layout.text or layout.more:
         return None
     fields = [(layout.text, pa.string())]
     if layout.id is not None:
@@ -262,6 +297,7 @@ def _parser(layout: Layout, block: bytes) -> Any:
             ids = table[layout.id].cast(pa.string()).to_pylist()
             if not all(ids):
                 return None
+        terms.account.rows += lines
         return TextBlock(name, np.arange(row, row + lines), ids, flat, offsets, is_html(layout))
 
     return run

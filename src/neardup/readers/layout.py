@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from numbers import Integral
 from typing import Any
 
 from neardup.errors import ConfigError
+from neardup.readers.account import Account
+from neardup.readers.cells import Unfit, as_text, joined
 from neardup.readers.document import Document
 from neardup.readers.limits import Limits
 from neardup.readers.rejects import Rejects
 
-__all__ = ["Layout", "Row", "Shaping", "find_layout", "is_html"]
+__all__ = ["Layout", "Row", "Shaping", "Text", "UnclearColumns", "find_layout", "is_html"]
 
 # The likeliest first. Compared without regard to case.
 TEXT_NAMES = (
@@ -31,33 +33,56 @@ ID_NAMES = ("id", "doc_id", "docid", "document_id", "uid", "uuid", "url", "uri",
 _PEEK, _PEEK_CHARACTERS = 100, 32 << 20
 
 Row = tuple[int, dict[str, Any]]
+Text = str | tuple[str, ...] | None  # the column or columns with the text, None if they are to be found
+
+
+class UnclearColumns(ConfigError):
+    """The columns of an input do not tell which is the text, or are not those that were named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The columns of an input: which is the text, which the id (None when ids are made), and their order.
 
-    `schema` is the Arrow schema when the input has one, so that a copy keeps its types.
+    `schema` is the Arrow schema when the input has one, so that a copy keeps its types. Where the text is several
+    columns, `more` are those behind the first.
     """
 
     text: str
     id: str | None
     columns: tuple[str, ...]
     schema: Any = None
+    more: tuple[str, ...] = ()
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        return (self.text, *self.more)
 
     def record(self, document: Document) -> dict[str, Any]:
         """The row a document was read from, its columns in the order of the input."""
+        changed = self._changed(document)
         row: dict[str, Any] = {}
         for name in self.columns:
-            if name == self.text:
-                row[name] = document.text
+            if name in changed:
+                row[name] = changed[name]
             elif name in document.meta:
                 row[name] = document.meta[name]
-        if self.text not in row:
-            row[self.text] = document.text
-        for name, value in document.meta.items():
+        for name, value in (*changed.items(), *document.meta.items()):
             row.setdefault(name, value)
         return row
+
+    def _changed(self, document: Document) -> dict[str, Any]:
+        """The text columns: as they were read, if the text is still what they gave; else the text as it is now."""
+        meta = document.meta
+        if any(name in meta for name in self.texts):
+            was = {name: meta.get(name) for name in self.texts}
+            try:
+                same = joined(as_text(value, name)[0] for name, value in was.items()) == document.text
+            except Unfit:
+                same = False
+            if same:
+                return {name: value for name, value in was.items() if name in meta}
+        return {self.text: document.text, **dict.fromkeys(self.more)}
 
 
 def is_html(layout: Layout) -> bool:
@@ -66,46 +91,77 @@ def is_html(layout: Layout) -> bool:
 
 
 def find_layout(
-    columns: Sequence[str], text: str | None, id: str | None, where: str, schema: Any = None
+    columns: Sequence[str],
+    text: Text,
+    id: str | None,
+    where: str,
+    schema: Any = None,
+    first: Sequence[Mapping[str, Any]] = (),
 ) -> Layout:
-    """The layout of these columns. Raises ConfigError, listing them, when it is not plain which is the text."""
+    """The layout of these columns. Raises UnclearColumns, listing them, when it is not plain which is the text; a
+    column of numbers in the `schema` or the `first` rows is not, unless it is named."""
     if len(set(columns)) != len(columns):
         raise ConfigError(f"{where}: two columns have the same name: {_listed(columns)}")
-    layout = _guess(columns, text, id, schema)
+    layout = _guess(columns, text, id, schema, first)
     if layout is not None:
         return layout
-    if text is not None and text not in columns:
-        raise ConfigError(
-            f"{where}: there is no column {text!r} for the text; its columns are: {_listed(columns)}"
-        )
+    for name in _named(text):
+        if name not in columns:
+            raise UnclearColumns(
+                f"{where}: there is no column {name!r} for the text; its columns are: {_listed(columns)}"
+            )
     if id is not None and id not in columns:
-        raise ConfigError(
+        raise UnclearColumns(
             f"{where}: there is no column {id!r} for the id; its columns are: {_listed(columns)}"
         )
-    raise ConfigError(
-        f"{where}: which column is the text? Name it with text=...; its columns are: {_listed(columns)}"
+    raise UnclearColumns(
+        f"{where}: which column is the text? Name it with --text (in Python text=...); its columns are: "
+        f"{_listed(columns)}"
     )
 
 
-def _guess(columns: Sequence[str], text: str | None, id: str | None, schema: Any = None) -> Layout | None:
-    id_name = id if id is not None else _known(columns, ID_NAMES, text)
-    if text is None:
-        text = _known(columns, TEXT_NAMES, id_name)
-    if text is None:
+def _guess(
+    columns: Sequence[str],
+    text: Text,
+    id: str | None,
+    schema: Any = None,
+    first: Sequence[Mapping[str, Any]] = (),
+) -> Layout | None:
+    named = _named(text)
+    id_name = id if id is not None else _known(columns, ID_NAMES, named)
+    if not named and (found := _known(columns, TEXT_NAMES, (id_name,))) is not None:
+        named = (found,)
+    if not named:
         others = [name for name in columns if name != id_name]
-        text = others[0] if len(others) == 1 else None
-    if text is None or text not in columns or (id is not None and id not in columns):
+        if len(others) == 1 and _may_be_text(others[0], schema, first):
+            named = (others[0],)
+    if not named or not set(named) <= set(columns) or (id is not None and id not in columns):
         return None
-    return Layout(text, id_name, tuple(columns), schema)
+    return Layout(named[0], id_name, tuple(columns), schema, named[1:])
+
+
+def _named(text: Text) -> tuple[str, ...]:
+    return () if text is None else (text,) if isinstance(text, str) else text
+
+
+def _may_be_text(name: str, schema: Any, first: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a column that nobody named holds texts, as far as is known."""
+    if schema is not None:
+        kind = str(schema.field(name).type)
+        return any(word in kind for word in ("string", "utf8", "null", "binary")) and "<" not in kind.replace(
+            "dictionary<", ""
+        )
+    values = [row[name] for row in first if row.get(name) is not None]
+    return not values or any(isinstance(value, str) for value in values)
 
 
 def _listed(columns: Sequence[str]) -> str:
     return ", ".join(columns[:50]) or "none"
 
 
-def _known(columns: Sequence[str], names: Sequence[str], taken: str | None = None) -> str | None:
-    lowered = {name.lower(): name for name in reversed(columns) if name != taken}
-    lowered.update((name, name) for name in columns if name in lowered and name != taken)
+def _known(columns: Sequence[str], names: Sequence[str], taken: Sequence[str | None] = ()) -> str | None:
+    lowered = {name.lower(): name for name in reversed(columns) if name not in taken}
+    lowered.update((name, name) for name in columns if name in lowered and name not in taken)
     return next((lowered[name] for name in names if name in lowered), None)
 
 
@@ -114,18 +170,21 @@ class Shaping:
     """Documents out of rows, with the layout they turned out to have.
 
     `layout` may be known beforehand (from a header or schema, or from the file before); otherwise it is found in the
-    first rows, whichever of the first 100 shows it.
+    first rows, whichever of the first 100 shows it. In tables in memory every row is a document, so that places in
+    them do not shift: where `missing_is_null`, a row without the text column is an empty document.
     """
 
     rows: Iterable[Row]
     name: str
-    text: str | None
+    text: Text
     id: str | None
     columns: frozenset[str] | None
     limits: Limits
     rejects: Rejects
     layout: Layout | None = None
     fallback: Layout | None = None
+    account: Account = field(default_factory=Account)
+    missing_is_null: bool = False
 
     def __iter__(self) -> Iterator[tuple[int, Document]]:
         rows = iter(self.rows)
@@ -133,13 +192,15 @@ class Shaping:
             rows = self._peek(rows)
         if self.layout is None:
             return
+        account = self.account
         for row, record in rows:
             try:
                 document = self._document(row, record, self.layout)
-            except _Unfit as unfit:
+            except Unfit as unfit:
                 sample = ", ".join(f"{k}: {_short(v)}" for k, v in list(record.items())[:8])
                 self.rejects.add(self.name, row, unfit.reason, unfit.detail, sample)
                 continue
+            account.rows += 1
             yield row, document
 
     def _peek(self, rows: Iterator[Row]) -> Iterator[Row]:
@@ -147,32 +208,29 @@ class Shaping:
         seen: dict[str, None] = {}
         first: list[Row] = []
         characters = 0
+        wanted = _named(self.text)
         for row in rows:
             first.append(row)
             seen.update(dict.fromkeys(row[1]))
             characters += sum(len(value) for value in row[1].values() if isinstance(value, str))
             names = list(seen)
-            if (self.text or _known(names, TEXT_NAMES)) in seen and (
-                self.id or _known(names, ID_NAMES)
-            ) in seen:
+            texts = wanted or (_known(names, TEXT_NAMES),)
+            if seen.keys() >= {*texts, self.id or _known(names, ID_NAMES)}:
                 break
             if len(first) == _PEEK or characters > _PEEK_CHARACTERS:
                 break
         if first:
-            self.layout = _guess(list(seen), self.text, self.id) or self.fallback
+            records = [record for _, record in first]
+            self.layout = _guess(list(seen), self.text, self.id, None, records) or self.fallback
             if self.layout is None:
-                find_layout(list(seen), self.text, self.id, self.name)
+                find_layout(list(seen), self.text, self.id, self.name, None, records)
         return chain(first, rows)
 
     def _document(self, row: int, record: dict[str, Any], layout: Layout) -> Document:
-        text = record.get(layout.text)
-        if text is None:
-            raise _Unfit("no text", f"{layout.text!r} is missing or null")
-        if not isinstance(text, str):
-            raise _Unfit("wrong type", f"{layout.text!r} is {type(text).__name__}, not text")
+        text, changed = self._text(record, layout)
         size = len(text) if text.isascii() else _utf8_bytes(text, layout.text)
         if size > self.limits.document_bytes:
-            raise _Unfit("too large", f"the text has {size:,} bytes")
+            raise Unfit("too large", f"the text has {size:,} bytes")
         name = record.get(layout.id) if layout.id is not None else None
         if name is None or name == "":
             name = f"{self.name}:{row}"
@@ -182,19 +240,27 @@ class Shaping:
         elif type(name) is int or (isinstance(name, Integral) and not isinstance(name, bool)):
             name = str(int(name))
         else:
-            raise _Unfit("wrong type", f"{layout.id!r} is {type(name).__name__}, not an id")
+            raise Unfit("wrong type", f"{layout.id!r} is {type(name).__name__}, not an id")
         if self.columns is None:
-            del record[layout.text]  # the row is ours, so what is left of it is the rest
+            if not changed:
+                del record[layout.text]  # the row is ours, so what is left of it is the rest
             return Document(name, text, record)
         return Document(name, text, {key: value for key, value in record.items() if key in self.columns})
 
-
-class _Unfit(Exception):
-    """A row cannot be a document."""
-
-    def __init__(self, reason: str, detail: str) -> None:
-        self.reason, self.detail = reason, detail
-        super().__init__(detail)
+    def _text(self, record: dict[str, Any], layout: Layout) -> tuple[str, bool]:
+        """The text of a row, and whether it is anything but the value of its column."""
+        text = record.get(layout.text)
+        if isinstance(text, str) and not layout.more:
+            return text, False
+        if not self.missing_is_null and not any(name in record for name in layout.texts):
+            raise Unfit("no text", f"there is no {layout.text!r}")
+        parts = []
+        for name in layout.texts:
+            part, note = as_text(record.get(name), name)
+            parts.append(part)
+            if note:
+                self.account.notes[note] += 1
+        return joined(parts), True
 
 
 def _utf8_bytes(text: str, column: str | None) -> int:
@@ -202,7 +268,7 @@ def _utf8_bytes(text: str, column: str | None) -> int:
     try:
         return len(text.encode())
     except UnicodeEncodeError as error:
-        raise _Unfit("invalid encoding", f"{column!r} is not well-formed Unicode") from error
+        raise Unfit("invalid encoding", f"{column!r} is not well-formed Unicode") from error
 
 
 def _short(value: object) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from neardup.readers.compression import Stream
+from neardup.readers.encodings import Bytes
 
 __all__ = ["CHUNK", "Line", "lines"]
 
@@ -17,7 +17,7 @@ _BOM = b"\xef\xbb\xbf"
 Line = tuple[int, bytes, bool]
 
 
-def lines(stream: Stream, limit: int) -> Iterator[Line]:
+def lines(stream: Bytes, limit: int) -> Iterator[Line]:
     """Every line; of one beyond `limit` bytes only the beginning, and reading goes on after its end.
 
     A byte order mark is dropped. An unfinished last line is given unless the stream broke off there.

@@ -38,7 +38,7 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
         schema = table.schema_arrow
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
-        return _damaged(source, terms, error)
+        return _damaged(source, terms, f"it is no Parquet file, or not a whole one: {error}")
     limits = terms.limits
     if sum(groups) > max(limits.free_bytes, limits.expansion * (source.size or 0)):
         file.close()
@@ -71,7 +71,7 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
             batches, schema = iter(stream), stream.schema
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
-        return _damaged(source, terms, error)
+        return _damaged(source, terms, f"it is no Arrow file, or not a whole one: {error}")
     layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
@@ -142,7 +142,7 @@ def _layout(file: BinaryIO, source: Source, schema: Any, terms: Terms) -> Layout
 def _wanted(schema: Any, layout: Layout, terms: Terms) -> list[str]:
     if terms.columns is None:
         return list(schema.names)
-    return [n for n in schema.names if n in (layout.text, layout.id) or n in terms.columns]
+    return [n for n in schema.names if n in (*layout.texts, layout.id) or n in terms.columns]
 
 
 def _guarded(source: Source, terms: Terms, pa: Any, rows: Iterator[Row]) -> Iterator[Row]:

@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from io import RawIOBase
 from os import PathLike
-from typing import Any, BinaryIO, cast
+from typing import Any, cast
 
 from neardup.errors import ConfigError
+from neardup.readers.account import CountedRejects
+from neardup.readers.counted_file import counted_file
 from neardup.readers.csv import open_delimited
 from neardup.readers.document import Document
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.jsonl import open_jsonl
 from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
-from neardup.readers.layout import Layout, Shaping
+from neardup.readers.layout import Layout, Shaping, Text
 from neardup.readers.limits import Limits
 from neardup.readers.mbox import open_mbox
+from neardup.readers.options import ReadOptions, given_options
 from neardup.readers.parquet import open_arrow, open_parquet
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
 from neardup.readers.tables import NAME, open_object
 from neardup.readers.text_files import open_page
+from neardup.readers.text_lines import open_lines
+from neardup.readers.unclear import Unclear
 from neardup.readers.warc import open_warc
 from neardup.values.wording import counted
 
@@ -36,6 +41,7 @@ OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "parquet": open_parquet,
     "arrow": open_arrow,
     "text": open_page,
+    "lines": open_lines,
     "html": open_page,
     "warc": open_warc,
     "mbox": open_mbox,
@@ -69,9 +75,10 @@ class Batch(Sequence[Document]):
 class Reader:
     """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
 
-    `rejects` holds the counts of the last or current pass. With `digesting` set, `digests` has the SHA-256 of each file
-    read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it
-    has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
+    `account` is that of the last or current pass: files found, read and skipped, rows read and rejected; before the
+    first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the SHA-256 of each
+    file read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it has taken in, compressed as
+    they are; of Parquet and Arrow files, only whole ones count.
     """
 
     def __init__(
@@ -84,6 +91,7 @@ class Reader:
         self._source, self._terms, self._sink = source, terms, sink
         self.files = files
         self.rejects = terms.rejects
+        self.account = terms.account
         self.bytes_read = 0
         self.digesting = False
         self.digests: dict[str, str] = {}
@@ -110,15 +118,16 @@ class Reader:
         return self._pass(self._blocks)
 
     def _pass(self, run: Callable[[Terms], Iterator[Any]]) -> Iterator[Any]:
-        terms = self._terms
-        if isinstance(self._sink, Rejects):
-            yield from run(terms)
-            return
-        rejects = Rejects(self._sink)
-        rejects.skipped.update(terms.rejects.skipped)
-        self.rejects = rejects
-        with rejects:
-            yield from run(Terms(terms.limits, rejects, terms.text, terms.id, terms.columns, terms.batch))
+        shared = isinstance(self._sink, Rejects)
+        sink = self._sink if isinstance(self._sink, Rejects) else Rejects(self._sink)
+        self.rejects, self.account = sink, self._terms.account.of_files()
+        terms = replace(self._terms, rejects=CountedRejects(self.account, sink), account=self.account)
+        with nullcontext() if shared else sink:
+            for batch in run(terms):
+                self.account.documents += len(batch)
+                yield batch
+            self.account.settle()
+            sink.skipped.update(self.account.skipped)
 
     def _blocks(self, terms: Terms) -> Iterator[Batch | TextBlock]:
         if self.files is None or any(file.format != "jsonl" for file in self.files):
@@ -126,11 +135,13 @@ class Reader:
             return
         self.bytes_read = before = 0
         layout = [self._before] if self._before is not None else []
+        unclear = Unclear(len(self.files))
         for file in self.files:
-            counted = replace(file, open=partial(_counted, file, self))
-            yield from jsonl_blocks(counted, terms, layout)
+            counted = replace(file, open=partial(counted_file, file, self))
+            yield from unclear.passed(jsonl_blocks(counted, terms, layout), file, terms)
             before += file.size or 0
             self.bytes_read = before
+        unclear.settle(self.account)
 
     def _batches(self, terms: Terms) -> Iterator[Batch]:
         documents: list[Document] = []
@@ -138,106 +149,100 @@ class Reader:
         rows: list[int] = []
         layout = self._before
         size = 0
-        for shaping in self._shapings(terms):
-            shaping.fallback = layout
-            for row, document in shaping:
-                assert shaping.layout is not None
-                full = len(documents) == terms.batch or size > _BATCH_CHARACTERS
-                if documents and (full or (shaping.layout is not layout and shaping.layout != layout)):
-                    assert layout is not None
-                    yield Batch(documents, files, rows, layout)
-                    documents, files, rows, size = [], [], [], 0
-                layout = shaping.layout
-                documents.append(document)
-                files.append(shaping.name)
-                rows.append(row)
-                size += len(document.text)
+        for shaping, row, document in self._documents(terms):
+            assert shaping.layout is not None
+            full = len(documents) == terms.batch or size > _BATCH_CHARACTERS
+            if documents and (full or (shaping.layout is not layout and shaping.layout != layout)):
+                assert layout is not None
+                yield Batch(documents, files, rows, layout)
+                documents, files, rows, size = [], [], [], 0
+            layout = shaping.layout
+            documents.append(document)
+            files.append(shaping.name)
+            rows.append(row)
+            size += len(document.text)
         if documents:
             assert layout is not None
             yield Batch(documents, files, rows, layout)
 
-    def _shapings(self, terms: Terms) -> Iterator[Shaping]:
+    def _documents(self, terms: Terms) -> Iterator[tuple[Shaping, int, Document]]:
+        """The documents, each with its row and the shaping it came from."""
         if self.files is None:
-            yield _shaping(open_object(self._source, terms), NAME, terms)
+            shaping = _shaping(open_object(self._source, terms), NAME, terms, missing_is_null=True)
+            shaping.fallback = self._before
+            for row, document in shaping:
+                yield shaping, row, document
             return
         self.bytes_read = before = 0
+        layout = self._before
+        unclear = Unclear(len(self.files))
         for file in self.files:
-            if file.format not in ("parquet", "arrow"):  # those need a real file
-                file = replace(file, open=partial(_counted, file, self))
-            elif self.digesting:
-                with file.open() as whole:
-                    self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
-            yield _shaping(OPEN[file.format](file, terms), file.name, terms)
+            for shaping, row, document in unclear.passed(self._of_file(file, terms, layout), file, terms):
+                layout = shaping.layout
+                yield shaping, row, document
             before += file.size or 0
             self.bytes_read = before
+        unclear.settle(self.account)
+
+    def _of_file(
+        self, file: Source, terms: Terms, before: Layout | None
+    ) -> Iterator[tuple[Shaping, int, Document]]:
+        if file.format not in ("parquet", "arrow"):  # those need a real file
+            file = replace(file, open=partial(counted_file, file, self))
+        elif self.digesting:
+            with file.open() as whole:
+                self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
+        shaping = _shaping(OPEN[file.format](file, terms), file.name, terms)
+        shaping.fallback = before
+        for row, document in shaping:
+            yield shaping, row, document
 
 
-class _Counted(RawIOBase):
-    """A file that tells its reader how much was read, and the digest of it all if that is asked for."""
-
-    def __init__(self, source: Source, reader: Reader) -> None:
-        self._file, self._name, self._reader = source.open(), source.name, reader
-        self._digest = hashlib.sha256() if reader.digesting else None
-
-    def read(self, size: int = -1) -> bytes:
-        data = self._file.read(size)
-        self._reader.bytes_read += len(data)
-        if self._digest is not None:
-            self._digest.update(data)
-        return data
-
-    def readinto(self, room: Any) -> int:
-        view = memoryview(room)
-        if hasattr(self._file, "readinto"):
-            got = self._file.readinto(view)
-        else:
-            data = self._file.read(len(view))
-            got = len(data)
-            view[:got] = data
-        self._reader.bytes_read += got
-        if self._digest is not None:
-            self._digest.update(view[:got])
-        return int(got)
-
-    def close(self) -> None:
-        if self._digest is not None:
-            # What a damaged file holds behind the damage was not read, but is a part of it.
-            while data := self._file.read(1 << 20):
-                self._digest.update(data)
-            self._reader.digests[self._name] = self._digest.hexdigest()
-            self._digest = None
-        self._file.close()
-        super().close()
-
-
-def _counted(source: Source, reader: Reader) -> BinaryIO:
-    return cast(BinaryIO, _Counted(source, reader))
-
-
-def _shaping(opened: Opened, name: str, terms: Terms) -> Shaping:
+def _shaping(opened: Opened, name: str, terms: Terms, missing_is_null: bool = False) -> Shaping:
     return Shaping(
-        opened.rows, name, terms.text, terms.id, terms.columns, terms.limits, terms.rejects, opened.layout
+        opened.rows,
+        name,
+        terms.text,
+        terms.id,
+        terms.columns,
+        terms.limits,
+        terms.rejects,
+        opened.layout,
+        account=terms.account,
+        missing_is_null=missing_is_null,
     )
 
 
 def read(
     source: Any,
     *,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     id: str | None = None,
     format: str | None = None,
     columns: Sequence[str] | None = None,
+    include: str | Sequence[str] = (),
+    exclude: str | Sequence[str] = (),
+    ext: str | Sequence[str] = (),
+    hidden: bool = False,
+    no_ignore: bool = False,
+    encoding: str | None = None,
+    delimiter: str | None = None,
     limits: Limits | None = None,
     rejects: str | PathLike[str] | Rejects | None = None,
     batch: int = 1000,
 ) -> Reader:
     """Documents from files, or from a table in memory, as a stream of batches; never all at once.
 
-    `source` is a path, glob, folder or URL, or several of them; or a pandas, polars, pyarrow or Hugging Face table, or
-    an iterable of mappings or Documents. Files may be JSONL, CSV, TSV, Parquet, Arrow, text, HTML, WARC or mbox (by
-    their names, or `format`), compressed with gzip, bzip2, xz or zstd (by their bytes); they are read in the order of
-    their names. `text` and `id` name columns that are not obvious; the others end up in `meta`, or only those in
-    `columns`. Ids that are missing are made of file and row.
+    `source` is a path, glob, folder or URL, or several of them, or "-" for standard input; or a pandas, polars, pyarrow
+    or Hugging Face table, or an iterable of mappings or Documents. Files may be JSONL, JSON, CSV, TSV, Parquet, Arrow,
+    text, HTML, WARC or mbox (by their names, or `format`, or else by what they hold), compressed with gzip, bzip2, xz
+    or zstd (by their bytes); they are read in the order of their names. `text` and `id` name columns that are not
+    obvious; several text columns are joined by a blank line. The others end up in `meta`, or only those in `columns`.
+    Ids that are missing are made of file and row.
+
+    Of folders and globs, hidden files are left out unless `hidden`, and the folders of version control, virtual
+    environments and tools unless `no_ignore`; `include`, `exclude` (patterns) and `ext` (endings) choose among the
+    rest. `encoding` and `delimiter` are found out unless they are given. `Reader.account` counts everything.
 
     What cannot be used goes to `rejects`, a path or a Rejects, and is counted there; reading goes on. A batch holds at
     most `batch` documents, fewer when they are long.
@@ -248,10 +253,11 @@ def read(
         raise ConfigError(f"columns must be a list of names; write columns=[{columns!r}]")
     sink = rejects if isinstance(rejects, Rejects) else Rejects()
     chosen = frozenset(columns) if columns is not None else None
-    terms = Terms(limits or Limits(), sink, text, id, chosen, batch)
+    options = ReadOptions(**given_options(include, exclude, ext, hidden, no_ignore, encoding, delimiter))
+    terms = Terms(limits or Limits(), sink, _text_columns(text), id, chosen, batch, options)
     files: list[Source] | None = None
     if _names_files(source):
-        files = find_sources(source, format, sink.skip)
+        files = find_sources(source, format, options, terms.account)
     elif format is not None:
         raise ConfigError("format= is for files; this source is not a path")
     return Reader(source, terms, files, rejects)
@@ -262,18 +268,31 @@ def read_again(
     name: str,
     format: str,
     *,
-    text: str | None = None,
+    text: str | Sequence[str] | None = None,
     id: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
     limits: Limits | None = None,
     before: Layout | None = None,
 ) -> Reader:
     """One file of an earlier `read` once more, under the name it had there, so that made ids are the same. `before` is
     the layout of the files read before it, which holds where its own rows do not tell one."""
-    terms = Terms(limits or Limits(), Rejects(), text, id, None, 1000)
-    (source,) = find_sources(path, format, terms.rejects.skip)
+    options = ReadOptions(encoding=encoding, delimiter=delimiter)
+    terms = Terms(limits or Limits(), Rejects(), _text_columns(text), id, None, 1000, options)
+    (source,) = find_sources(path, format, options, terms.account)
     reader = Reader(None, terms, [replace(source, name=name)], None)
     reader._before = before
     return reader
+
+
+def _text_columns(text: str | Sequence[str] | None) -> Text:
+    """One name as it is, several as a tuple."""
+    if text is None or isinstance(text, str):
+        return text
+    names = tuple(text)
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) != len(names):
+        raise ConfigError(f"text is the name of a column, or a list of different names, not {list(names)!r}")
+    return names if len(names) > 1 else names[0]
 
 
 def _names_files(source: Any) -> bool:

@@ -12,9 +12,14 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from neardup.errors import ConfigError, DataError, MissingExtra
+from neardup.readers.account import Account
 from neardup.readers.compression import COMPRESSIONS
+from neardup.readers.folders import Found, glob_files, matches, named_files, split_glob, walk
+from neardup.readers.options import ReadOptions
+from neardup.readers.recognise import recognise
+from neardup.readers.standard_input import STANDARD_INPUT, StandardInput, check_streamable
 
-__all__ = ["FORMATS", "Source", "find_sources", "format_of"]
+__all__ = ["FORMATS", "KNOWN", "Source", "find_sources", "format_of"]
 
 FORMATS = {
     ".jsonl": "jsonl",
@@ -30,6 +35,7 @@ FORMATS = {
     ".txt": "text",
     ".text": "text",
     ".md": "text",
+    ".lines": "lines",
     ".html": "html",
     ".htm": "html",
     ".xhtml": "html",
@@ -37,128 +43,178 @@ FORMATS = {
     ".wet": "warc",
     ".mbox": "mbox",
 }
+# "lines" is text of one document a line. "source" is what a folder of source files is read as: every file is a text,
+# but for those that can only be tables.
+KNOWN = (*dict.fromkeys(FORMATS.values()), "source")
+_TABLES = (".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".arrows")
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One file: `name` is its path below what the user named, and stands in ids and messages."""
+    """One file: `name` is its path below what the user named, and is used in ids and messages. It was `listed` if it
+    was found in a folder or by a glob, and not named itself."""
 
     name: str
     path: str
     format: str
     size: int | None
     open: Callable[[], BinaryIO]
+    listed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _File:
     name: str
     path: str
-    listed: bool  # found in a folder or by a glob, not named itself
+    listed: bool
     size: int | None
     open: Callable[[], BinaryIO]
+    standard: StandardInput | None = None
 
 
 def format_of(path: str) -> str | None:
     """The format a file's name tells, None when it tells none."""
-    stem, suffix = os.path.splitext(path.lower())
-    if suffix in COMPRESSIONS:
-        suffix = os.path.splitext(stem)[1]
-    return FORMATS.get(suffix)
+    return FORMATS.get(_suffix(path))
 
 
 def find_sources(
     named: str | PathLike[str] | Iterable[str | PathLike[str]],
-    format: str | None,
-    passed_over: Callable[[str], None],
+    format: str | None = None,
+    options: ReadOptions | None = None,
+    account: Account | None = None,
 ) -> list[Source]:
-    """The files, each once, sorted by name. Files of no known format in folders are passed over, and told so."""
-    if format is not None and format not in FORMATS.values():
-        raise ConfigError(f"no format {format!r}; there are: {', '.join(sorted(set(FORMATS.values())))}")
+    """The files, each once, sorted by name. The account is told of each that was found and is not read."""
+    if format is not None and format not in KNOWN:
+        raise ConfigError(f"no format {format!r}; there are: {', '.join(KNOWN)}")
     places = [named] if isinstance(named, str | PathLike) else list(named)
-    found: dict[str, _Found] = {}
+    options, account = options or ReadOptions(), account if account is not None else Account()
+    found: dict[str, _File] = {}
     for place in places:
-        for file in _expand(os.fspath(place)):
-            found.setdefault(file.path, file)
+        for file in _expand(os.fspath(place), options, account):
+            if file.path in found:
+                if file.listed:
+                    account.skip("same file again", file.name)
+                continue
+            found[file.path] = file
     twice = {name for name, count in Counter(file.name for file in found.values()).items() if count > 1}
     sources = []
     for file in found.values():
-        kind = format or format_of(file.path)
-        if kind is None:
-            if not file.listed:
-                known = ", ".join(sorted(set(FORMATS.values())))
-                raise ConfigError(
-                    f"{file.path}: its name tells no format; name one with --format (in Python format=): {known}"
-                )
-            passed_over("file of unknown format")
-            continue
+        kind = _format(file, format)
         name = file.path if file.name in twice else file.name
-        sources.append(Source(name, file.path, kind, file.size, file.open))
+        if kind == "binary":
+            if not file.listed:
+                raise DataError(
+                    f"{file.path}: is a binary file of no known format; name its format with --format (in Python "
+                    f"format=) if it is one of: {', '.join(KNOWN)}"
+                )
+            account.skip("binary", name)
+            continue
+        if kind == "marker":
+            account.skip("empty marker", name)
+            continue
+        account.take()
+        sources.append(Source(name, file.path, kind, file.size, file.open, file.listed))
     if not sources:
-        listed = ", ".join(str(place) for place in places[:5])
-        raise ConfigError(f"no files to read in: {listed or 'an empty list'}")
+        raise _nothing(places, account)
     return sorted(sources, key=lambda source: (source.name, source.path))
 
 
-def _expand(place: str) -> Iterator[_Found]:
+def _nothing(places: list[str | PathLike[str]], account: Account) -> ConfigError:
+    listed = ", ".join(str(place) for place in places[:5])
+    if not account.found:
+        return ConfigError(f"no files to read in: {listed or 'an empty list'}")
+    kinds = ", ".join(f"{many:,} {kind}" for kind, many in account.skipped.most_common())
+    return ConfigError(
+        f"no files to read in: {listed}; {account.found:,} were found and skipped: {kinds}. To read hidden files add "
+        "--hidden, to read ignored folders --no-ignore (in Python hidden=True, no_ignore=True)"
+    )
+
+
+def _suffix(path: str) -> str:
+    stem, suffix = os.path.splitext(path.lower())
+    return os.path.splitext(stem)[1] if suffix in COMPRESSIONS else suffix
+
+
+def _format(file: _File, format: str | None) -> str:
+    if file.path == STANDARD_INPUT:
+        assert file.standard is not None
+        return check_streamable(file.standard.format() if format in (None, "source") else format)
+    if format == "source":
+        by_name = format_of(file.path)
+        format = "text"
+        if by_name is not None and (not file.listed or _suffix(file.path) in _TABLES):
+            format = by_name
+    kind = format or format_of(file.path)
+    if kind is not None:
+        return kind
+    if file.size == 0:
+        # Such as _SUCCESS, which tools leave behind when they are done.
+        name = os.path.basename(file.path)
+        return "marker" if file.listed and name.startswith("_") and "." not in name else "text"
+    try:
+        return recognise(file.path, file.open())
+    except OSError as error:
+        raise DataError(f"{file.path}: cannot be read: {error.strerror or error}") from error
+
+
+def _expand(place: str, options: ReadOptions, account: Account) -> Iterator[_File]:
+    if place == STANDARD_INPUT:
+        standard = StandardInput()
+        return iter([_File("stdin", STANDARD_INPUT, False, None, standard.open, standard)])
     if "://" in place:
-        return _remote(place)
+        return _remote(place, options, account)
     path = Path(place)
     if path.is_dir():
-        return _folder(path)
+        return _chosen(walk(path, options), options, account)
     if path.exists():
-        return iter([_local(path, path.name, False)])
+        if not os.access(path, os.R_OK):
+            raise DataError(f"{place}: may not be read; change its permissions, or leave it out")
+        return iter([_local(os.fspath(path), path.name, False)])
     if glob.has_magic(place):
-        return _glob(place)
+        return _glob(place, options, account)
     raise DataError(f"{place}: there is no such file or folder")
 
 
-def _local(path: Path, name: str, listed: bool) -> _Found:
+def _local(path: str, name: str, listed: bool) -> _File:
     full = os.path.realpath(path)
-    return _Found(name, full, listed, path.stat().st_size, lambda: open(full, "rb"))
+    return _File(name, full, listed, os.stat(full).st_size, lambda: open(full, "rb"))
 
 
-def _hidden(name: str) -> bool:
-    """Names that tools use for their own: .tmp files, _SUCCESS markers, and our own rejects and findings."""
-    *folders, _ = parts = name.split("/")
-    ours = name.endswith(".rejects.jsonl") or any(folder.endswith(".findings") for folder in folders)
-    return ours or any(part.startswith((".", "_")) for part in parts)
+def _chosen(files: Iterable[Found], options: ReadOptions, account: Account) -> Iterator[_File]:
+    """The files to read; of one with several names, the name that is no link."""
+    wanted = matches(options)
+    links: list[Found] = []
+    for file in files:
+        reason = file.skip or (None if wanted(file.name) else "excluded")
+        if reason is not None:
+            account.skip(reason, file.name)
+        elif file.link:
+            links.append(file)
+        else:
+            yield _local(file.path, file.name, True)
+    for file in links:
+        yield _local(file.path, file.name, True)
 
 
-def _folder(root: Path) -> Iterator[_Found]:
-    for folder, _, names in os.walk(root):
-        for file in names:
-            path = Path(folder, file)
-            name = path.relative_to(root).as_posix()
-            if not _hidden(name) and path.is_file():
-                yield _local(path, name, True)
-
-
-def _glob(pattern: str) -> Iterator[_Found]:
-    parts = Path(pattern).parts
-    plain = next(i for i, part in enumerate(parts) if glob.has_magic(part))
-    root = Path(*parts[:plain]) if plain else Path()
+def _glob(pattern: str, options: ReadOptions, account: Account) -> Iterator[_File]:
+    root, parts = split_glob(pattern)
+    before = account.found
     any_found = False
-    for match in glob.iglob(pattern, recursive=True):
-        path = Path(match)
-        name = path.relative_to(root).as_posix()
-        if path.is_file() and not _hidden(name):
-            any_found = True
-            yield _local(path, name, True)
-    if not any_found:
+    for file in _chosen(glob_files(root, parts, options), options, account):
+        any_found = True
+        yield file
+    if not any_found and account.found == before:
         raise DataError(f"{pattern}: no file matches")
 
 
-def _remote(url: str) -> Iterator[_Found]:
+def _remote(url: str, options: ReadOptions, account: Account) -> Iterator[_File]:
     try:
         import fsspec
     except ImportError as error:
         raise MissingExtra(f"reading {url}", "io") from error
     try:
         system, path = fsspec.core.url_to_fs(url)
-    except ValueError as error:
-        raise ConfigError(f"{url}: {error}") from error
-    except ImportError as error:
+    except (ValueError, ImportError) as error:
         raise ConfigError(f"{url}: {error}") from error
     if glob.has_magic(path):
         plain = path[: min(path.index(sign) for sign in "*?[" if sign in path)]
@@ -169,11 +225,15 @@ def _remote(url: str) -> Iterator[_Found]:
         root, files, listed = path.rpartition("/")[0], [path], False
         if not system.exists(path):
             raise DataError(f"{url}: there is no such file or folder")
-    for file in files:
-        name = file[len(root) :].lstrip("/")
-        if listed and (_hidden(name) or system.isdir(file)):
+    names = {file[len(root) :].lstrip("/"): file for file in files if not (listed and system.isdir(file))}
+    wanted = matches(options)
+    for name, why in named_files(names, options):
+        why = why or (None if wanted(name) else "excluded")
+        file = names[name]
+        if listed and why is not None:
+            account.skip(why, name)
             continue
-        yield _Found(name, system.unstrip_protocol(file), listed, system.size(file), _opener(system, file))
+        yield _File(name, system.unstrip_protocol(file), listed, system.size(file), _opener(system, file))
 
 
 def _opener(system: Any, path: str) -> Callable[[], BinaryIO]:

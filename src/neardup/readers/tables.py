@@ -92,12 +92,13 @@ def _boxed(column: Any) -> list[Any]:
 
 
 def _plain(source: Iterable[Any], terms: Terms) -> Iterator[Row]:
+    text = terms.text if isinstance(terms.text, str) else terms.text[0] if terms.text else "text"
     for row, item in enumerate(source, 1):
         if isinstance(item, Document):
             # What a document is wins over what its meta says; the text goes under the name the layout will look for.
             yield (
                 row,
-                {"id": item.id, **item.meta, terms.id or "id": item.id, terms.text or "text": item.text},
+                {"id": item.id, **item.meta, terms.id or "id": item.id, text: item.text},
             )
         elif isinstance(item, Mapping):
             yield row, dict(item)

@@ -7,16 +7,18 @@ import re
 from collections.abc import Iterator
 
 from neardup.readers.compression import Stream
+from neardup.readers.encodings import decode_text, encoding_name
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row
+from neardup.readers.recognise import HEAD, MARKS, is_binary
 from neardup.readers.sources import Source
 
 __all__ = ["decode_page", "open_page"]
 
 _TEXT = Layout("text", "id", ("id", "text"))
 _HTML = Layout("text", "id", ("id", "content_type", "text"))
+_EMPTY = "empty files, read as empty documents"
 _CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 # Pages that declare these mean the Windows code page, as browsers take them.
 _LATIN = {"ascii", "us-ascii", "iso-8859-1", "latin-1", "latin1", "iso8859-1"}
 
@@ -41,23 +43,28 @@ def _page(source: Source, terms: Terms) -> Iterator[Row]:
         return
     html = source.format == "html"
     data = b"".join(parts)
-    text = decode_page(data, None) if html else _decode_text(data)
+    if is_binary(data[:HEAD]) and terms.options.encoding is None:
+        if source.listed:
+            terms.account.skip_after_all("binary", source.name)
+        else:
+            rejects.add(source.name, 1, "binary file", "the file holds no text")
+        return
+    if html and terms.options.encoding is None:
+        text, encoding = decode_page(data, None), "utf-8"
+    else:
+        text, encoding = decode_text(data, terms.options.encoding)
+    if not size:
+        terms.account.notes[_EMPTY] += 1
     if text is None:
-        rejects.add(source.name, 1, "invalid encoding", "the file is not UTF-8", data)
-    elif html:
+        detail = f"the file is not {encoding_name(encoding)}; name its encoding with --encoding (encoding=)"
+        rejects.add(source.name, 1, "invalid encoding", detail, data)
+        return
+    if encoding not in ("utf-8", "ascii"):
+        terms.account.shape(source.name, encoding_name(encoding))
+    if html:
         yield 1, {"id": source.name, "content_type": "text/html", "text": text}
     else:
         yield 1, {"id": source.name, "text": text}
-
-
-def _decode_text(data: bytes) -> str | None:
-    try:
-        for mark, encoding in _MARKS:
-            if data.startswith(mark):
-                return data[len(mark) :].decode(encoding)
-        return data.decode("utf-8")
-    except UnicodeDecodeError:
-        return None
 
 
 def decode_page(data: bytes, charset: str | None) -> str | None:
@@ -65,8 +72,8 @@ def decode_page(data: bytes, charset: str | None) -> str | None:
 
     None when that encoding is unknown or does not fit; what declares nothing and is not UTF-8 is Windows-1252.
     """
-    if data.startswith(tuple(mark for mark, _ in _MARKS)):
-        return _decode_text(data)
+    if data.startswith(tuple(mark for mark, _ in MARKS)):
+        return decode_text(data, None)[0]
     if charset is None and (found := _CHARSET.search(data, 0, 2048)):
         charset = found[1].decode("ascii")
     try:

@@ -1,4 +1,4 @@
-"""A plug-in for Scrapy: pages seen before, or nearly, are dropped, and so are the links they lead to."""
+"""A Scrapy plug-in: it drops near-duplicates of pages seen before, and the links on them."""
 
 try:
     import scrapy  # noqa: F401

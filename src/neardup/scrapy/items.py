@@ -1,4 +1,4 @@
-"""The item pipeline: items of pages that were seen before, or nearly, are dropped or marked."""
+"""The item pipeline: it drops or marks items of near-duplicate pages."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class NearDuplicate(DropItem):
 class NearDuplicateItems:
     """Drops or marks items that are near-duplicates.
 
-    An item whose URL is that of a page which `NearDuplicateLinks` has judged shares its verdict; any other is judged
-    by its own text, or by the text of its HTML. Items without a URL, a text and HTML pass, and are counted.
+    An item gets the verdict of the page with its URL, if `NearDuplicateLinks` has judged that page. Any other item is
+    judged by its own text, or by the text of its HTML. Items without a URL, a text and HTML pass, and are counted.
     """
 
     def __init__(self, judge: Judge) -> None:
@@ -62,8 +62,8 @@ class NearDuplicateItems:
         if not isinstance(url, str) or not url:
             self._judge.count("unreadable")
             return None
-        if (told := self._judge.told(url)) is not None:
-            return told
+        if (recent := self._judge.recent(url)) is not None:
+            return recent
         text, html = fields.get(self._options.text_field), fields.get(self._options.html_field)
         if isinstance(text, str):
             return await self._judge.judge(Page(url, text=text))
@@ -73,7 +73,8 @@ class NearDuplicateItems:
         return None
 
     def _check_field(self, item: Any) -> None:
-        """Classes of items name their fields; that the mark's is missing should show before the first duplicate."""
+        """Item classes declare their fields. If the field for the mark is missing, report it before the first
+        duplicate."""
         names = ItemAdapter.get_field_names_from_class(type(item))
         if names is not None and self._options.mark_field not in names:
             raise ConfigError(

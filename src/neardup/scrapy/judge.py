@@ -1,4 +1,4 @@
-"""Judges the pages of one crawl: in a thread of its own, those that wait together in one batch."""
+"""Judges the pages of one crawl in a separate thread; waiting pages are judged in one batch."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Judge", "Page"]
 
-AT_ONCE = 64  # pages in a batch: they are in memory anyway, and none waits long for the others
-REMEMBERED = 10_000  # verdicts kept for the items that come after their page
+AT_ONCE = 64  # pages in a batch: they are in memory anyway, and none waits long
+REMEMBERED = 10_000  # verdicts kept for items that arrive after their page
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -50,9 +50,9 @@ class _Case:
 
 
 class Judge:
-    """The one memory of a crawl, and what it said.
+    """The index of a crawl, and its recent verdicts.
 
-    Whatever goes wrong with a page, it is not lost: the error is logged and counted, and there is no verdict.
+    A page is never lost because of an error: the error is logged and counted, and there is no verdict.
     """
 
     def __init__(self, options: Options, memory: Memory, stats: StatsCollector) -> None:
@@ -67,7 +67,7 @@ class Judge:
 
     @classmethod
     def of(cls, crawler: Crawler) -> Judge:
-        """The judge of a crawl, made when the first component asks; closed when the spider is."""
+        """The judge of a crawl. It is created for the first component and closed with the spider."""
         judge = _judges.get(crawler)
         if judge is None:
             options = Options.from_settings(crawler.settings)
@@ -78,23 +78,23 @@ class Judge:
             crawler.signals.connect(judge.close, signal=signals.spider_closed)
         return judge
 
-    def tell(self, url: str, verdict: Verdict) -> None:
-        """The items of this page are to share its verdict."""
+    def remember(self, url: str, verdict: Verdict) -> None:
+        """Keep the verdict of a page for its items."""
         self._recent[url] = verdict
         self._recent.move_to_end(url)
         if len(self._recent) > REMEMBERED:
             self._recent.popitem(last=False)
 
-    def told(self, url: str) -> Verdict | None:
-        """What was said lately of the page of this URL, for its items."""
+    def recent(self, url: str) -> Verdict | None:
+        """The recent verdict for the page with this URL, for its items."""
         return self._recent.get(url)
 
     def count(self, name: str) -> None:
-        """One more in the crawl's statistics; called where the spider runs."""
+        """Increase a counter in the crawl's statistics; called in the thread of the spider."""
         self._stats.inc_value(f"neardup/{name}")
 
     async def judge(self, page: Page) -> Verdict | None:
-        """Is this page new? It is remembered. None if that cannot be said."""
+        """Look the page up and store it. None if there is no verdict, because of an error."""
         id = page.url
         if self.options.canonical_urls:
             from neardup.web.urls import canonical_url
@@ -116,7 +116,7 @@ class Judge:
         try:
             verdict = await _result(case.verdict)
         except Exception as error:
-            log.error("%s is kept, though it may have been seen before: %s", case.page.url, error)
+            log.error("%s is kept, although it may be a duplicate: %s", case.page.url, error)
             self.count("errors")
             return None
         if verdict is None:
@@ -124,7 +124,7 @@ class Judge:
         return verdict
 
     def _work(self) -> None:
-        """All that wait, at most AT_ONCE. One task comes with each case, so a task may find nothing left to do."""
+        """Judge the waiting pages, at most AT_ONCE. Each case starts a task, so a task may find none left."""
         cases = [self._waiting.popleft() for _ in range(min(AT_ONCE, len(self._waiting)))]
         try:
             texts = self._texts([case.page for case in cases])
@@ -152,7 +152,7 @@ class Judge:
         for row, text in zip(rows, found.texts, strict=True):
             texts[row] = text
         for failure in found.failures:
-            log.warning("%s is kept unread: %s", pages[rows[failure.row]].url, failure.reason)
+            log.warning("%s is kept, but could not be read: %s", pages[rows[failure.row]].url, failure.reason)
         return texts
 
     def _ask(self, cases: list[tuple[_Case, str]]) -> None:
@@ -162,7 +162,8 @@ class Judge:
             if len(cases) == 1:
                 cases[0][0].verdict.set_exception(error)
                 return
-            # One that cannot be asked must not speak for the others; what was remembered already is an update now.
+            # A page that causes an error must not affect the others, so each is tried alone. Pages already stored are
+            # updated.
             for one in cases:
                 self._ask([one])
             return
@@ -170,7 +171,7 @@ class Judge:
             case.verdict.set_result(verdict)
 
     async def close(self) -> None:
-        """Let go of the memory and of the processes that read HTML."""
+        """Close the index and stop the processes that read HTML."""
         await _result(self._thread.submit(self._close))
         self._thread.shutdown()
 

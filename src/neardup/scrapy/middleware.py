@@ -1,4 +1,4 @@
-"""The spider middleware: the links of a page that was seen before, or nearly, are not followed."""
+"""The spider middleware: it does not follow the links of near-duplicate pages."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ __all__ = ["NearDuplicateLinks"]
 class NearDuplicateLinks:
     """Judges each HTML page, and drops the requests that come from a near-duplicate, or lowers their priority.
 
-    Manku, Jain and Das Sarma (WWW 2007) give the reason: a near-duplicate most likely leads to further ones, as the
-    pages of a mirror do. Items pass; `NearDuplicateItems` drops those.
+    Manku, Jain and Das Sarma (WWW 2007) give the reason: a near-duplicate probably links to more near-duplicates,
+    like the pages of a mirror. Items pass; `NearDuplicateItems` drops those.
 
-    Pages are asked about whose status is 200 to 299. A request with `meta={"neardup": False}` is not: for lists of
-    links, say, that look alike but lead to different places.
+    Only pages with status 200 to 299 are judged. A request with `meta={"neardup": False}` is not judged: for example
+    lists of links that are similar but lead to different pages.
     """
 
     def __init__(self, judge: Judge) -> None:
@@ -55,5 +55,5 @@ class NearDuplicateLinks:
         verdict = await self._judge.judge(Page(response.url, html=response.body, charset=response.encoding))
         if verdict is None:
             return False
-        self._judge.tell(response.url, verdict)
+        self._judge.remember(response.url, verdict)
         return not verdict.new

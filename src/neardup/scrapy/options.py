@@ -15,7 +15,7 @@ Action = Literal["drop", "mark"]
 
 
 class Settings(Protocol):
-    """What is used of Scrapy's settings."""
+    """The part of Scrapy's settings that is used here."""
 
     def get(self, name: Any, default: Any = None) -> Any: ...
     def getbool(self, name: Any, default: bool = False) -> bool: ...
@@ -26,18 +26,18 @@ class Settings(Protocol):
 
 @dataclass(frozen=True)
 class Options:
-    """How a crawl deals with near-duplicates; each field is the setting NEARDUP_ and its name in capitals.
+    """How a crawl handles near-duplicates. The setting of each field is NEARDUP_ and its name in capitals.
 
-    index, index_options    the folder of a local index or the address of a shared one, and what `nd.Index` is given
-                            besides
+    index, index_options    the folder of a local index or the address of a shared one, and more arguments of
+                                                    `nd.Index`
     service, token          or the address of a service, and its token
     action                  what the pipeline does with a duplicate: "drop" it, or "mark" it in `mark_field`
     url_field               the field of an item that holds its id, by default its URL
-    text_field, html_field  the field that holds its text, or, where there is none, its HTML
+    text_field, html_field  the field that holds its text, or, if there is none, its HTML
     drop_links              whether the links of a duplicate are dropped; if not, their priority changes by
                             `priority_adjust`
     html                    how HTML becomes text, in `html_workers` processes, each page within `html_seconds`
-    canonical_urls          whether ids are canonical URLs; URLs of one form are then one page
+    canonical_urls          whether ids are canonical URLs; URLs with the same canonical form are then one page
     """
 
     index: str | None = field(default=None, repr=False)  # the address of a server may hold a password
@@ -68,7 +68,7 @@ class Options:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> Options:
-        """The options that a project's settings give; ConfigError if they make no sense."""
+        """The options from a project's settings; ConfigError if they are invalid."""
         path, service = settings.get("NEARDUP_INDEX"), settings.get("NEARDUP_SERVICE")
         return cls(
             index=None if not path else str(path),

@@ -1,4 +1,4 @@
-"""Where pages are remembered: an index in this process, or a service."""
+"""The storage of seen pages: an index in this process, or a service."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from neardup.index import Index
 from neardup.readers.document import Document
 from neardup.scrapy.options import Options
 
-__all__ = ["LocalIndex", "Memory", "Service", "Verdict", "open_memory"]
+__all__ = ["IndexMemory", "Memory", "ServiceMemory", "Verdict", "open_memory"]
 
 
 class Verdict(NamedTuple):
-    """Is a page `new`, or a `duplicate_of` which one; `similarity` from 0 to 1, None where it is unknown."""
+    """Whether a page is `new`, or which page it is a `duplicate_of`; `similarity` is from 0 to 1, None if unknown."""
 
     id: str
     new: bool
@@ -23,14 +23,14 @@ class Verdict(NamedTuple):
 
 
 class Memory(Protocol):
-    """Looks pages up and remembers them, in one step. Used by one thread at a time."""
+    """Looks pages up and stores them, in one step. Used by one thread at a time."""
 
     def seen(self, ids: Sequence[str], texts: Sequence[str]) -> list[Verdict]: ...
     def close(self) -> None: ...
 
 
-class LocalIndex:
-    """An index that this process writes to, and no other meanwhile."""
+class IndexMemory:
+    """An index that only this process writes to."""
 
     def __init__(self, options: Options) -> None:
         assert options.index is not None
@@ -44,7 +44,7 @@ class LocalIndex:
         self._index.close()
 
 
-class Service:
+class ServiceMemory:
     """A service that many crawlers share."""
 
     def __init__(self, options: Options) -> None:
@@ -60,5 +60,5 @@ class Service:
 
 
 def open_memory(options: Options) -> Memory:
-    """The memory that the options name; raises at once if it cannot be used."""
-    return LocalIndex(options) if options.index else Service(options)
+    """The storage selected by the options; raises at once if it cannot be used."""
+    return IndexMemory(options) if options.index else ServiceMemory(options)

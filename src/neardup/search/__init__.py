@@ -7,7 +7,7 @@ from neardup.search.hamming.join import Join
 from neardup.search.hamming.live import LiveSearcher
 from neardup.search.hamming.scan import Scan
 from neardup.search.hamming.tables import BPHS, Compact, Covering
-from neardup.search.interface import Candidates, Hits
+from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Method
 from neardup.search.lsh import LSH
 from neardup.search.planner import Plan, plan
 from neardup.search.psm.psm import PSM
@@ -24,7 +24,10 @@ __all__ = [
     "Hits",
     "Inverted",
     "Join",
+    "KeyMethod",
+    "Keyed",
     "LiveSearcher",
+    "Method",
     "Plan",
     "Scan",
     "plan",

@@ -6,7 +6,7 @@ joined by their keys, and what met is counted. Nothing is missed but in buckets 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,19 +18,23 @@ from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Sketches
 from neardup.fingerprints.keyed import Keys, mix
-from neardup.search.candidates import Joined
-from neardup.search.collapse import Groups
-from neardup.search.interface import Candidates
-from neardup.search.pair_runs import PairRuns, unpack_pairs
+from neardup.fingerprints.minhash import MinHash
+from neardup.fingerprints.printer import Printer
+from neardup.search.candidates import CAP, Joined, alone
+from neardup.search.interface import Candidates, Keyed, KeyMethod, Measure, PrintColumns, Task
+from neardup.search.key_join import KeyColumn, join_keys
+from neardup.search.pair_runs import PairRuns
 from neardup.values.threads import check_threads
 
 __all__ = ["Agree", "folded"]
 
 Places = NDArray[Any]
+# Under which name each kind of column is kept: `keys` are those of another method's tables.
+_NAMES = {"keys": "places", "values": "values"}
 
 
 @dataclass(frozen=True)
-class Agree:
+class Agree(KeyMethod):
     """Candidates whose keys or sketch values are equal at `least` places or more; None is most of them.
 
     90 of a MinHash of 100 values (Mitzenmacher), 160 of 200 (the slides), 2 of 6 super-fingerprints (Broder). Of a
@@ -38,7 +42,9 @@ class Agree:
     """
 
     least: int | None = None
-    cap: int = 1000
+    cap: int = CAP
+
+    takes = (Sketches, Keys)
 
     def __post_init__(self) -> None:
         if self.least is not None and self.least < 1:
@@ -57,6 +63,66 @@ class Agree:
         many = places - self.needed(places) + 1
         ends = [places * part // many for part in range(many + 1)]
         return [slice(a, b) for a, b in pairwise(ends)]
+
+    @property
+    def limit(self) -> int:
+        return self.cap
+
+    def fingerprint(self) -> Printer:
+        return MinHash()
+
+    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+        super().check_fit(fingerprint, named, verify)
+        self.needed(fingerprint.places)  # type: ignore[attr-defined]  # what makes sketches or keys has places
+
+    def kept_scheme(self, fingerprint: Printer) -> str:
+        return f"places {fingerprint.places}"  # type: ignore[attr-defined]
+
+    def kept(self, prints: Keys | Sketches, threads: int = 1) -> PrintColumns:
+        """All places, 4 or 8 bytes each."""
+        return {_NAMES[prints.MAIN]: prints.main}
+
+    def joined(self, task: Task) -> Joined:
+        return self.join(
+            task.kept.prints(_NAMES[task.fingerprint.makes.MAIN]),
+            task.skip,
+            rank=task.rank,
+            runs=task.runs(),
+            threads=task.threads,
+            progress=task.progress,
+        )
+
+    def check_live(self, fingerprint: Printer) -> None:
+        raise ConfigError("an index is of MinHash bands or of codes; other schemes are for scans and dedup")
+
+    def key_tables(self, prints: Keys | Sketches) -> int:
+        return len(self.parts(prints.main.shape[1]))
+
+    def keys(self, prints: Keys | Sketches) -> Keyed:
+        """A key for each part that has all its places."""
+        rows = np.flatnonzero(~prints.empty)
+        found = []
+        for table, (keys, present) in enumerate(self._columns(prints.main, rows)):
+            mine = np.arange(len(rows)) if present is None else np.flatnonzero(present)
+            found.append((rows[mine], np.full(len(mine), table, np.int32), keys[mine]))
+        return Keyed(*(np.concatenate(column) for column in zip(*found, strict=True)))
+
+    def key_columns(self, prints: Keys | Sketches, threads: int = 1) -> Iterator[KeyColumn]:
+        return self._columns(prints.main, None)
+
+    def _columns(self, values: Places, rows: NDArray[np.int64] | None) -> Iterator[KeyColumn]:
+        for part in self.parts(values.shape[1]):
+            places = values[:, part] if rows is None else values[rows, part]
+            # A key of 0 is none; a value of a sketch is one whatever it is.
+            present = (places != 0).all(axis=1) if values.dtype == np.uint64 else None
+            yield folded(places), present
+
+    def check(
+        self, prints: Keys | Sketches, left: NDArray[np.int64], right: NDArray[np.int64]
+    ) -> NDArray[np.bool_]:
+        """Whether enough places agree."""
+        values = np.ascontiguousarray(prints.main)
+        return np.asarray(self.agreement(values, left, right) >= self.needed(values.shape[1]))
 
     def agreement(
         self, values: Places, left: NDArray[np.int64], right: NDArray[np.int64], threads: int = 1
@@ -84,35 +150,26 @@ class Agree:
         rank: NDArray[np.int64] | None = None,
         runs: PairRuns | None = None,
         threads: int = 1,
-        told: Callable[[float], None] | None = None,
+        progress: Callable[[float], None] | None = None,
     ) -> Joined:
         """The same as a join for the pipeline: `values` are keys uint64[n, k] or sketches uint32[n, k]."""
         check_threads(threads)
         if values.ndim != 2 or len(values) != len(skip):
             raise DataError(f"places of {len(skip)} rows expected, not {values.shape}")
-        none = Groups(np.zeros(len(skip), np.bool_), skip, np.empty(0, np.int64), np.zeros(1, np.int64))
-        joined = Joined(none, runs if runs is not None else PairRuns(), 1)
+        joined = Joined(alone(skip), runs if runs is not None else PairRuns(), 1)
         values = np.ascontiguousarray(values)
         chosen = np.flatnonzero(~skip)
-        order = None if rank is None else np.argsort(np.argsort(rank[chosen])).astype(np.uint32)
-        parts, needed = self.parts(values.shape[1]), self.needed(values.shape[1])
-        for number, part in enumerate(parts):
-            places = values[chosen, part]
-            whole = (places != 0).all(axis=1) if values.dtype == np.uint64 else np.ones(len(chosen), np.bool_)
-            rows, keys = chosen[whole], folded(places[whole])
-            ranks = None if order is None else np.ascontiguousarray(order[whole])
-            # In a bucket beyond the cap neighbours are told by the places of the next part.
-            then = folded(values[rows, parts[(number + 1) % len(parts)]])
-            found, capped, skipped = _core.key_pairs(keys, then, ranks, self.cap, threads)
-            joined.capped += capped
-            joined.skipped += skipped
-            left, right = unpack_pairs(found)
-            left, right = rows[left], rows[right]
-            enough = self.agreement(values, left, right, threads) >= needed
-            packed = left[enough].astype(np.uint64) << np.uint64(32) | right[enough].astype(np.uint64)
-            joined.runs.add(packed)
-            if told is not None:
-                told((number + 1) / len(parts))
+        many, needed = len(self.parts(values.shape[1])), self.needed(values.shape[1])
+        join_keys(
+            self._columns(values, chosen),
+            chosen,
+            joined,
+            rank=rank,
+            cap=self.cap,
+            check=lambda left, right: self.agreement(values, chosen[left], chosen[right], threads) >= needed,
+            threads=threads,
+            progress=None if progress is None else lambda done: progress(done / many),
+        )
         return joined
 
 

@@ -11,7 +11,10 @@ from numpy.typing import NDArray
 from neardup.search.collapse import Groups
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 
-__all__ = ["Columns", "Joined", "behind", "best_first"]
+__all__ = ["CAP", "SPREAD", "Columns", "Joined", "alone", "behind", "best_first"]
+
+CAP = 1000  # rows of a bucket that are paired whole; a larger one is counted, and paired in part
+SPREAD = 1000  # pairs spelled out for each group, or pair of groups, of equal fingerprints
 
 Columns = tuple[NDArray[np.int64], NDArray[np.int64]]
 
@@ -69,6 +72,11 @@ class Joined:
         self.implied += int((inner - sizes + 1)[inner > self.spread].sum())
         if len(large):
             yield _sorted(heads[large != heads], large[large != heads])
+
+
+def alone(empty: NDArray[np.bool_]) -> Groups:
+    """No groups at all: every row stands for itself."""
+    return Groups(np.zeros(len(empty), np.bool_), empty, np.empty(0, np.int64), np.zeros(1, np.int64))
 
 
 def behind(groups: Groups, keeper: NDArray[np.int64]) -> Columns:

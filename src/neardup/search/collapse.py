@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
-from neardup.search.interface import WIDTHS, check_codes, width_for
+from neardup.search.codes import WIDTHS, check_codes, width_for
 from neardup.values.threads import check_threads
 
 __all__ = ["Batch", "Groups", "collapse"]

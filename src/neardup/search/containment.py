@@ -22,6 +22,12 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.features import Features
+from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.fingerprints.minhash import MinHash
+from neardup.fingerprints.printer import Printer
+from neardup.search.candidates import CAP, Joined, alone
+from neardup.search.interface import Measure, Method, PrintColumns, Shuffled, Task
+from neardup.search.lsh import LSH
 from neardup.search.pair_runs import PairRuns, pack_pairs
 from neardup.storage.spill import PARTITIONS, Columns, Shelf, Spill
 from neardup.values.threads import check_threads
@@ -64,7 +70,7 @@ class Holding:
 
 
 @dataclass(frozen=True)
-class Inverted:
+class Inverted(Method):
     """Candidates by the `probes` smallest features of each document; left out, as many as the recall asks for.
 
     A feature held by more than `cap` documents, or by one alone, tells nothing: the next smallest stands in for it,
@@ -72,7 +78,9 @@ class Inverted:
     """
 
     probes: int | None = None
-    cap: int = 1000
+    cap: int = CAP
+
+    takes = ()
 
     def __post_init__(self) -> None:
         if (self.probes is not None and self.probes < 1) or self.cap < 2:
@@ -86,6 +94,52 @@ class Inverted:
             raise ConfigError("a threshold is above 0 and at most 1, a recall between 0 and 1")
         probes = 1 if threshold == 1 else math.ceil(math.log(1 - recall) / math.log1p(-threshold) - 1e-9)
         return Inverted(max(1, probes), self.cap)
+
+    def fingerprint(self) -> Printer:
+        return MinHash(1)  # nothing is kept of it, and the shortest one costs nothing
+
+    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+        if named or not hasattr(verify, "of"):
+            raise ConfigError("Inverted finds containment: verify by Containment, and name no fingerprint")
+
+    def settled(self, fingerprint: Printer, verify: Measure, recall: float) -> Inverted:
+        return self.for_threshold(verify.least, recall)
+
+    @property
+    def choice(self) -> str | None:
+        return f"{self.probes} probes of each document"
+
+    def kept_scheme(self, fingerprint: Printer) -> str:
+        return "features"
+
+    def kept(self, prints: Fingerprints, threads: int = 1) -> PrintColumns:
+        """Nothing: features are made again when they are searched."""
+        return {}
+
+    def joined(self, task: Task) -> Joined:
+        rows = np.flatnonzero(~task.skip)
+        found = self.join(
+            rows,
+            lambda: task.sets(rows),
+            of=task.verify.of,  # type: ignore[attr-defined]  # a containment has a direction, see check_fit
+            rank=task.rank,
+            runs=task.runs(),
+            memory=task.memory,
+            folder=task.folder,
+            threads=task.threads,
+            told=task.progress,
+        )
+        return Joined(alone(task.skip), found.runs, 1, capped=found.capped, skipped=found.skipped)
+
+    def online(self, verify: Measure, recall: float) -> Method:
+        """Bands of sketches, for this search reads a whole corpus; they miss the small in the large."""
+        return LSH.usual(verify.least, recall)
+
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
+        raise ConfigError(
+            "Inverted (containment) is searched by the local pipeline alone: on Spark use MinHash with LSH, codes with "
+            "Join, or Agree"
+        )
 
     def expected(self, containment: float) -> float:
         """The least probability to find a pair of this containment, buckets beyond the cap aside."""

@@ -17,9 +17,9 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import rows_and_words
 from neardup.search.disk.segment_writer import StoredCodes
 from neardup.search.disk.segments import Chunk, words_of
-from neardup.search.interface import rows_and_words
 
 __all__ = ["CodeDistribution", "code_distribution", "entropy_bound", "predicted_bits"]
 

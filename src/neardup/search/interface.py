@@ -1,258 +1,343 @@
-"""What every Hamming search speaks: codes in, keys and probes between, columns of hits and candidates out.
+"""The one seam: what a near-duplicate method is, to the local pipeline, the live index, the shared index and Spark.
 
-A method says which keys a stored code has and which probes a query makes; where a probe meets a key there is
-a candidate, and its distance is then checked. The brute ones (scan, sort-adjacent) have no keys.
+A method is one object, a frozen dataclass of its parameters. It says by which fingerprint it is searched, what it keeps
+of one, which keys a stored fingerprint has and which probes a query makes; rows whose probe equals a key are
+candidates, and `check` may drop some of them. A `KeyMethod` needs no more than `fingerprint` and `keys`: everything
+else has a default, and the general join on keys finds its candidates everywhere. A method may have a native join.
+
+Methods without keys (a scan, sorted neighbours, an inverted join of whole corpora) are a `Method` with a join of its
+own, and say in `check_live` and `shuffled` where they cannot run.
 """
 
 from __future__ import annotations
 
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, get_args
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from neardup.errors import ConfigError, DataError, SchemeError
-from neardup.fingerprints.fingerprints import Codes
+from neardup.errors import ConfigError, DataError
+from neardup.features.features import Features
+from neardup.fingerprints.fingerprints import Fingerprints
+from neardup.fingerprints.printer import Printer
+from neardup.search.answers import Candidates, Hits, Keyed, Mode, check_mode
+from neardup.search.candidates import CAP, Joined, alone
+from neardup.search.hamming.designs import Design
+from neardup.search.key_join import KeyColumn, Probing, join_keys
+from neardup.search.pair_runs import PairRuns
 
 __all__ = [
-    "WIDTHS",
     "Candidates",
     "Hits",
+    "Kept",
+    "KeyMethod",
     "Keyed",
+    "Measure",
     "Method",
     "Mode",
-    "Searcher",
-    "check_codes",
+    "PrintColumns",
+    "Reach",
+    "Shuffled",
+    "Task",
     "check_mode",
-    "check_radius",
-    "check_scheme",
-    "rows_and_words",
-    "to_codes",
-    "width_for",
+    "packed",
+    "unpacked",
 ]
 
-WIDTHS = (32, 64, 128)
-"""The widths of code, in bits, that the native searches take."""
-
-Mode = Literal["all", "first"]
-"""`all`: every stored code within the radius. `first`: one of them at most, the first in the method's probe
-order (of those that one probe finds, the one with the smallest row), the same for any number of threads."""
-
-_WHOLE = {int, *(np.dtype(kind).type for kind in np.typecodes["AllInteger"])}
+Rows = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+PrintColumns = Mapping[str, NDArray[Any]]
+"""What a method keeps of documents: columns under names of its own, whose first axis are the rows."""
 
 
-def _same_length(*columns: NDArray[np.generic]) -> None:
-    if len({column.shape for column in columns}) != 1 or columns[0].ndim != 1:
-        raise DataError(f"columns must be flat and of one length, not {[column.shape for column in columns]}")
+class Kept(Protocol):
+    """Where the columns that a method kept of all documents are read."""
 
-
-@dataclass(frozen=True)
-class Hits:
-    """What queries found: query `query[i]` and stored row `row[i]` are `distance[i]` bits apart.
-
-    Columns int64, int64 and uint8, sorted by query and then by row, each (query, row) once.
-    """
-
-    query: NDArray[np.int64]
-    row: NDArray[np.int64]
-    distance: NDArray[np.uint8]
-
-    def __post_init__(self) -> None:
-        _same_length(self.query, self.row, self.distance)
-
-    def __len__(self) -> int:
-        return len(self.query)
-
-
-@dataclass(frozen=True)
-class Candidates:
-    """Pairs of rows of one set, not yet verified on their features: rows `left[i]` and `right[i]` have codes
-    `distance[i]` bits apart.
-
-    Columns int64, int64 and uint8; `left < right`, sorted by left and then by right, each pair once.
-    """
-
-    left: NDArray[np.int64]
-    right: NDArray[np.int64]
-    distance: NDArray[np.uint8]
-
-    def __post_init__(self) -> None:
-        _same_length(self.left, self.right, self.distance)
-
-    def __len__(self) -> int:
-        return len(self.left)
-
-    @classmethod
-    def of(cls, left: NDArray[np.int64], right: NDArray[np.int64], distance: NDArray[np.uint8]) -> Candidates:
-        """Candidates from pairs in any order, turned either way, repeated or not; no row may meet itself."""
-        low, high = np.minimum(left, right), np.maximum(left, right)
-        if np.any(low == high):
-            raise DataError("a row cannot be paired with itself")
-        order = np.lexsort((high, low))
-        low, high, distance = low[order], high[order], distance[order]
-        fresh = np.ones(len(low), dtype=bool)
-        fresh[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
-        return cls(low[fresh], high[fresh], distance[fresh])
-
-
-@dataclass(frozen=True)
-class Keyed:
-    """Keys of stored codes, or probes of queries: `key[i]` of table `table[i]` belongs to row `row[i]`.
-
-    Columns int64, int32 and uint64. A stored row is a candidate of a query when they share a (table, key); a
-    key wider than 64 bits is cut to 64, which can add candidates but never lose one. This is the seam where a
-    search in memory, in a file and in a shuffle of Spark are the same search.
-    """
-
-    row: NDArray[np.int64]
-    table: NDArray[np.int32]
-    key: NDArray[np.uint64]
-
-    def __post_init__(self) -> None:
-        _same_length(self.row, self.table, self.key)
-
-    def __len__(self) -> int:
-        return len(self.row)
-
-
-class Searcher(Protocol):
-    """Stored codes, ready to be asked. Batch-first: one query is a batch of one."""
-
-    def __len__(self) -> int:
-        """How many rows are stored."""
+    def prints(self, name: str) -> NDArray[Any]:
+        """A column whose first axis are the rows."""
         ...
 
-    def search(self, queries: Codes, *, mode: Mode = "all", threads: int = 1) -> Hits:
-        """The stored rows within the radius of each query; empty rows neither ask nor answer."""
+    def keys(self, band: int) -> NDArray[np.uint64]:
+        """The keys of one table, for a method that keeps its keys."""
         ...
 
 
-class Method(Protocol):
-    """One way to search: a frozen dataclass of its parameters."""
+class Measure(Protocol):
+    """What candidates are verified by afterwards, as far as a method is chosen for it."""
 
     @property
-    def bits(self) -> int:
-        """The width of code it takes."""
+    def least(self) -> float:
+        """The least similarity that matters."""
         ...
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a method searches: the rows of a corpus that are not to `skip`, each with its rank, 0 the best.
+
+    With a `folder` at most about `most` pairs are held in memory, and for other columns about `memory` bytes.
+    `progress` gets the share that is done. `sets` makes the features of ascending rows, a batch at a time.
+    """
+
+    kept: Kept
+    fingerprint: Printer
+    verify: Measure
+    skip: Flags
+    rank: Rows
+    folder: Path | None
+    most: int
+    threads: int
+    progress: Callable[[float], None]
+    sets: Callable[[Rows], Iterator[Features]]
+    memory: int = 1 << 30
+
+    def runs(self) -> PairRuns:
+        """Where its pairs are gathered."""
+        return PairRuns(self.folder, self.most)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Codes of `bits` bits are found within `radius`. `tables` is the design of a live index and `joining` that of a
+    join, where the method has one of its own."""
+
+    bits: int
+    radius: int
+    tables: Design | None = None
+    joining: Design | None = None
+
+
+@dataclass(frozen=True)
+class Shuffled:
+    """What travels of each document when a join is a shuffle, as columns uint64[n, words].
+
+    `alike` is equal for equal fingerprints, of which one then stands for all; None where none does. `words` are the
+    keys, one for each table, or all of the fingerprint; None where `alike` is all there is to it.
+    """
+
+    alike: NDArray[np.uint64] | None = None
+    words: NDArray[np.uint64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Method(ABC):
+    """One way to find candidates: what every part of neardup asks of it, and knows about it."""
+
+    takes: ClassVar[tuple[type[Fingerprints], ...]] = (Fingerprints,)
+    """The kinds of fingerprints it searches."""
+    keeps_keys: ClassVar[bool] = False
+    """Whether it keeps the keys alone, as a column `keys` [tables, rows], and `alike` [rows, 2]."""
+    whole_keys: ClassVar[bool] = False
+    """Whether the keys of a live index are the fingerprints themselves."""
+    sparse: ClassVar[bool] = False
+    """Whether a row may have no key in a table of a live index, where 0 says so."""
+    estimates: ClassVar[bool] = False
+    """Whether stored fingerprints tell how similar documents are; see `estimate`."""
+    sure: ClassVar[float] = float("nan")
+    """The similarity of all that it finds, where that is known beforehand."""
+    probing: ClassVar[bool] = False
+    """Whether rows ask for more keys than they are stored under."""
+    checks: ClassVar[bool] = False
+    """Whether rows that share a key are candidates only if `check` says so."""
+
+    @abstractmethod
+    def fingerprint(self) -> Printer:
+        """How fingerprints are made, unless a config says otherwise."""
+
+    @abstractmethod
+    def joined(self, task: Task) -> Joined:
+        """Pairs of rows worth a comparison."""
 
     @property
-    def radius(self) -> int:
-        """The largest distance it reports, inclusive."""
-        ...
+    def limit(self) -> int:
+        """Of a bucket with more rows than this, not all pairs are looked at."""
+        return CAP
 
-    def keys(self, codes: Codes) -> Keyed:
-        """The keys under which codes are stored."""
-        ...
+    # How it fits the other parts of a config.
 
-    def probes(self, codes: Codes) -> Keyed:
-        """The keys that queries ask for, each query's likeliest first."""
-        ...
+    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+        """Raise ConfigError unless it can search this fingerprint (`named`, or its own) for this measure."""
+        if not issubclass(fingerprint.makes, self.takes):
+            kinds = " or ".join(kind.__name__ for kind in self.takes)
+            raise ConfigError(
+                f"{type(fingerprint).__name__} with {type(self).__name__}: {type(self).__name__} searches {kinds}, "
+                f"and {type(fingerprint).__name__} makes {fingerprint.makes.__name__}; leave one of them out"
+            )
 
-    def index(self, codes: Codes, *, threads: int = 1) -> Searcher:
-        """Stored codes in a structure that answers batches of queries."""
-        ...
+    def settled(self, fingerprint: Printer, verify: Measure, recall: float) -> Method:
+        """The same with everything chosen that was left open; ConfigError if it cannot be for this fingerprint."""
+        return self
 
+    @property
+    def choice(self) -> str | None:
+        """What `settled` chose, for people to read; None if there is nothing to choose."""
+        return None
 
-def check_mode(mode: Mode) -> Mode:
-    """The mode; raises ConfigError unless it is one of the two there are."""
-    if mode not in get_args(Mode):
-        raise ConfigError(f'mode is "all" or "first", not {mode!r}')
-    return mode
+    # What is kept of a document.
 
+    def kept_scheme(self, fingerprint: Printer) -> str:
+        """What decides the kept columns besides the fingerprint's own scheme."""
+        return "fingerprints"
 
-def check_radius(radius: int, bits: int) -> None:
-    """Raise ConfigError unless 0 <= radius <= bits and the width is one the native searches take."""
-    if bits not in WIDTHS:
-        raise ConfigError(f"codes of {bits} bits cannot be searched: use 32, 64 or 128")
-    if not 0 <= radius <= bits:
-        raise ConfigError(f"radius must be from 0 to {bits} bits, not {radius}")
+    def kept(self, prints: Any, threads: int = 1) -> PrintColumns:
+        """The columns of fingerprints that the search needs later."""
+        columns: PrintColumns = prints.columns()
+        return columns
 
+    def stored(self, prints: Any, fingerprint: Printer) -> NDArray[Any]:
+        """The column of ready fingerprints as an index stores it: one line of `width` bytes a document."""
+        column, like = np.ascontiguousarray(prints.main), fingerprint.blank.main
+        if column.dtype != like.dtype or column.shape[1:] != like.shape[1:]:
+            raise DataError(f"fingerprints of this index have {fingerprint.width} bytes")
+        return column
 
-def check_scheme(codes: Codes, scheme: str) -> None:
-    """Raise SchemeError unless these are codes of this scheme, DataError if they are no codes at all."""
-    _are_codes(codes)
-    if codes.scheme != scheme:
-        raise SchemeError(scheme, codes.scheme)
+    def estimate(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.float64]:
+        """The similarities that stored fingerprints alone tell, line by line."""
+        return np.full(len(one), self.sure)
 
+    # In a live index, on one machine or shared.
 
-def width_for(codes: Codes, bits: int | None) -> int:
-    """The width a search of these codes is for: as it was given, or else their own."""
-    _are_codes(codes)
-    return codes.bits if bits is None else bits
+    def online(self, verify: Measure, recall: float) -> Method:
+        """What a live index uses in its place: a search of a whole corpus names another one."""
+        return self
 
+    def check_live(self, fingerprint: Printer) -> None:
+        """Raise ConfigError if a live index cannot use it."""
+        if fingerprint.learns:
+            raise ConfigError(
+                f"{type(fingerprint).__name__} learns from a whole corpus: an index cannot use it; choose another one"
+            )
 
-def to_codes(numbers: ArrayLike, bits: int = 64, scheme: str | None = None) -> Codes:
-    """Codes from bare numbers made elsewhere, none of them empty: a column of whole numbers from 0 up, one
-    for each code, or their words of 64 bits, [n, words], lowest first."""
-    # Numpy would make floats of a list such as [2**64 - 1, 0], and lose bits.
-    given = np.asarray(numbers, object) if isinstance(numbers, (list, tuple)) else np.asarray(numbers)
-    count = (bits + 63) // 64
-    if given.ndim not in (1, 2) or (given.ndim == 2 and given.shape[1] != count):
-        raise DataError(
-            f"{bits}-bit codes are a column of whole numbers or an array [n, {count}] of words, "
-            f"not {given.dtype}{list(given.shape)}"
+    def reach(self, fingerprint: Printer) -> Reach | None:
+        """The radius within which codes are found; None where equal keys are."""
+        return None
+
+    def table_count(self, fingerprint: Printer) -> int:
+        """How many tables of keys there are."""
+        return 1
+
+    def live_keys(self, prints: Any, threads: int = 1) -> NDArray[np.uint64]:
+        """What the tables of an index hold of each row, a column for each table; not asked for with `whole_keys`."""
+        raise ConfigError(f"{type(self).__name__} has no keys: an index cannot use it; choose another search")
+
+    # On a cluster.
+
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
+        """What travels of documents, given what was kept. ConfigError if it cannot be a shuffle."""
+        raise ConfigError(
+            f"{type(self).__name__} has no keys: it is searched by the local pipeline alone; choose another search"
         )
-    if given.size:
-        _check_whole(given, 64 * count if given.ndim == 1 else 64)
-    if given.ndim == 1 and count > 1:
-        words = np.stack([_word(given, word) for word in range(count)], axis=1)
-    else:
-        words = np.ascontiguousarray(_word(given.reshape(len(given), count), 0))
-    return Codes(scheme or f"bare{bits}", np.zeros(len(words), dtype=bool), bits, words)
 
 
-def _check_whole(numbers: NDArray[np.generic], room: int) -> None:
-    """Raise DataError unless these are whole numbers from 0 up, of at most `room` bits."""
-    kind = numbers.dtype.kind
-    whole = kind in "iu" or (kind == "O" and {type(n) for n in numbers.flat} <= _WHOLE)
-    if not whole or (kind != "u" and numbers.min() < 0):
-        raise DataError(f"codes are whole numbers from 0 up, not {numbers.dtype} such as {numbers.flat[0]}")
-    if kind == "O" and int(numbers.max()) >> room:
-        raise DataError(f"some numbers need more than the {room} bits there are for each")
+@dataclass(frozen=True, eq=False)
+class KeyMethod(Method):
+    """A method that is a join on keys. A new one has to say its `fingerprint` and its `keys`."""
 
+    sparse = True
 
-def _word(numbers: NDArray[np.generic], word: int) -> NDArray[np.uint64]:
-    """One word of each number, the lowest being 0. Numbers too large for numpy come as Python's own."""
-    if numbers.dtype.kind == "O":
-        part = [int(n) >> (64 * word) & (2**64 - 1) for n in numbers.flat]
-        return np.array(part, np.uint64).reshape(numbers.shape)
-    return np.zeros(numbers.shape, np.uint64) if word else numbers.astype(np.uint64, copy=False)
+    @abstractmethod
+    def keys(self, prints: Any) -> Keyed:
+        """The keys under which rows are stored, at most one a table; empty rows have none."""
 
+    def probes(self, prints: Any) -> Keyed:
+        """The keys that rows ask for; by default their own. Others are asked for beside them, and both ways: if a row
+        asks for the key of another, that one asks for its."""
+        return self.keys(prints)
 
-def _are_codes(codes: Codes) -> None:
-    if not isinstance(codes, Codes):
-        hint = "; to_codes makes codes of bare numbers" if isinstance(codes, (np.ndarray, list)) else ""
-        raise DataError(f"expected codes, got {type(codes).__name__}{hint}")
+    def check(self, prints: Any, left: Rows, right: Rows) -> Flags | None:
+        """Which pairs of rows that share a key are candidates; None for all."""
+        return None
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.probing = cls.probes is not KeyMethod.probes
+        cls.checks = cls.check is not KeyMethod.check
 
-def check_codes(codes: Codes, bits: int) -> NDArray[np.uint64]:
-    """The codes of all rows, empty ones too, as contiguous uint64[n, words]; any width from 1 to 128 bits.
+    def key_columns(self, prints: Any, threads: int = 1) -> Iterator[KeyColumn]:
+        """The keys table by table: one for each row, and which rows have one (None: all)."""
+        many = self.key_tables(prints)
+        keyed = self.keys(prints)
+        for table in range(many):
+            mine = keyed.table == table
+            keys, present = np.zeros(len(prints), np.uint64), np.zeros(len(prints), np.bool_)
+            keys[keyed.row[mine]], present[keyed.row[mine]] = keyed.key[mine], True
+            yield keys, None if present.all() else present
 
-    Raises DataError when they are not of this width or hold bits beyond it.
-    """
-    _are_codes(codes)
-    words = codes.codes
-    if not 1 <= bits <= 128:
-        raise ConfigError(f"codes have from 1 to 128 bits, not {bits}")
-    if codes.bits != bits:
-        raise DataError(
-            f"codes of {codes.bits} bits met a search made for {bits}: make the search with "
-            f"bits={codes.bits}, as in Compact(3, bits={codes.bits})"
+    def key_tables(self, prints: Any) -> int:
+        """How many tables there are for these fingerprints."""
+        return 1
+
+    def table_count(self, fingerprint: Printer) -> int:
+        return self.key_tables(fingerprint.blank)
+
+    def joined(self, task: Task) -> Joined:
+        columns = {name: task.kept.prints(name) for name in task.fingerprint.blank.columns()}
+        prints = task.fingerprint.restored("fingerprints of one run", task.skip, columns)
+        rows = np.flatnonzero(~task.skip)
+        some = prints if len(rows) == len(prints) else prints.take(rows)
+        made = Joined(alone(task.skip), task.runs(), 1)
+        join_keys(
+            self.key_columns(some, task.threads),
+            rows,
+            made,
+            rank=task.rank,
+            cap=self.limit,
+            probing=self._probing(some),
+            check=lambda left, right: self.check(some, left, right),
+            threads=task.threads,
+            progress=lambda done: task.progress(done / self.key_tables(some)),
         )
-    shape = (len(codes), (bits + 63) // 64)
-    if words.dtype != np.uint64 or words.shape != shape:
-        raise DataError(f"{bits}-bit codes must be uint64{list(shape)}, not {words.dtype}{list(words.shape)}")
-    if bits % 64 and words.size and int(words[:, -1].max()) >> (bits % 64):
-        raise DataError(f"some codes have bits beyond the {bits} they should have")
-    return np.ascontiguousarray(words)
+        return made
+
+    def _probing(self, prints: Any) -> Probing | None:
+        if not self.probing:
+            return None
+        probes = self.probes(prints)
+        return probes.row, probes.table, probes.key
+
+    def live_keys(self, prints: Any, threads: int = 1) -> NDArray[np.uint64]:
+        # A key of 0 becomes 1, for 0 is none: that can add a candidate, and loses none.
+        return np.stack(
+            [
+                np.where(True if present is None else present, np.maximum(keys, np.uint64(1)), np.uint64(0))
+                for keys, present in self.key_columns(prints, threads)
+            ],
+            axis=1,
+        )
+
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
+        return Shuffled(words=packed(kept))
 
 
-def rows_and_words(codes: Codes, bits: int) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
-    """The rows that are not empty (None when no row is empty) and their codes, checked as check_codes
-    does."""
-    words = check_codes(codes, bits)
-    if not codes.empty.any():
-        return None, words
-    rows = np.flatnonzero(~codes.empty)
-    return rows, np.ascontiguousarray(words[rows])
+def packed(columns: PrintColumns) -> NDArray[np.uint64]:
+    """PrintColumns as words of 64 bits, row by row; see `unpacked`."""
+    lines = [_bytes(column) for column in columns.values()]
+    joined = np.concatenate(lines, axis=1)
+    room = -joined.shape[1] % 8
+    return np.ascontiguousarray(np.pad(joined, ((0, 0), (0, room)))).view(np.uint64)
+
+
+def unpacked(words: NDArray[Any], fingerprint: Printer) -> Fingerprints:
+    """The fingerprints that `packed` made words of, none of them empty."""
+    lines = _bytes(words)
+    columns: dict[str, NDArray[Any]] = {}
+    at = 0
+    for name, like in fingerprint.blank.columns().items():
+        width = _width(like)
+        part = np.ascontiguousarray(lines[:, at : at + width])
+        columns[name] = part.view(like.dtype).reshape(len(words), *like.shape[1:])
+        at += width
+    return fingerprint.restored("fingerprints of one run", np.zeros(len(words), np.bool_), columns)
+
+
+def _bytes(column: NDArray[Any]) -> NDArray[np.uint8]:
+    return np.frombuffer(column.tobytes(), np.uint8).reshape(len(column), _width(column))
+
+
+def _width(column: NDArray[Any]) -> int:
+    return column.itemsize * math.prod(column.shape[1:])

@@ -17,9 +17,12 @@ from numpy.typing import ArrayLike, NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Sketches
-from neardup.search.candidates import Columns, Joined, behind, best_first
+from neardup.fingerprints.minhash import MinHash
+from neardup.fingerprints.printer import Printer
+from neardup.search.candidates import CAP, SPREAD, Columns, Joined, behind, best_first
 from neardup.search.collapse import Groups
-from neardup.search.interface import Keyed
+from neardup.search.interface import Keyed, KeyMethod, Measure, PrintColumns, Shuffled, Task
+from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 from neardup.values.threads import check_threads
 
@@ -70,7 +73,7 @@ class BandCandidates:
 
 
 @dataclass(frozen=True)
-class LSH:
+class LSH(KeyMethod):
     """Candidates by bands of MinHash values: `bands` x `rows` of them, the first of each sketch.
 
     A bucket (rows with one band key) of more than `cap` rows is not paired whole: each row meets the bucket's first
@@ -80,8 +83,13 @@ class LSH:
 
     bands: int
     rows: int
-    cap: int = 1000
-    spread: int = 1000
+    cap: int = CAP
+    spread: int = SPREAD
+
+    takes = (Sketches,)
+    keeps_keys = True
+    sparse = False
+    estimates = True
 
     def __post_init__(self) -> None:
         for name in ("bands", "rows", "spread", "cap"):
@@ -120,6 +128,13 @@ class LSH:
             )
         return best
 
+    @classmethod
+    def usual(cls, least: float, recall: float, values: int | None = None) -> LSH:
+        """The same where the number of values may be chosen: lower thresholds need more bands for one recall."""
+        if values is None:
+            values = 128 if least >= 0.75 else 256 if least >= 0.6 else 512
+        return cls.for_threshold(least, recall, values)
+
     @property
     def values(self) -> int:
         """How many MinHash values a sketch must have."""
@@ -133,17 +148,67 @@ class LSH:
         with np.errstate(divide="ignore"):
             return np.asarray(-np.expm1(self.bands * np.log1p(-(share**self.rows))))
 
-    def keys(self, sketches: Sketches, *, threads: int = 1) -> Keyed:
+    @property
+    def limit(self) -> int:
+        return self.cap
+
+    def fingerprint(self) -> Printer:
+        return MinHash(self.values)
+
+    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+        super().check_fit(fingerprint, named, verify)
+        if self.values > fingerprint.blank.main.shape[1]:
+            raise ConfigError(f"these bands need MinHash(values={self.values})")
+
+    @property
+    def choice(self) -> str | None:
+        return f"{self.bands} bands of {self.rows} values"
+
+    def kept_scheme(self, fingerprint: Printer) -> str:
+        return f"bands {self.bands}x{self.rows}"
+
+    def kept(self, prints: Sketches, threads: int = 1) -> PrintColumns:
+        """Of a sketch only its band keys, 8 bytes each, and what is equal for equal sketches."""
+        return {
+            "keys": self.band_keys(prints, threads=threads),
+            "alike": self.alike(prints, threads=threads),
+        }
+
+    def joined(self, task: Task) -> Joined:
+        return self.join(
+            task.kept.keys,
+            task.kept.prints("alike"),
+            task.skip,
+            rank=task.rank,
+            runs=task.runs(),
+            threads=task.threads,
+            progress=lambda bands: task.progress(bands / self.bands),
+        )
+
+    def key_tables(self, prints: Sketches) -> int:
+        return self.bands
+
+    def table_count(self, fingerprint: Printer) -> int:
+        return self.bands
+
+    def estimate(self, one: NDArray[np.uint32], two: NDArray[np.uint32]) -> NDArray[np.float64]:
+        """The share of equal values."""
+        return np.asarray((one == two).mean(axis=1) if len(one) else np.empty(0))
+
+    def live_keys(self, prints: Sketches, threads: int = 1) -> NDArray[np.uint64]:
+        return np.ascontiguousarray(self.band_keys(prints, threads=threads).T)
+
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
+        """Only the keys travel: sketches that share one are candidates without a further look."""
+        return Shuffled(kept["alike"], kept["keys"].T)
+
+    def keys(self, prints: Sketches, *, threads: int = 1) -> Keyed:
         """The (band, key) columns of all rows with a sketch, row by row. Rows that share one are candidates, the
         same in a join anywhere."""
-        keys = self.band_keys(sketches, threads=threads)
-        rows = np.flatnonzero(~sketches.empty)
+        keys = self.band_keys(prints, threads=threads)
+        rows = np.flatnonzero(~prints.empty)
         table = np.tile(np.arange(self.bands, dtype=np.int32), len(rows))
         return Keyed(np.repeat(rows, self.bands), table, np.ascontiguousarray(keys[:, rows].T).reshape(-1))
-
-    def probes(self, sketches: Sketches, *, threads: int = 1) -> Keyed:
-        """What queries ask for: the same as `keys`."""
-        return self.keys(sketches, threads=threads)
 
     def band_keys(self, sketches: Sketches, *, threads: int = 1) -> NDArray[np.uint64]:
         """The key of every row in every band, [bands, rows]: all that is needed of sketches to join them later."""
@@ -184,10 +249,10 @@ class LSH:
         rank: NDArray[np.int64] | None = None,
         runs: PairRuns | None = None,
         threads: int = 1,
-        told: Callable[[int], None] | None = None,
+        progress: Callable[[int], None] | None = None,
     ) -> Joined:
         """The same candidates from keys alone, band by band, so that they may lie anywhere: `keys(band)` gives one
-        band's keys of all rows. Rows to `skip` have no sketch. `told` hears of every band done.
+        band's keys of all rows. Rows to `skip` have no sketch. `progress` gets the number of bands done.
 
         Memory beside the pairs, which `runs` may keep on disk: about 40 to 70 bytes a row.
         """
@@ -200,19 +265,12 @@ class LSH:
             groups = best_first(groups, rank)
         joined = Joined(groups, runs if runs is not None else PairRuns(), self.spread)
         chosen = groups.first_rows
-        order = None if rank is None else np.argsort(np.argsort(rank[chosen])).astype(np.uint32)
-        first = now = np.ascontiguousarray(keys(0)[chosen])
-        for band in range(self.bands):
-            then = first if band + 1 == self.bands else np.ascontiguousarray(keys(band + 1)[chosen])
-            found, capped, skipped = _core.key_pairs(now, then, order, self.cap, threads)
-            joined.capped += capped
-            joined.skipped += skipped
-            left, right = unpack_pairs(found)
-            # Chosen rows ascend, so pairs of their places and pairs of rows have one order.
-            joined.runs.add(chosen[left].astype(np.uint64) << np.uint64(32) | chosen[right].astype(np.uint64))
-            now = then
-            if told is not None:
-                told(band)
+
+        def columns() -> Iterator[KeyColumn]:
+            for band in range(self.bands):
+                yield np.ascontiguousarray(keys(band)[chosen]), None
+
+        join_keys(columns(), chosen, joined, rank=rank, cap=self.cap, threads=threads, progress=progress)
         return joined
 
     def _values_of(self, sketches: Sketches) -> NDArray[np.uint32]:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.features.features import Features
-from neardup.search.candidates import Columns
+from neardup.search.candidates import CAP, Columns
 from neardup.search.pair_runs import PairRuns, unpack_pairs
 from neardup.values.threads import check_threads
 
@@ -38,7 +38,7 @@ class ShortJoin:
 
     least: float
     most: int
-    cap: int = 1000
+    cap: int = CAP
     capped: int = 0
     skipped: int = 0
 

@@ -13,9 +13,8 @@ except ImportError as error:
     raise MissingExtra("running on Spark", "spark") from error
 
 from neardup.spark.apply import apply
-from neardup.spark.run import dedup, scan
+from neardup.spark.run import dedup, file_stages, frame_stages, scan
 from neardup.spark.session import start
 from neardup.spark.stages import Stages
-from neardup.spark.summary import Summary
 
-__all__ = ["Stages", "Summary", "apply", "dedup", "scan", "start"]
+__all__ = ["Stages", "apply", "dedup", "file_stages", "frame_stages", "scan", "start"]

@@ -1,4 +1,5 @@
-"""apply(): the documents that stay, or those that go, written for each input under its name and in its format.
+"""apply(): the documents that are kept, or dropped, written where the data is: for each input under its name and in its
+format.
 
 Texts are read once more and filtered where they are read, by one bit for each place; they are never shuffled.
 """
@@ -13,6 +14,7 @@ import secrets
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from os import PathLike
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,18 +23,21 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from neardup.config.config import Config
+from neardup.clusters.keepers import Keep
+from neardup.clusters.selection import Cut
 from neardup.errors import ConfigError, DataError
-from neardup.findings.summary import MOST_GONE, MOST_IN_CLUSTER, SMALLEST_CLUSTER, SMALLEST_SOURCE
-from neardup.pipeline.sharder import Incoming
-from neardup.spark.documents import Documents
+from neardup.findings.apply import Applied
+from neardup.findings.decided import decided_cut
+from neardup.findings.folder import Findings
+from neardup.findings.summary import alarms
+from neardup.pipeline.batches import Incoming
+from neardup.spark.findings import read_origin
 from neardup.spark.inputs import File, Files
-from neardup.spark.pieces import PATH, START, Pieces, Recipe, Wanted, split_of
+from neardup.spark.pieces import PATH, START, Pieces, Recipe, Wanted, begins_of, split_of
 from neardup.spark.session import errors_of_workers, own_session, settings, start
-from neardup.spark.storage import MARK, Folder, file_system
-from neardup.values.wording import printable
+from neardup.spark.storage import Folder, file_system
 
-__all__ = ["Applied", "apply"]
+__all__ = ["apply"]
 
 _CODECS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "zstd"}
 _FILE, _PLACE = "neardup_file", "neardup_place"
@@ -40,64 +45,74 @@ _PARTS = ".parts"  # what Spark writes lies here first; of what is found in fold
 Write = Literal["kept", "dropped"]
 
 
-@dataclass(frozen=True)
-class Applied:
-    """What was written where: how many of all documents, and the folder."""
-
-    written: int
-    documents: int
-    out: str
-
-
 def apply(
-    run: str,
+    findings: Findings | str | PathLike[str],
     out: str,
     *,
     spark: SparkSession | None = None,
+    threshold: float | None = None,
+    keep: Keep | None = None,
     write: Write = "kept",
+    decisions: bool = True,
     allow_mass_removal: bool = False,
 ) -> Applied:
-    """Write the documents of a run's inputs that stay, or those that go, to the new folder `out`.
+    """Write the documents of a run's inputs that are kept, or those that are dropped, to the new folder `out`.
 
-    Each input gives a file of its name and format, or, if it was read in several pieces, a folder of that name with its
-    parts in order; formats that are read but not written (WARC, CSV ...) give JSON lines, NAME.jsonl. An input of which
-    nothing is written gives none. The folder appears when it is whole. Raises DataError when an input has changed, and,
-    unless `allow_mass_removal`, when so much would go that it looks like an accident.
+    `findings` are those that `scan` wrote; what is decided is what `neardup.apply` decides on them. Each input gives a
+    file of its name and format, or, if it was read in several pieces, a folder of that name with its parts in order;
+    formats that are read but not written (WARC, CSV ...) give JSON lines, NAME.jsonl. An input of which nothing is
+    written gives none. The folder appears when it is whole. Raises DataError when an input has changed, and, unless
+    `allow_mass_removal`, when so much would be dropped that it looks like an accident.
     """
     if write not in get_args(Write):
         raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
+    found = findings if isinstance(findings, Findings) else Findings(findings)
+    origin = read_origin(found)
+    cut = decided_cut(found, threshold, keep) if decisions else found.cut(threshold, keep)
+    reasons = alarms(found, cut)
+    if reasons and not allow_mass_removal:
+        raise DataError("this looks like an accident, so nothing was written:\n  " + "\n  ".join(reasons))
     with errors_of_workers():
-        return _Output(spark or start(), run, out, write).run(allow_mass_removal)
+        return _Output(spark or start(), found, origin, cut, out, write).run()
 
 
 class _Output:
-    def __init__(self, spark: SparkSession, run: str, out: str, write: Write) -> None:
-        folder = Folder(spark, run)
-        if not folder.exists(MARK) or not folder.done("removals"):
-            raise DataError(f"{run}: holds no finished run; scan first")
-        mark = folder.read_mark()
-        if "config" not in mark["identity"] or "frame" in mark["identity"]["columns"]:
-            raise ConfigError(f"{run}: is the run of a DataFrame; dedup() gives its rows")
-        self.source = Files.of_run(mark["identity"])
-        self.config = Config.from_plain(mark["identity"]["config"])
+    def __init__(
+        self,
+        spark: SparkSession,
+        findings: Findings,
+        origin: dict[str, Any],
+        cut: Cut,
+        out: str,
+        write: Write,
+    ) -> None:
+        self.findings, self.cut, self.write, self.out = findings, cut, write, out.rstrip("/")
+        self.source = Files.of_run(origin["identity"])
+        self.begins, self.places = begins_of(origin["pieces"]), sum(lines for *_, lines in origin["pieces"])
         partitions = max(spark.sparkContext.defaultParallelism, math.ceil(self.source.size / (64 << 20)))
-        self.session = own_session(spark, settings(partitions, mark["split"], False))
-        self.folder = Folder(self.session, run)
-        self.documents = Documents(self.session, self.source, self.config, self.folder, partitions)
-        self.write, self.out = write, out.rstrip("/")
+        self.session = own_session(spark, settings(partitions, origin["split"], False))
         self.target = Folder(self.session, self.out)
 
-    def run(self, allow_mass_removal: bool) -> Applied:
+    def run(self) -> Applied:
         self._check_output()
         _check_targets(self._targets())
         self._unchanged()
-        if not allow_mass_removal and self.write == "kept" and (reasons := self._alarms()):
-            raise DataError("this looks like an accident, so nothing was written:\n  " + "\n  ".join(reasons))
-        gone = self.folder.read("removals").select("place")
-        every = self.documents.frame.select("place").where(F.col("place") >= self.documents.reference)
-        places = gone if self.write == "dropped" else every.join(gone, "place", "left_anti")
-        wanted = Wanted(self.documents.begins, self.documents.bits(places))
-        return self._written(wanted)
+        return self._written(Wanted(self.begins, self._bits()))
+
+    def _bits(self) -> np.ndarray[Any, Any]:
+        """One bit for each place on the cluster, set for the documents to write."""
+        found = self.findings
+        chosen = self.cut.kept if self.write == "kept" else ~self.cut.kept
+        rows = np.flatnonzero(chosen)
+        rows = rows[rows >= found.reference]
+        first: dict[int, int] = {}  # the place of each file's first line
+        for (file, _), at in self.begins.items():
+            first[file] = min(at, first.get(file, at))
+        number = {file.name: i for i, file in enumerate(self.source.files)}
+        starts = np.array([first.get(number[name], 0) for name in found.file_names], np.int64)
+        bits = np.zeros(self.places, np.bool_)
+        bits[starts[found.files[rows]] + found.places[rows] - 1] = True
+        return np.packbits(bits, bitorder="little")
 
     def _written(self, wanted: Wanted) -> Applied:
         shared = self.session.sparkContext.broadcast(wanted)
@@ -119,13 +134,8 @@ class _Output:
                 hidden.remove()
         bits = wanted.bits
         assert bits is not None
-        return Applied(int(np.unpackbits(bits).sum()), self._own, self.out)
-
-    @property
-    def _own(self) -> int:
-        """How many documents there are, those of a reference not counted."""
-        facts = self.documents.facts
-        return int(facts["documents"] - facts["reference"]["documents"])
+        own = len(self.findings) - self.findings.reference
+        return Applied(int(np.unpackbits(bits).sum()), own, self.out)
 
     def _targets(self) -> list[str]:
         own = self.source.files[self.source.reference :]
@@ -193,24 +203,6 @@ class _Output:
                 raise DataError(
                     f"{file.path}: has changed since it was scanned; nothing was written. Scan again."
                 )
-
-    def _alarms(self) -> list[str]:
-        """Why this looks like an accident; empty if it does not."""
-        clusters, documents = self.folder.read_json("clusters.json"), self._own
-        found = []
-        gone = self.folder.read("removals").where("keeper is not null").select("row", F.lit(1).alias("gone"))
-        every = self.documents.frame.select("row", "source").where(F.col("row") >= self.documents.reference)
-        sources = every.join(gone, "row", "left").groupBy("source")
-        lost = sources.agg(F.count("*").alias("have"), F.sum("gone").alias("lost"))
-        heavy = lost.where((F.col("have") >= SMALLEST_SOURCE) & (F.col("lost") > MOST_GONE * F.col("have")))
-        for row in heavy.orderBy("source").limit(3).toArrow().to_pylist():
-            name = printable(row["source"] or "the corpus")
-            found.append(f"{row['lost']:,} of the {row['have']:,} documents of {name} would go")
-        if not found and documents >= SMALLEST_SOURCE and clusters["gone"] > MOST_GONE * documents:
-            found.append(f"{clusters['gone']:,} of all {documents:,} documents would go")
-        if clusters["largest"] >= SMALLEST_CLUSTER and clusters["largest"] > MOST_IN_CLUSTER * documents:
-            found.append(f"one cluster holds {clusters['largest']:,} of {documents:,} documents")
-        return found
 
 
 def _target(file: File, kind: str) -> str:

@@ -14,14 +14,15 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from neardup.compare.verify import Jaccard
 from neardup.features.features import Features
-from neardup.pipeline.methods import Agreement, Bands, Near, method_of
+from neardup.pipeline.rules import ShortRule
+from neardup.search.candidates import SPREAD
+from neardup.search.interface import KeyMethod, Shuffled
 from neardup.search.short_documents import ShortJoin
-from neardup.spark.agreement import crowds_agreeing, meet_agreeing
 from neardup.spark.documents import Documents
 from neardup.spark.hamming import near_codes
 from neardup.spark.join import Fit, Meet, crowded, meet
+from neardup.spark.key_entries import KeyJoin
 from neardup.spark.packed import flat
 from neardup.spark.pairs import BUNDLES, Sieve, bundled, neighbours, pairs_of
 from neardup.spark.shuffle import BandEntries, SizedEntries
@@ -30,9 +31,6 @@ from neardup.spark.worker import SETS, feature_sets
 
 __all__ = ["Candidates"]
 
-_SPREAD = (
-    1000  # as in LSH and Near: pairs spelled out for each group, or pair of groups, of equal fingerprints
-)
 _KEYS = "table int, key bigint, row bigint, size bigint"
 
 
@@ -41,7 +39,11 @@ class Candidates:
 
     def __init__(self, documents: Documents) -> None:
         self.documents, self.config, self.folder = documents, documents.config, documents.folder
-        self.plain, self.method = documents.plain, method_of(self.config)
+        self.method = self.config.method
+        # What travels of no documents at all: which columns there are.
+        self._travels = Shuffled()
+        if self.method is not None:
+            self._travels = self.method.shuffled(self.method.kept(self.config.prints.blank))
 
     @property
     def partitions(self) -> int:
@@ -84,9 +86,9 @@ class Candidates:
     # Equal fingerprints.
 
     def alike(self) -> Facts:
-        """Documents with the fingerprints of others: row, head (the best of them), how many there are. Places that
-        agree are counted pair by pair, so there nobody stands for others."""
-        if isinstance(self.method, Agreement):
+        """Documents with the fingerprints of others: row, head (the best of them), how many there are. Where nothing
+        says which are equal, every document stands for itself."""
+        if self._travels.alike is None:
             return {"documents": 0}
 
         def make() -> DataFrame:
@@ -117,25 +119,34 @@ class Candidates:
         """Pairs of heads as they meet, with repeats, and buckets beyond the cap. Facts: how many these are, and how
         many parts of keys were split between tasks."""
         method, split = self.method, 0
+        assert method is not None
 
         def make() -> DataFrame:
             nonlocal split
-            if isinstance(method, Bands):
-                keys, made = self.heads.select("row", "keys"), Meet(method.lsh.cap, self.parts)
-                return meet(keys, BandEntries(), method.lsh.bands, self.partitions, made)
-            if isinstance(method, Agreement):
-                return meet_agreeing(self.heads, method, self.partitions, self.parts)
-            assert isinstance(method, Near)
+            if method.keeps_keys:
+                keys, made = self.heads.select("row", "keys"), Meet(method.limit, self.parts)
+                return meet(keys, BandEntries(), self._tables, self.partitions, made)
+            reach = method.reach(self.config.prints) if method.whole_keys else None
+            if reach is None:
+                return self._key_join.meet(self.heads, self.partitions, self.parts)
             count = self.documents.facts["documents"]
-            pairs, split = near_codes(
-                self.heads, method.search, method.bits, count, self.partitions, self.parts
-            )
+            pairs, split = near_codes(self.heads, reach, count, self.partitions, self.parts)
             none = F.lit(None).cast("bigint")
             return pairs.select("*", none.cast("int").alias("table"), none.alias("key"), none.alias("many"))
 
         return self.folder.stage(
             "met", make, lambda rows: {**_crowds(rows), "split": split, "parts": self.parts}
         )
+
+    @property
+    def _tables(self) -> int:
+        assert self.method is not None
+        return self.method.table_count(self.config.prints)
+
+    @property
+    def _key_join(self) -> KeyJoin:
+        assert isinstance(self.method, KeyMethod)
+        return KeyJoin(self.method, self.config.prints)
 
     def _head_pairs(self) -> tuple[DataFrame, int]:
         """Pairs of heads in bundles, and how many of crowded buckets are not among them."""
@@ -149,10 +160,10 @@ class Candidates:
         return bundles, skipped
 
     def _crowded(self, buckets: DataFrame) -> tuple[DataFrame, DataFrame]:
-        if isinstance(self.method, Agreement):
-            return crowds_agreeing(self.heads, self.method, buckets)
-        assert isinstance(self.method, Bands)
-        following = F.element_at("keys", (F.col("table") + 1) % self.method.lsh.bands + 1)
+        assert self.method is not None
+        if not self.method.keeps_keys:
+            return self._key_join.crowds(self.heads, buckets)
+        following = F.element_at("keys", (F.col("table") + 1) % self._tables + 1)
         entries = self.heads.select("row", "rank", "keys", F.posexplode("keys").alias("table", "key"))
         return crowded(entries.withColumn("then", following).drop("keys"), buckets)
 
@@ -188,7 +199,7 @@ class Candidates:
         alike = self.folder.read("alike")
         groups = alike.groupBy("head", "many").agg(
             # Beyond the spread nobody asks for the members.
-            F.when(F.first("many") <= _SPREAD, F.sort_array(F.collect_list("row"))).alias("members")
+            F.when(F.first("many") <= SPREAD, F.sort_array(F.collect_list("row"))).alias("members")
         )
         sided = pairs
         for side in ("left", "right"):
@@ -199,7 +210,7 @@ class Candidates:
             sided = sided.join(group, side, "left").fillna(1, subset=[f"{side}_many"])
         behind = F.col("left_many") * F.col("right_many")
         sided = sided.withColumn("behind", behind)
-        small = (F.col("behind") > 1) & (F.col("behind") <= _SPREAD)
+        small = (F.col("behind") > 1) & (F.col("behind") <= SPREAD)
         spelled = (
             sided.where(small)
             .withColumn("a", F.explode(F.coalesce("left_members", F.array("left"))))
@@ -207,13 +218,13 @@ class Candidates:
             .select(F.least("a", "b").alias("left"), F.greatest("a", "b").alias("right"))
         )
         inner = F.col("many") * (F.col("many") - 1) / 2
-        few = groups.where(inner <= _SPREAD).select("members", F.explode("members").alias("a"))
+        few = groups.where(inner <= SPREAD).select("members", F.explode("members").alias("a"))
         inside = few.select("a", F.explode("members").alias("b")).where("a < b")
-        stars = alike.join(groups.where(inner > _SPREAD).select("head"), "head").where("row <> head")
+        stars = alike.join(groups.where(inner > SPREAD).select("head"), "head").where("row <> head")
         apart = stars.select(F.least("row", "head").alias("left"), F.greatest("row", "head").alias("right"))
         implied = 0
-        if self.alike()["largest"] ** 2 > _SPREAD:
-            unsaid = groups.where(inner > _SPREAD).select(
+        if self.alike()["largest"] ** 2 > SPREAD:
+            unsaid = groups.where(inner > SPREAD).select(
                 (inner - F.col("many") + 1).cast("long").alias("more")
             )
             beyond = sided.where(~small).select((F.col("behind") - 1).alias("more"))
@@ -224,38 +235,22 @@ class Candidates:
 
     # Short documents.
 
-    @property
-    def plain_features(self) -> bool:
-        """Whether a document has at most as many features as tokens were counted, and weights do not matter."""
-        made, measured = self.config.features, self.config.compared
-        return isinstance(self.config.verify, Jaccard) and (
-            (made.unit, made.normalize) == (measured.unit, measured.normalize)
-        )
-
     @cached_property
-    def short(self) -> tuple[int, int] | None:
-        """Tokens below which a document is short, and those below which it may be similar to a short one; None where
-        short documents have no path of their own."""
-        config, measured = self.config, self.config.compared
-        whole = measured.select is None and measured.common is None
-        if not config.short or not self.plain_features or not whole or self.method is None:
+    def short(self) -> ShortRule | None:
+        """The rule of short documents; None where they have no path of their own."""
+        rule = ShortRule.of(self.config)
+        if rule is None or self.method is None or self._out():
             return None
-        if self.documents.facts["shortest"] >= config.short or self._out():
-            return None
-        return config.short, self._join.largest + max(self.config.compared.width, 1)
+        return rule if self.documents.facts["shortest"] < rule.short else None
 
     def _out(self) -> bool:
         """Whether no document takes part."""
         return bool(self.documents.facts["out"] == self.documents.facts["documents"])
 
-    @property
-    def _join(self) -> ShortJoin:
-        return ShortJoin(self.config.verify.least, max(1, self.config.short - 1))
-
     def sets(self, rows: DataFrame) -> DataFrame:
         """The features of some rows (row, place): row, hashes, weights, language."""
         languages = self.config.filters.same_language
-        work = feature_sets(self.plain, self.documents.learnt, languages)
+        work = feature_sets(self.config, self.documents.learnt, languages)
         made = self.documents.texts(work, SETS, rows.select("place"))
         if self.documents.rows_are_places:
             return made.withColumnRenamed("place", "row")
@@ -264,7 +259,7 @@ class Candidates:
     def short_sets(self) -> Facts:
         """The features of all documents that are short or may be similar to a short one."""
         assert self.short is not None
-        most = self.short[1]
+        most = self.short.joined
 
         def make() -> DataFrame:
             return self.sets(self.units.where(F.col("tokens") < most).select("row", "place"))
@@ -274,7 +269,8 @@ class Candidates:
     def short_pairs(self) -> Facts:
         """The exact join of short documents: every pair whose sets can be similar enough."""
         self.short_sets()
-        join = self._join
+        assert self.short is not None
+        join = self.short.join
         fit = Fit(join.least, join.most)
         entries = self._short_entries(join)
 

@@ -4,7 +4,6 @@ fits the driver."""
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,11 +11,11 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from neardup.clusters.clusters import cluster
-from neardup.clusters.selection import Cut, cut
+from neardup.clusters.selection import select
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.errors import DataError
-from neardup.spark.storage import Facts, as_frame
+from neardup.spark.storage import as_frame
 
 __all__ = [
     "DECIDED",
@@ -33,9 +32,8 @@ Save = Callable[[str, DataFrame], DataFrame]
 
 def decided_here(
     documents: DataFrame, pairs: DataFrame, config: Config, threshold: float, reference: int = 0
-) -> tuple[pa.Table, Facts]:
-    """The decision on every document that has a pair or the words of another, by the local `cut` on the driver; and
-    what it amounts to.
+) -> pa.Table:
+    """The decision on every document that has a pair or the words of another, as every run makes it, on the driver.
 
     `documents` are those: row, first, pref, by, source; `pairs` (left, right, similarity) are between first rows. Rows
     below `reference` stay.
@@ -56,28 +54,16 @@ def decided_here(
         np.searchsorted(row, ties.column("right").to_numpy()),
         ties.column("similarity").to_numpy(),
     )
-    made = cut(
+    made = select(
         local,
         first,
         rank,
+        config.keep,
         threshold=threshold,
-        many=config.keep.many,
-        among=config.keep.among,
         sources=sources,
         method=config.clusters,
         reference=int(np.searchsorted(row, reference)),
     )
-    sizes = made.clusters.sizes()[1]
-    facts = {
-        "gone": len(made.dropped),
-        "exact": made.exact(first, made.dropped),
-        "clusters": len(sizes),
-        "largest": int(sizes.max(initial=0)),
-    }
-    return _table(row, first, made), facts
-
-
-def _table(row: Any, first: Any, made: Cut) -> pa.Table:
     clusters = made.clusters
     return pa.table(
         {

@@ -3,7 +3,6 @@ the texts of some of them."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
@@ -17,11 +16,10 @@ from pyspark.sql import functions as F
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
 from neardup.features.weights import Frequencies
-from neardup.pipeline.fit import needs_corpus
-from neardup.pipeline.methods import Near, Within, method_of
-from neardup.spark.hamming import check_search
+from neardup.pipeline.fit import IDF_SAMPLE, needs_corpus
+from neardup.pipeline.rules import check_prune
 from neardup.spark.inputs import Files, Frame, Input
-from neardup.spark.pieces import Wanted
+from neardup.spark.pieces import Wanted, begins_of
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.worker import (
     FREQUENCIES,
@@ -39,7 +37,6 @@ __all__ = ["Documents", "check_config", "partitions_for"]
 
 _PART = 64 << 20  # bytes of text whose fingerprints and features are in one part of a shuffle
 _BITS = 16  # places to a block of a bitmap: 8 KB of bits
-_SAMPLE = 1_000_000  # documents that weights are learnt from, as in `prepare`
 _ORDER = "part int, inside bigint, place bigint"
 
 
@@ -49,14 +46,9 @@ def check_config(config: Config) -> None:
         raise ConfigError(
             "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
         )
-    method = method_of(config)
-    if isinstance(method, Within):
-        raise ConfigError(
-            "Inverted (containment) is searched by the local pipeline alone: on Spark use MinHash with LSH, codes with "
-            "Join, or Agree"
-        )
-    if isinstance(method, Near):
-        check_search(method.search)
+    check_prune(config)
+    if (method := config.method) is not None:
+        method.shuffled(method.kept(config.prints.blank))  # some say here that they cannot be a shuffle
 
 
 def partitions_for(size: int) -> int:
@@ -79,7 +71,6 @@ class Documents:
     ) -> None:
         self.session, self.source, self.config = session, source, config
         self.folder, self.partitions, self.chosen = folder, partitions, chosen
-        self.plain = json.dumps(config.to_plain())
         self._held: list[Any] = []
 
     @cached_property
@@ -96,7 +87,7 @@ class Documents:
         parts = []
         for recipe in self.source.recipes:
             rows = self.source.rows(recipe, self.session)
-            parts.append(rows.mapInArrow(Fingerprint(self.plain, recipe, self.source.keeps_texts), READ))
+            parts.append(rows.mapInArrow(Fingerprint(self.config, recipe, self.source.keeps_texts), READ))
         whole = parts[0]
         for part in parts[1:]:
             whole = whole.unionByName(part)
@@ -132,9 +123,7 @@ class Documents:
     @cached_property
     def begins(self) -> dict[tuple[int, int], int]:
         """The place at which each piece begins."""
-        pieces = self.facts["pieces"]
-        ends = np.cumsum([0, *(lines for _, _, lines in pieces)]).tolist()
-        return {(file, start): at for (file, start, _), at in zip(pieces, ends, strict=False)}
+        return begins_of(self.facts["pieces"])
 
     @property
     def places(self) -> int:
@@ -194,7 +183,7 @@ class Documents:
         rank = F.struct(self._preference().alias("pref"), self._by().alias("by"), F.col("row"))
         return rows.withColumn("rank", rank).select(
             "row", "place", "id", "file", "line", "d0", "d1", "out", "empty", "filtered", "tokens", "size",
-            "source", "rank", "alike", "keys",
+            "source", "score", "rank", "alike", "keys",
         )  # fmt: skip
 
     def _by(self) -> Column:
@@ -296,12 +285,12 @@ class Documents:
             return None
 
         def make() -> DataFrame:
-            counted = self.texts(count_features(self.plain), FREQUENCIES, self._sample())
+            counted = self.texts(count_features(self.config), FREQUENCIES, self._sample())
             return counted.groupBy("hash").agg(F.sum("count").alias("count"))
 
         def told(rows: DataFrame) -> Facts:
             taking_part = self.facts["documents"] - self.facts["out"]
-            return {"documents": min(_SAMPLE, taking_part), "features": rows.count()}
+            return {"documents": min(IDF_SAMPLE, taking_part), "features": rows.count()}
 
         facts = self.folder.stage("frequencies", make, told)
         table = self.folder.read("frequencies").toArrow()
@@ -318,10 +307,10 @@ class Documents:
         taking = rows.where(~F.col("empty") & (F.col("filtered") == 0)).select("place")
         taking = self._with_rows(taking)
         count = self.facts["documents"] - self.facts["out"]
-        if count <= _SAMPLE:
+        if count <= IDF_SAMPLE:
             return taking.select("place")
         # The very documents that the local pipeline takes: evenly spaced among those that take part.
-        chosen = np.linspace(0, count - 1, _SAMPLE).astype(np.int64)
+        chosen = np.linspace(0, count - 1, IDF_SAMPLE).astype(np.int64)
         ordered = np.sort(taking.select("row").toArrow().column("row").to_numpy())
         sampled = self.session.createDataFrame(pa.table({"row": ordered[chosen]}))
         return taking.join(F.broadcast(sampled), "row").select("place")
@@ -331,7 +320,7 @@ class Documents:
 
         def make() -> DataFrame:
             places = rows.where(~F.col("out")).select("place")
-            return self.texts(fingerprints(self.plain, learnt), PRINTS, places)
+            return self.texts(fingerprints(self.config, learnt), PRINTS, places)
 
         self.folder.stage("prints", make, lambda made: {"documents": made.count()})
         return self.folder.read("prints")

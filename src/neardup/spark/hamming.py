@@ -17,31 +17,19 @@ from numpy.typing import NDArray
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from neardup.config.config import Hamming
-from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
-from neardup.search.hamming.adjacent import Adjacent
-from neardup.search.hamming.designs import Design
-from neardup.search.hamming.join import Join, join_design
+from neardup.search.hamming.join import Join
+from neardup.search.hamming.method import join_design
 from neardup.search.hamming.tables import extract_bits
-from neardup.search.psm.psm import PSM
+from neardup.search.interface import Reach
 from neardup.spark.packed import part_of, runs
 from neardup.spark.pairs import BUNDLES, PairBundles
 from neardup.spark.shuffle import Entries, Entry, Scatter, columns_of, parts_of, scattered
 
-__all__ = ["MOST", "check_search", "near_codes"]
+__all__ = ["MOST", "near_codes"]
 
 MOST = 1 << 21  # codes of one part that are joined together; about 60 bytes each
 _COUNTS = "table int, part int, many bigint"
-
-
-def check_search(search: Hamming) -> None:
-    """ConfigError for a search that is no join on keys, or that finds a part of the pairs in an order of its own."""
-    if isinstance(search, PSM | Adjacent):
-        raise ConfigError(
-            f"{type(search).__name__} finds a part of the pairs, which depends on what is held together; "
-            "on Spark search by Join, which finds all of them (or query stored codes with neardup.spark.queries)"
-        )
 
 
 @dataclass(frozen=True)
@@ -113,13 +101,11 @@ class _Join:
 
 
 def near_codes(
-    codes: DataFrame, search: Hamming, bits: int, rows: int, partitions: int, parts: int
+    codes: DataFrame, reach: Reach, rows: int, partitions: int, parts: int
 ) -> tuple[DataFrame, int]:
-    """Pairs of the rows of `codes` (row, alike: the code's words) within the search's radius, as BUNDLES of so many
-    parts, maybe more than once; and how many parts of keys were too full for one task. Codes are distinct."""
-    check_search(search)
-    design: Design | None = getattr(search, "design", None) if isinstance(search, Join) else None
-    design = design or join_design(bits, search.radius, max(rows, 2))
+    """Pairs of the rows of `codes` (row, alike: the code's words) within the radius, as BUNDLES of so many parts, maybe
+    more than once; and how many parts of keys were too full for one task. Codes are distinct."""
+    design = reach.joining or join_design(reach.bits, reach.radius, max(rows, 2))
     entries = _Keys(tuple(table.mask for table in design.tables))
     cut = parts_of(partitions, len(design.tables))
     codes = codes.select("row", "alike")
@@ -130,4 +116,4 @@ def near_codes(
         for one in full.toArrow().to_pylist():
             crowded[one["table"], one["part"]] = math.ceil(one["many"] / MOST)
     bundles = scattered(codes, Scatter(entries, cut, crowded), partitions)
-    return bundles.mapInArrow(_Join(bits, search.radius, parts), BUNDLES), len(crowded)
+    return bundles.mapInArrow(_Join(reach.bits, reach.radius, parts), BUNDLES), len(crowded)

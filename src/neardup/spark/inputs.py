@@ -104,9 +104,7 @@ class Files:
             raise ConfigError(
                 f"{min(both)}: is named twice; a file is an input or one of a corpus to compare against"
             )
-        keep = config.keep
-        fields = tuple(dict.fromkeys(name for name in (keep.field, keep.score) if name))
-        made = cls((*theirs, *files), {}, fields, config.html, reference=len(theirs))
+        made = cls((*theirs, *files), {}, config.keep.fields, config.html, reference=len(theirs))
         # Another corpus may have columns of its own, so it has a layout of its own.
         for kind in sorted({made._kind(number) for number in range(len(made.files))}):
             made.layouts[kind] = made._layout(spark, kind, text, id)

@@ -27,7 +27,6 @@ from neardup.spark.shuffle import Entries, Scatter, columns_of, parts_of, scatte
 __all__ = ["MET", "Fit", "Meet", "Rule", "crowded", "meet"]
 
 MET = "part int, rights binary, counts binary, lefts binary, table int, key bigint, many bigint"
-_STARS, _NEIGHBOURS = 4, 8  # as in core/search/lsh.hpp
 _PAIRS = 1 << 22  # pairs spelled out at a time
 _HELD = 1 << 22  # entries of one part held before those of crowded buckets are let go
 Longs = NDArray[np.int64]
@@ -186,7 +185,7 @@ def crowded(entries: DataFrame, buckets: DataFrame, fit: Fit | None = None) -> t
     bucket = Window.partitionBy("table", "key")
     ranked = here.withColumn("place", F.row_number().over(bucket.orderBy("rank")))
     size = [F.col("size")] if fit is not None else []
-    stars = ranked.where(F.col("place") <= _STARS).select(
+    stars = ranked.where(F.col("place") <= _core.STARS).select(
         "table", "key", F.col("row").alias("star"), F.col("place").alias("before"),
         *[c.alias("star_size") for c in size],
     )  # fmt: skip
@@ -196,8 +195,8 @@ def crowded(entries: DataFrame, buckets: DataFrame, fit: Fit | None = None) -> t
     # Keys are unsigned in the core, and so is their order there.
     then = F.col("then").bitwiseXOR(F.lit(-(1 << 63)))
     order = bucket.orderBy(then, "row")
-    rest = ranked.where(F.col("place") > _STARS)
-    ahead = F.array(*[_ahead(order, step, fit) for step in range(1, _NEIGHBOURS + 1)])
+    rest = ranked.where(F.col("place") > _core.STARS)
+    ahead = F.array(*[_ahead(order, step, fit) for step in range(1, _core.NEIGHBOURS + 1)])
     near = rest.withColumn("ahead", ahead).select("row", *size, F.explode("ahead").alias("other"))
     near = near.where(F.col("other.row").isNotNull())
     if fit is not None:
@@ -216,9 +215,11 @@ def _ahead(order: WindowSpec, step: int, fit: Fit | None) -> Column:
 
 def _skipped(many: Column) -> Column:
     """How many pairs of a bucket of so many rows are not listed."""
-    listed = reduce(lambda total, i: total + F.greatest(many - 1 - i, F.lit(0)), range(_STARS), F.lit(0))
-    rest = many - _STARS
+    listed = reduce(lambda total, i: total + F.greatest(many - 1 - i, F.lit(0)), range(_core.STARS), F.lit(0))
+    rest = many - _core.STARS
     near = reduce(
-        lambda total, step: total + F.greatest(rest - step, F.lit(0)), range(1, _NEIGHBOURS + 1), F.lit(0)
+        lambda total, step: total + F.greatest(rest - step, F.lit(0)),
+        range(1, _core.NEIGHBOURS + 1),
+        F.lit(0),
     )
     return F.floor(many * (many - 1) / 2).cast("long") - listed - near

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import unquote
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import DataError
-from neardup.pipeline.sharder import Incoming
+from neardup.pipeline.batches import Incoming
 from neardup.readers.document import Document
 from neardup.readers.interface import Terms
 from neardup.readers.jsonl import decoded
@@ -30,7 +30,7 @@ from neardup.readers.reader import OPEN
 from neardup.readers.rejects import SAMPLE, Rejects
 from neardup.readers.sources import Source
 
-__all__ = ["MADE", "PATH", "START", "Pieces", "Recipe", "Wanted", "plain_path", "split_of"]
+__all__ = ["MADE", "PATH", "START", "Pieces", "Recipe", "Wanted", "begins_of", "plain_path", "split_of"]
 
 Rows = NDArray[np.int64]
 # Begins the name of a piece, and so the ids that are made of it: they wait for the line's number in the file.
@@ -105,6 +105,12 @@ class _Piece:
 def plain_path(path: str) -> str:
     """A path as workers know it: Spark and Hadoop differ in how many slashes follow the scheme."""
     return re.sub("^([a-z0-9]+):/+", r"\1:/", path)
+
+
+def begins_of(pieces: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], int]:
+    """The place at which each piece (file, first byte, lines) begins, by file and first byte."""
+    ends = np.cumsum([0, *(lines for _, _, lines in pieces)]).tolist()
+    return {(file, start): at for (file, start, _), at in zip(pieces, ends, strict=False)}
 
 
 def split_of(name: str) -> tuple[int, int]:
@@ -262,17 +268,13 @@ class Pieces:
             return
         lines = piece.lines + 1 + chosen
         part = part if len(chosen) == part.num_rows else part.take(pa.array(chosen))
-        texts = part.column("text").cast(pa.large_binary())
+        texts = part.column("text").cast(pa.large_binary()).fill_null(b"")  # a null text is an empty document
         sizes = np.diff(np.frombuffer(texts.buffers()[1], np.int64)[texts.offset :][: len(texts) + 1])
-        null = np.asarray(texts.is_null().to_numpy(zero_copy_only=False), np.bool_)
         large = sizes > self.recipe.limits.document_bytes
-        for i in np.flatnonzero(null | large).tolist():
-            why = ("no text", f"{self.recipe.text!r} is missing or null")
-            if large[i]:
-                why = ("too large", f"the text has {int(sizes[i]):,} bytes")
-            self.sink.add(piece.name, int(lines[i]), *why)
-        if null.any() or large.any():
-            stays = np.flatnonzero(~(null | large))
+        for i in np.flatnonzero(large).tolist():
+            self.sink.add(piece.name, int(lines[i]), "too large", f"the text has {int(sizes[i]):,} bytes")
+        if large.any():
+            stays = np.flatnonzero(~large)
             part, texts, lines = part.take(pa.array(stays)), texts.take(pa.array(stays)), lines[stays]
         if not len(lines):
             return

@@ -20,8 +20,8 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import rows_and_words
 from neardup.search.hamming.tables import TableMethod, TableSearcher
-from neardup.search.interface import rows_and_words
 from neardup.search.psm.psm import PSM, top_bits
 from neardup.search.psm.vosh import laplace_costs
 

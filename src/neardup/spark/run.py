@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 from collections.abc import Sequence
-from typing import Any, Literal, get_args
+from os import PathLike
+from pathlib import Path
+from typing import Any, get_args
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from neardup.config.config import Config
-from neardup.errors import ConfigError
+from neardup.errors import ConfigError, DataError
+from neardup.findings.apply import NOTES, Write
+from neardup.findings.folder import MANIFEST, Findings
+from neardup.findings.lock import alone, make_folder
+from neardup.findings.scan import WORK
 from neardup.progress import Progress
 from neardup.readers.layout import Layout, find_layout, is_html
 from neardup.spark.inputs import Files, Frame
 from neardup.spark.session import errors_of_workers, start
 from neardup.spark.stages import Stages
 
-__all__ = ["Write", "dedup", "frame_stages", "scan"]
+__all__ = ["dedup", "file_stages", "frame_stages", "scan"]
 
-Write = Literal["kept", "dropped", "annotated"]
-NOTES = ("neardup_keep", "neardup_cluster", "neardup_keeper", "neardup_similarity")
+_BROADCAST = 5_000_000  # ids sent to every worker, so that texts need not be shuffled
 
 
 def dedup(
@@ -33,64 +40,58 @@ def dedup(
     write: Write = "kept",
     **options: Any,
 ) -> DataFrame:
-    """The rows of a DataFrame that stay; or those that go ("dropped"), or all of them with notes ("annotated": whether
-    it stays, and the ids of its cluster and keeper with the similarity to it).
+    """The rows of a DataFrame that are kept; or those that are "dropped", or all of them with notes ("annotated":
+    whether it is kept, and the ids of its cluster and keeper with the similarity to it).
 
     `id` names a column of texts or whole numbers, all different; the first of equals is first in their order. `run` is
-    a folder that driver and workers see: stages are kept there, so that the same call goes on where it stopped. Without
-    it a temporary folder of this machine is used, for Spark in local mode only. `options` are those of Stages.
+    a folder that driver and workers see: stages are stored there, and texts, so that the same call goes on where it
+    stopped. Without it a temporary folder of this machine is used, for Spark in local mode only, and removed at the
+    end; Spark itself then holds the decisions. `options` are those of Stages.
     """
     if write not in get_args(Write):
         raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
-    stages = frame_stages(df, config, id=id, text=text, run=run, **options)
-    name = F.col(f"`{id}`").cast("string")
+    place = run or _temporary(df.sparkSession)
+    try:
+        stages = frame_stages(df, config, id=id, text=text, run=place, **options)
+        stages.decisions()
+        dropped = stages.folder.read_json("decisions.json")["dropped"]
+        decided = df.sparkSession.read.parquet(f"{stages.folder.path}/decisions")
+        decided = decided.toDF("neardup_id", *NOTES)
+        if write != "annotated":
+            decided = decided.where(f"not {NOTES[0]}").select("neardup_id")
+        if run is None:
+            decided = decided.localCheckpoint()  # the folder is removed before anybody asks for a row
+    finally:
+        if run is None:
+            shutil.rmtree(place, ignore_errors=True)
+    same = F.col(f"`{id}`").cast("string") == F.col("neardup_id")
     if write == "annotated":
-        notes = stages.decisions().toDF("neardup_id", *NOTES)
-        told = df.sparkSession.read.parquet(_kept(stages, "decisions", notes))
-        joined = df.drop(*NOTES).join(told, name == F.col("neardup_id"), "left")
-        return joined.drop("neardup_id")
-    stages.removals()
-    gone = df.sparkSession.read.parquet(f"{stages.folder.path}/removals").select(
-        F.col("id").alias("neardup_id")
-    )
-    count = stages.folder.read_json("removals.json")["documents"]
-    gone = F.broadcast(gone) if count <= _BROADCAST else gone
-    kind = "left_anti" if write == "kept" else "left_semi"
-    return df.join(gone, name == F.col("neardup_id"), kind)
+        return df.drop(*NOTES).join(decided, same, "left").drop("neardup_id")
+    decided = F.broadcast(decided) if dropped <= _BROADCAST else decided
+    return df.join(decided, same, "left_anti" if write == "kept" else "left_semi")
 
 
-_BROADCAST = 5_000_000  # ids sent to every worker, so that texts need not be shuffled
+def _temporary(spark: SparkSession) -> str:
+    _check_local(spark, "run='hdfs://...'")
+    return tempfile.mkdtemp(prefix="neardup-spark-")
 
 
-def _kept(stages: Stages, name: str, rows: DataFrame) -> str:
-    stages.folder.stage(name, lambda: rows, lambda made: {"documents": made.count()})
-    stages.folder.lease.release()
-    return f"{stages.folder.path}/{name}"
+def _check_local(spark: SparkSession, name: str) -> None:
+    if not str(spark.sparkContext.master).startswith("local"):
+        raise ConfigError(f"on a cluster name a folder that all machines see: {name}")
 
 
 def frame_stages(
-    df: DataFrame,
-    config: Config | None = None,
-    *,
-    id: str,
-    text: str = "text",
-    run: str | None = None,
-    **options: Any,
+    df: DataFrame, config: Config | None = None, *, id: str, text: str = "text", run: str, **options: Any
 ) -> Stages:
-    """The stages of a DataFrame one by one."""
+    """The stages of a DataFrame one by one, stored in the folder `run`."""
     config = config or Config()
     layout: Layout = find_layout(df.columns, text, id, "the DataFrame")
-    keep = config.keep
-    fields = tuple(dict.fromkeys(name for name in (keep.field, keep.score) if name))
     html = is_html(layout) and config.html != "none"
-    if run is None:
-        if not str(df.sparkSession.sparkContext.master).startswith("local"):
-            raise ConfigError("on a cluster name a folder that all machines see: run='hdfs://...'")
-        run = tempfile.mkdtemp(prefix="neardup-spark-")
-    return Stages(df.sparkSession, Frame(df, text, id, fields, html), config, run, **options)
+    return Stages(df.sparkSession, Frame(df, text, id, config.keep.fields, html), config, run, **options)
 
 
-def scan(
+def file_stages(
     inputs: str | Sequence[str],
     run: str,
     config: Config | None = None,
@@ -103,18 +104,67 @@ def scan(
     progress: Progress | None = None,
     **options: Any,
 ) -> Stages:
-    """Find the duplicates in files (JSONL, Parquet, WARC and what else the local readers take) on any Hadoop
-    filesystem: among themselves, and of the corpora in `against`, which stay as they are. All stages are written to the
-    folder `run`; nothing else is changed. A run that was stopped goes on when it is called again with the same inputs
-    and config. `options` are those of Stages."""
+    """The stages of files one by one, stored in the folder `run`, which driver and workers see."""
     spark = spark or start()
     config = config or Config()
     named = [inputs] if isinstance(inputs, str) else list(inputs)
-    told = progress or Progress()
-    told.stage("list")
+    progress = progress or Progress()
+    progress.stage("list")
     with errors_of_workers():
         others = [against] if isinstance(against, str) else list(against)
         source = Files.find(spark, named, config, text=text, id=id, format=format, against=others)
-        stages = Stages(spark, source, config, run, progress=told, **options)
-    stages.removals()
-    return stages
+        return Stages(spark, source, config, run, progress=progress, **options)
+
+
+def scan(
+    inputs: str | Sequence[str],
+    out: str | PathLike[str],
+    config: Config | None = None,
+    *,
+    work: str | None = None,
+    spark: SparkSession | None = None,
+    text: str | None = None,
+    id: str | None = None,
+    format: str | None = None,
+    against: str | Sequence[str] = (),
+    overwrite: bool = False,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Findings:
+    """Find the duplicates in files (JSONL, Parquet, WARC and what else the local readers take) on any Hadoop
+    filesystem: among themselves, and of the corpora in `against`, which are never dropped. What was found is written to
+    the folder `out` of the driver's machine, which needs some 250 bytes of memory a document for it.
+
+    Stages are stored in the folder `work`, which all machines see, by default in `out` for Spark in local mode; it is
+    removed at the end. A run that was stopped goes on when it is called again with the same inputs and config.
+    `options` are those of Stages.
+    """
+    spark = spark or start()
+    folder = Path(out)
+    if not folder.parent.is_dir():
+        raise DataError(f"{out}: the folder {folder.parent} does not exist; make it first")
+    if work is None:
+        _check_local(spark, "work='hdfs://...', or --work")
+        work = os.path.abspath(folder / WORK)
+    made = make_folder(folder)
+    try:
+        with alone(folder):
+            if (folder / MANIFEST).exists():
+                if not overwrite:
+                    raise ConfigError(
+                        f"{out}: holds findings already; name another --out, or add --overwrite"
+                    )
+                (folder / MANIFEST).unlink()
+            stages = file_stages(
+                inputs, work, config, spark=spark, text=text, id=id, format=format, against=against,
+                overwrite=overwrite, progress=progress, **options,
+            )  # fmt: skip
+            others = [against] if isinstance(against, str) else list(against)
+            found = stages.findings(folder, {"text": text, "id": id, "format": format}, others)
+            stages.folder.remove()
+            return found
+    except BaseException:
+        # A run that failed before its first stage leaves nothing to go on from.
+        if made and not (folder / WORK).exists():
+            shutil.rmtree(folder, ignore_errors=True)
+        raise

@@ -4,7 +4,8 @@ for again."""
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 
 from neardup.config.config import Config
 from neardup.errors import ConfigError
+from neardup.findings.folder import Findings
 from neardup.progress import Progress
 from neardup.spark.candidates import Candidates
 from neardup.spark.clusters import (
@@ -23,12 +25,12 @@ from neardup.spark.clusters import (
     native_labels,
 )
 from neardup.spark.documents import Documents, check_config, partitions_for
-from neardup.spark.inputs import Files, Input
+from neardup.spark.findings import FindingsOfRun
+from neardup.spark.inputs import Input
 from neardup.spark.pairs import bundled, neighbours, pairs_of
 from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.storage import Facts, Folder, as_frame
-from neardup.spark.summary import Summary
 from neardup.spark.verify import Check, cells_for, ends_of, verified
 from neardup.version import __version__
 
@@ -86,7 +88,6 @@ class Stages:
 
         def make() -> DataFrame:
             self.documents.facts  # noqa: B018  (made here, if it is not there)
-            self._write_rejects()
             self.documents.check_preferred()
             return self.documents.frame
 
@@ -128,48 +129,31 @@ class Stages:
         self.pairs()
         return self._told("clusters", lambda: self._stage(self._clusters, "clusters"))
 
-    def removals(self) -> DataFrame:
-        """The documents that go: row, place, id, the id of the keeper, similarity; those that a filter leaves out have
-        no keeper."""
-        self.clusters()
-        found = self._told("removals", lambda: self._stage(self._removals, "removals"))
-        self.folder.lease.release()  # all is written: what follows only reads
-        return found
-
     def decisions(self) -> DataFrame:
         """Every document, those of a reference left out: id, kept, and of those in clusters the ids of cluster and
         keeper and the similarity to it."""
-        self.removals()
-        every = self.documents.frame.select("row", "id", "filtered")
-        names = every.select("row", "id")
-        every = every.where(F.col("row") >= self.documents.reference)
-        found = (
-            self.folder.read("clusters")
-            .select("row", "kept", "cluster", "keeper", "similarity")
-            .join(names.toDF("keeper", "keeper_id"), "keeper")
-            .join(names.toDF("cluster", "cluster_id"), "cluster")
-        )
-        stays = (F.col("filtered") == 0) & F.coalesce("kept", F.lit(True))
-        return every.join(found, "row", "left").select(
-            "id", stays.alias("kept"), F.coalesce("cluster_id", "id").alias("cluster"),
-            F.coalesce("keeper_id", "id").alias("keeper"),
-            F.coalesce("similarity", F.lit(1.0)).alias("similarity"),
-        )  # fmt: skip
+        self.clusters()
+        found = self._told("decisions", lambda: self._stage(self._decisions, "decisions"))
+        self.folder.lease.release()  # all is written: what follows only reads
+        return found
 
-    def summary(self) -> Summary:
-        """What was found, in numbers."""
-        self.removals()
-        self.progress.finish()
-        near = self._candidates.method is not None
-        return Summary.of(
-            self.config,
-            self.documents.facts,
-            self._candidates.candidates() if near else {},
-            self._candidates.short_pairs() if near and self._candidates.short else {},
-            self._verified_facts(),
-            self._clusters(),
-            dict(self.progress.seconds),
-        )
+    def findings(
+        self, folder: Path, columns: Mapping[str, str | None], against: Sequence[str] = ()
+    ) -> Findings:
+        """Write what was found to a findings folder of the driver's machine, as a local scan does. `columns` are the
+        names given for text, id and format, `against` those of the corpora compared with."""
+        self.pairs()
+        exact, near = self.folder.read("exact"), self._candidates.method is not None
+        short = self._candidates.short_pairs() if near and self._candidates.short else {}
+        made = self._candidates.candidates() if near else {}
+        counts = {
+            "candidates": sum(stage["candidates"] for stage in self._verified_facts()),
+            **{name: made.get(name, 0) + short.get(name, 0) for name in ("capped", "skipped", "implied")},
+        }
+        of_run = FindingsOfRun(self.documents, exact, self.pairs_so_far(), counts)
+        found = self._told("collect", lambda: of_run.write(folder, columns, against, self.progress))
+        self.folder.lease.release()
+        return found
 
     # How the stages are made.
 
@@ -186,21 +170,15 @@ class Stages:
         make()
         return self.folder.read(name)
 
-    def _write_rejects(self) -> None:
-        """What could not be read as JSON lines in RUN/rejects, once."""
-        if self.documents.facts["rejected"] and not self.folder.exists("rejects/_SUCCESS"):
-            rows = self.documents.rejects().coalesce(1).sortWithinPartitions("file", "row")
-            rows.write.mode("overwrite").json(f"{self.folder.path}/rejects")
-
     def _check(
         self, name: str, pairs: DataFrame, sets: DataFrame | None = None, *, exactly: bool = False
     ) -> DataFrame:
         """Candidates (NEIGHBOURS) to verified pairs; the features of all documents in them are made here, unless there
         are `sets`."""
-        short = self._candidates.short or (0, 0)
+        short = self._candidates.short
         cells = cells_for(pairs, self.documents.facts, self.documents.partitions)
         ends = ends_of(pairs, cells)
-        if (short[0] and not exactly) or self.config.filters.length:
+        if (short is not None and not exactly) or self.config.filters.length:
             ends = ends.join(self._candidates.units.select("row", "tokens"), "row")
         else:
             ends = ends.withColumn("tokens", F.lit(0).cast("long"))
@@ -214,7 +192,7 @@ class Stages:
             sets = self._candidates.sets(rows)
         # Features are many times larger than what tells where they go, so that is sent around while it fits.
         ends = F.broadcast(ends) if ends.count() <= _BROADCAST else ends
-        check = Check(self.documents.plain, short, exactly)
+        check = Check(self.config, short, exactly)
         return verified(pairs, sets, ends, cells, check, self.documents.partitions)
 
     def _verified(self) -> Facts:
@@ -233,7 +211,7 @@ class Stages:
 
         def make() -> DataFrame:
             plain = Config(verify=self.config.verify)
-            found, _ = self._decided(_pairs(self.folder.read("verified")), plain)
+            found = self._decided(_pairs(self.folder.read("verified")), plain)
             # Units are named by their first row, keepers by their best.
             first = found.select(F.col("row").alias("keeper"), F.col("first").alias("taker"))
             taken = found.select(F.col("row").alias("head"), "keeper").join(first, "keeper")
@@ -248,34 +226,9 @@ class Stages:
         return self.folder.stage("behind", make, _looked)
 
     def _clusters(self) -> Facts:
-        facts: Facts | None = None
-
-        def make() -> DataFrame:
-            nonlocal facts
-            rows, facts = self._decided(self.pairs_so_far(), self.config)
-            return rows
-
-        def told(rows: DataFrame) -> Facts:
-            pairs = self._count_so_far()
-            if self._candidates.short is not None or self.folder.done("behind"):
-                pairs = self.pairs_so_far().count()  # some may have come twice
-            if facts is not None:
-                return {**facts, "pairs": pairs}
-            gone = (~F.col("kept")).cast("long")
-            sums = rows.groupBy("first").agg(F.sum(gone).alias("gone"), F.max("kept").alias("kept"))
-            lost = sums.agg(F.sum("gone"), F.sum(((F.col("gone") > 0) & ~F.col("kept")).cast("long")))
-            sizes = rows.groupBy("cluster").count().where("count > 1")
-            size = sizes.agg(F.count("*"), F.max("count")).collect()[0]
-            total, near = (int(value or 0) for value in lost.collect()[0])
-            return {
-                "gone": total,
-                "exact": total - near,
-                "clusters": int(size[0]),
-                "largest": int(size[1] or 0),
-                "pairs": pairs,
-            }
-
-        return self.folder.stage("clusters", make, told)
+        return self.folder.stage(
+            "clusters", lambda: self._decided(self.pairs_so_far(), self.config), _counted
+        )
 
     def pairs_so_far(self) -> DataFrame:
         """Verified pairs, of stages that are there."""
@@ -300,8 +253,8 @@ class Stages:
         frame = self.documents.frame.select("row", "rank.pref", "rank.by", "source")
         return rows.join(frame, "row")
 
-    def _decided(self, pairs: DataFrame, config: Config) -> tuple[DataFrame, Facts | None]:
-        """What the config's threshold and keep policy make of pairs: DECIDED; and its facts if they are known."""
+    def _decided(self, pairs: DataFrame, config: Config) -> DataFrame:
+        """What the config's threshold and keep policy make of pairs: DECIDED."""
         near = pairs.where(F.col("similarity") >= config.verify.threshold).select(
             "left", "right", "similarity"
         )
@@ -311,10 +264,8 @@ class Stages:
             count = exact + 2 * near.count()
         if count <= self.finish:
             reference = self.documents.reference
-            table, facts = decided_here(
-                self._involved(near), near, config, config.verify.threshold, reference
-            )
-            return as_frame(self.session, table, DECIDED), facts
+            table = decided_here(self._involved(near), near, config, config.verify.threshold, reference)
+            return as_frame(self.session, table, DECIDED)
         if config.keep.among != "all" or self.documents.reference:
             what = (
                 "against another corpus"
@@ -324,7 +275,7 @@ class Stages:
             raise ConfigError(
                 f"duplicates {what} are told on the driver: raise finish= to {count:,} (about 100 bytes each)"
             )
-        return self._in_rounds(near, config), None
+        return self._in_rounds(near, config)
 
     def _in_rounds(self, near: DataFrame, config: Config) -> DataFrame:
         ranks = self._candidates.units.select("row", "rank")
@@ -364,28 +315,33 @@ class Stages:
         rows.write.mode("overwrite").parquet(path)
         return self.session.read.schema(schema).parquet(path)
 
-    def _removals(self) -> Facts:
+    def _decisions(self) -> Facts:
         def make() -> DataFrame:
-            frame = self.documents.frame
-            gone = self.folder.read("clusters").where("not kept").select("row", "keeper", "similarity")
-            names = frame.select(F.col("row").alias("keeper"), F.col("id").alias("keeper_id"))
-            gone = gone.join(names, "keeper").drop("keeper").withColumnRenamed("keeper_id", "keeper")
-            rows = frame.select("row", "place", "id", "file", "line", "filtered").join(gone, "row", "left")
-            rows = rows.where("keeper is not null or filtered <> 0").where(
-                F.col("row") >= self.documents.reference
+            every = self.documents.frame.select("row", "id", "filtered")
+            names = every.select("row", "id")
+            every = every.where(F.col("row") >= self.documents.reference)
+            found = (
+                self.folder.read("clusters")
+                .select("row", "kept", "cluster", "keeper", "similarity")
+                .join(names.toDF("keeper", "keeper_id"), "keeper")
+                .join(names.toDF("cluster", "cluster_id"), "cluster")
             )
-            return rows.select("row", "place", "file", "line", "id", "keeper", "similarity", "filtered")
+            kept = (F.col("filtered") == 0) & F.coalesce("kept", F.lit(True))
+            return every.join(found, "row", "left").select(
+                "id", kept.alias("kept"), F.coalesce("cluster_id", "id").alias("cluster"),
+                F.coalesce("keeper_id", "id").alias("keeper"),
+                F.coalesce("similarity", F.lit(1.0)).alias("similarity"),
+            )  # fmt: skip
 
-        return self.folder.stage("removals", make, lambda rows: {"documents": rows.count()})
-
-    @property
-    def names(self) -> list[str]:
-        """The inputs' names, in order."""
-        return [file.name for file in self.source.files] if isinstance(self.source, Files) else []
+        return self.folder.stage("decisions", make, lambda rows: {"dropped": rows.where("not kept").count()})
 
 
 def _pairs(rows: DataFrame) -> DataFrame:
     return rows.where("left is not null").select("left", "right", "similarity")
+
+
+def _counted(rows: DataFrame) -> Facts:
+    return {"documents": rows.count()}
 
 
 def _looked(rows: DataFrame) -> Facts:

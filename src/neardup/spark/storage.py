@@ -19,7 +19,7 @@ from neardup.spark.lease import Lease
 __all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path"]
 
 MARK = "run.json"
-LAYOUT = 2  # of what the stages' folders and marks hold; another one is not read
+LAYOUT = 3  # of what the stages' folders and marks hold; another one is not read
 _WRITTEN = re.compile(
     r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )  # a file of one writing by Spark

@@ -20,11 +20,12 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from neardup.compare.verify import Pairs
+from neardup.config.config import Config
 from neardup.errors import DataError
 from neardup.features.features import Features
+from neardup.pipeline.rules import ShortRule
 from neardup.spark.packed import binary, flat, part_of
 from neardup.spark.storage import Facts
-from neardup.spark.worker import config_of
 
 __all__ = ["VERIFIED", "Cells", "Check", "cells_for", "ends_of", "verified"]
 
@@ -104,11 +105,11 @@ class _Placed:
 @dataclass(frozen=True)
 class Check:
     """Pairs to those that are similar enough. Rows come sorted by (cell, kind, row): of each cell its feature sets,
-    then its pairs, with the rows that a row met in `hashes`. `short` are the tokens below which a document is short,
-    and those below which the exact join of short ones took it in (0: there was none)."""
+    then its pairs, with the rows that a row met in `hashes`. `short` is the rule of short documents, if their exact
+    join was done."""
 
-    config: str
-    short: tuple[int, int]
+    config: Config
+    short: ShortRule | None
     exactly: bool = False  # pairs of the exact join itself
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -170,11 +171,10 @@ class Check:
 
     def _meeting(self, table: pa.Table, sets: Longs, left: Longs, right: Longs) -> tuple[Longs, Longs]:
         """The pairs that the config lets meet, and that no exact join has looked at."""
-        filters = config_of(self.config).filters
-        if self.short[0] and not self.exactly:
+        filters = self.config.filters
+        if self.short is not None and not self.exactly:
             tokens = _numbers(table, "tokens")[sets]
-            short, joined = tokens < self.short[0], tokens < self.short[1]
-            fresh = ~(joined[left] & joined[right] & (short[left] | short[right]))
+            fresh = ~self.short.covers(tokens[left], tokens[right])
             left, right = left[fresh], right[fresh]
         if filters.length:
             tokens = _numbers(table, "tokens")[sets]
@@ -192,7 +192,7 @@ class Check:
         if sets.column("weights").null_count < len(sets):
             weights, _ = flat(sets.column("weights"), np.float32)
         features = Features(hashes, weights, offsets, "features of one run")
-        config = config_of(self.config)
+        config = self.config
         # Rows rise with their documents in each cell, so who comes first in a pair is who came first in the corpus.
         return config.verify.check(_Local(left, right), features)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,25 +15,31 @@ from neardup.compare.verify import Cosine
 from neardup.config.config import Config
 from neardup.config.filters import languages_of
 from neardup.features.features import Features
-from neardup.features.texts import as_texts
+from neardup.features.texts import as_texts, utf8_list
 from neardup.fingerprints.one_pass import read_texts
 from neardup.pipeline.fit import Prepared, needs_corpus
-from neardup.pipeline.methods import method_of
+from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import MemoryShard
+from neardup.search.interface import Method, PrintColumns
 from neardup.spark.pieces import MADE, Pieces, Recipe, Wanted, split_of
 
 __all__ = [
+    "DIGESTS",
     "FREQUENCIES",
     "PRINTS",
     "READ",
     "SETS",
+    "TEXTS",
     "Fingerprint",
     "Texts",
     "count_features",
+    "digests_of",
     "feature_sets",
     "fingerprints",
+    "prepared_with",
     "read_type",
+    "texts_of",
 ]
 
 DOCUMENT, REJECT, PIECE = 0, 1, 2
@@ -47,6 +51,8 @@ READ = (
 PRINTS = "place bigint, alike array<bigint>, keys array<bigint>"
 SETS = "place bigint, hashes binary, weights binary, language string"
 FREQUENCIES = "hash bigint, count bigint"
+TEXTS = "place bigint, text binary"
+DIGESTS = "place bigint, d0 bigint, d1 bigint"
 
 _LONGS = pa.list_(pa.int64())
 read_type = pa.schema(
@@ -77,11 +83,6 @@ Batches = Iterator[pa.RecordBatch]
 Texts = Iterator[tuple[NDArray[np.int64], _core.Texts, Any]]
 
 
-@lru_cache(maxsize=4)
-def config_of(plain: str) -> Config:
-    return Config.from_plain(json.loads(plain))
-
-
 def prepared_with(config: Config, learnt: Any) -> Prepared:
     """The config's features as `prepare` makes them; `learnt` are broadcast Frequencies where it had to learn first."""
     return Prepared.untaught(config) if learnt is None else Prepared.taught(config, learnt.value)
@@ -91,18 +92,18 @@ def prepared_with(config: Config, learnt: Any) -> Prepared:
 class Fingerprint:
     """Documents to what is kept of them: the first pass over the texts."""
 
-    config: str
+    config: Config
     recipe: Recipe
     texts: bool
 
     def __call__(self, batches: Batches) -> Batches:
-        config = config_of(self.config)
+        config = self.config
         sharder = Sharder(config, Prepared.untaught(config), size=_SHARD)
         pieces = Pieces(self.recipe)
         for shard in sharder.stream(pieces.incoming(batches)):
             assert isinstance(shard, MemoryShard)
             yield self._rows(shard, config)
-            if told := pieces.rejects() + [(f, row, "HTML", why, "") for f, row, why in shard.failures]:
+            if told := pieces.rejects() + _failed(shard):
                 yield _rejected(told)
         if told := pieces.rejects():
             yield _rejected(told)
@@ -136,25 +137,23 @@ class Fingerprint:
         }
         if config.keep.source is not None:
             columns["source"] = [shard.source_names[i] for i in shard.column("sources").tolist()]
-        if not needs_corpus(config) and method_of(config) is not None:
-            columns |= _prints(shard.kept)
+        if not needs_corpus(config) and (method := config.method) is not None:
+            columns |= _prints(method, shard.kept)
         if self.texts:
             columns["text"] = [text.decode("utf-8", "replace") for text in shard.text_bytes(rows)]
         return _batch(shard.count, **columns)
 
 
-def _prints(kept: Any) -> dict[str, Any]:
-    """A method's columns as lists of numbers: `alike` is equal for equal fingerprints, `keys` are what they meet by."""
-    columns = {}
-    if "keys" in kept:
-        columns["keys"] = _lists(kept["keys"].T)
-    for name in ("places", "values"):
-        if name in kept:
-            columns["keys"] = _lists(kept[name].astype(np.uint64))
-    for name in ("alike", "codes"):
-        if name in kept:
-            columns["alike"] = _lists(kept[name])
-    return columns
+def _failed(shard: MemoryShard) -> list[tuple[str, int | None, str, str, str]]:
+    return [(f, row, f"HTML: {why.partition(':')[0]}", why, "") for f, row, why in shard.failures]
+
+
+def _prints(method: Method, kept: PrintColumns) -> dict[str, Any]:
+    """What travels of documents, as lists of numbers: `alike` is equal for equal fingerprints, `keys` are their keys or
+    all of their fingerprints."""
+    made = method.shuffled(kept)
+    columns = {"alike": made.alike, "keys": made.words}
+    return {name: _lists(column) for name, column in columns.items() if column is not None}
 
 
 def _lists(values: NDArray[np.uint64]) -> pa.Array:
@@ -212,17 +211,16 @@ def _kept(batches: Batches, wanted: Wanted) -> Texts:
             yield places[chosen], as_texts(texts), texts
 
 
-def fingerprints(config: str, learnt: Any) -> Callable[[Texts], Batches]:
+def fingerprints(config: Config, learnt: Any) -> Callable[[Texts], Batches]:
     """The fingerprints of texts, for configs that had to learn first."""
 
     def work(texts: Texts) -> Batches:
-        made = config_of(config)
-        prepared, method = prepared_with(made, learnt), method_of(made)
+        prepared, method = prepared_with(config, learnt), config.method
         assert method is not None
         for places, column, _ in texts:
             reading = read_texts(column, prepared.features, prepared.printer)
             assert reading.prints is not None
-            kept = _prints(method.kept(reading.prints, 1))
+            kept = _prints(method, method.kept(reading.prints, 1))
             none = pa.nulls(len(places), _LONGS)
             yield pa.record_batch(
                 [pa.array(places), kept.get("alike", none), kept.get("keys", none)],
@@ -232,11 +230,11 @@ def fingerprints(config: str, learnt: Any) -> Callable[[Texts], Batches]:
     return work
 
 
-def count_features(config: str) -> Callable[[Texts], Batches]:
+def count_features(config: Config) -> Callable[[Texts], Batches]:
     """In how many of a task's documents each feature occurs."""
 
     def work(texts: Texts) -> Batches:
-        plain = config_of(config).features.unweighted()
+        plain = config.features.unweighted()
         tally = _core.Tally()
         for _, column, _ in texts:
             tally.add_documents(column, plain.recipe(column), 1)
@@ -251,18 +249,37 @@ def count_features(config: str) -> Callable[[Texts], Batches]:
     return work
 
 
-def feature_sets(config: str, learnt: Any, languages: bool) -> Callable[[Texts], Batches]:
+def feature_sets(config: Config, learnt: Any, languages: bool) -> Callable[[Texts], Batches]:
     """The features that are compared; with weights where the measure asks for them, and languages where pairs must be
     of one."""
 
     def work(texts: Texts) -> Batches:
-        made = config_of(config)
-        prepared = prepared_with(made, learnt)
-        weighted = isinstance(made.verify, Cosine)
+        prepared = prepared_with(config, learnt)
+        weighted = isinstance(config.verify, Cosine)
         for places, column, held in texts:
             found = prepared.compared.extract(column)
             names = languages_of(_bytes(held)) if languages else None
             yield _sets(places, found, weighted, names)
+
+    return work
+
+
+def texts_of(texts: Texts) -> Batches:
+    """The texts themselves."""
+    for places, column, _ in texts:
+        yield pa.record_batch([pa.array(places), pa.array(utf8_list(column), pa.binary())], ["place", "text"])
+
+
+def digests_of(config: Config) -> Callable[[Texts], Batches]:
+    """Digests of the words with their digits, where the config folds them."""
+
+    def work(texts: Texts) -> Batches:
+        features = features_with_digits(config)
+        assert features is not None
+        for places, column, _ in texts:
+            found = np.ascontiguousarray(read_texts(column, features, None).digests).view(np.int64)
+            columns = [pa.array(places), pa.array(found[:, 0]), pa.array(found[:, 1])]
+            yield pa.record_batch(columns, ["place", "d0", "d1"])
 
     return work
 

@@ -1,3 +1,3 @@
-"""Files: written whole, locked, checksummed. Each idiom once."""
+"""Files: atomic writes, locks, checksums. Each is implemented once, here."""
 
 __all__: list[str] = []

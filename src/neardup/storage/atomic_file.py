@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all: the one place where a file is written under a hidden name and renamed."""
+"""Atomic writes: a file is written under a hidden name and renamed when it is complete."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ __all__ = ["AtomicFile", "hidden_name", "sync_folder", "write_at"]
 
 
 def hidden_name(path: Path) -> Path:
-    """A new name beside a path, for what is not whole yet."""
+    """A new name beside a path, for a file that is not complete yet."""
     return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder on the disk: a file that was renamed survives the loss of power only after this."""
+    """Sync a folder to the disk: without this, a renamed file may be lost when the power fails."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -30,7 +30,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def write_at(handle: int, data: bytes | memoryview, at: int) -> None:
-    """Write all of some bytes at a place of an open file, however many the system takes at a time."""
+    """Write all bytes at a position of an open file, even if the system writes only a part at a time."""
     left = memoryview(data)
     while len(left):
         done = os.pwrite(handle, left[: 1 << 30], at)
@@ -40,8 +40,8 @@ def write_at(handle: int, data: bytes | memoryview, at: int) -> None:
 class AtomicFile:
     """A new file under a hidden name beside its target, renamed by `commit`, removed by `discard`.
 
-    A file that is not `durable` is not synced: it survives its process, not the loss of power. One that is `secret` is
-    its owner's alone; others have the permissions that any new file gets.
+    A file that is not `durable` is not synced: it survives the death of the process, not a power failure. Only the
+    owner can read a `secret` file; other files have the usual permissions of a new file.
     """
 
     def __init__(self, path: str | PathLike[str], *, durable: bool = True, secret: bool = False) -> None:
@@ -60,7 +60,7 @@ class AtomicFile:
         self.file.write(data)
 
     def commit(self) -> None:
-        """Put the file in its place, replacing what was there; a second call does nothing."""
+        """Move the file to its target and replace what was there; a second call does nothing."""
         if not self._open:
             return
         try:
@@ -76,10 +76,10 @@ class AtomicFile:
             self.discard()
 
     def discard(self) -> None:
-        """Remove what was written; nothing happens after `commit`."""
+        """Remove what was written; after `commit` this does nothing."""
         if self._open:
             self._open = False
-            with suppress(OSError):  # on a full disk the buffer cannot be written, nor need it be
+            with suppress(OSError):  # on a full disk the buffer cannot be written; it is not needed any more
                 self.file.close()
             self._hidden.unlink(missing_ok=True)
 

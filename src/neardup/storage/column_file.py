@@ -1,6 +1,6 @@
-"""Column files: the checksummed frame that segment files share, and its reader.
+"""Column files: the checksummed format that all segment files use, and its reader.
 
-docs/format.md, "Column file", has the bytes.
+docs/format.md, "Column file", describes the format.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ __all__ = [
 ]
 
 BLOCK = 65536
-"""Bytes under one checksum in large columns: 64 KiB are checked in microseconds and cost one page-in."""
+"""Bytes under one checksum in large columns: checking 64 KiB takes microseconds and one page fault."""
 
 PAGE = 4096
 MOST_SCHEME = 3072
@@ -57,17 +57,17 @@ def xxh3(data: bytes | NDArray[np.uint8], seed: int) -> int:
 
 
 def aligned(at: int) -> int:
-    """Where the next column or the checksum table may start."""
+    """The first position where the next column or the checksum table may start."""
     return -(-at // _ALIGN) * _ALIGN
 
 
 def pieces(length: int, block: int) -> int:
-    """How many blocks some bytes fill."""
+    """The number of blocks for this many bytes."""
     return -(-length // block)
 
 
 class Closing(ABC):
-    """What holds files: with `with` they are closed at the end of the block."""
+    """An object with open files; a `with` block closes them at its end."""
 
     @abstractmethod
     def close(self) -> None: ...
@@ -81,7 +81,7 @@ class Closing(ABC):
 
 @dataclass(frozen=True)
 class Column:
-    """What the header says of one column: where it is, and what is under one checksum, all in bytes."""
+    """One column as described in the header: its position, and the size of a block under one checksum, in bytes."""
 
     name: str
     start: int
@@ -91,7 +91,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Header:
-    """The first page of a column file, except what follows from the rest of it."""
+    """The first page of a column file, without the fields that are computed from the rest."""
 
     magic: bytes
     flags: int
@@ -115,9 +115,9 @@ class Header:
 
 
 class ColumnFile:
-    """A column file, opened for reading: header and layout are checked at once, columns as they are used.
+    """A column file, opened for reading. Header and layout are checked at once, columns when they are used.
 
-    The file must not be changed while it is open; neardup itself never changes one, it only replaces them.
+    The file must not change while it is open; neardup never changes such files, it only replaces them.
     """
 
     def __init__(self, path: str | os.PathLike[str], magic: bytes, known_flags: int = 0) -> None:
@@ -170,7 +170,7 @@ class ColumnFile:
             raise self.damage("a scheme in UTF-8", "other bytes") from None
         self.header = Header(magic, flags, bits, count, parameter, text, tuple(entries))
         self._index = {column.name: index for index, column in enumerate(entries)}
-        # All sizes are known to fit the file, so the mapping holds every byte used from here on.
+        # All sizes fit the file, so the mapping contains every byte that is used from here on.
         self._map = mmap.mmap(self._fd, 0, prot=mmap.PROT_READ)
         self._bytes: NDArray[np.uint8] = np.frombuffer(self._map, np.uint8)
         if xxh3(self._bytes[at:], _TABLE_SEED) != sums:
@@ -181,7 +181,7 @@ class ColumnFile:
         self._checked = [np.zeros(len(part), bool) for part in self._sums]
 
     def damage(self, expected: str, got: str) -> FormatError:
-        """The error to raise when this file is not what it should be."""
+        """The error to raise when this file is damaged."""
         return FormatError(self.path, expected, got)
 
     def expect(self, sizes: dict[str, tuple[int, int]]) -> None:
@@ -191,11 +191,11 @@ class ColumnFile:
             raise self.damage(f"columns (bytes, block) {sizes}", f"{got}")
 
     def close(self) -> None:
-        """Give the file back; arrays taken from it stay valid while they are held."""
+        """Close the file; arrays that were read from it remain valid."""
         self._close()
 
     def release(self) -> None:
-        """Give back the memory of what was read through the mapping; the system has it still, or reads it again."""
+        """Release the memory of mapped pages; the system still caches them, or reads them again."""
         self._map.madvise(mmap.MADV_DONTNEED)
 
     def length(self, name: str) -> int:
@@ -203,17 +203,17 @@ class ColumnFile:
         return self._column(name)[1].length
 
     def checksums(self, name: str) -> tuple[NDArray[np.uint64], int]:
-        """A column's checksums and the first one's seed, for kernels that check blocks as they decode."""
+        """A column's checksums and the seed of the first one, for kernels that check blocks while they decode."""
         index, _ = self._column(name)
         return self._sums[index], index << 48
 
     def unchecked(self, name: str) -> NDArray[np.uint8]:
-        """A column as it lies in the file. For callers that check what they use."""
+        """A column as stored in the file, unchecked. For callers that check what they use."""
         _, column = self._column(name)
         return self._bytes[column.start : column.start + column.length]
 
     def check(self, name: str, blocks: Iterable[int] | NDArray[np.int64], threads: int = 1) -> None:
-        """Raise FormatError unless these blocks are as written; each is read once and remembered."""
+        """FormatError unless the checksums of these blocks are right; each block is checked only once."""
         index, column = self._column(name)
         which = np.unique(np.asarray(blocks, dtype=np.int64))
         which, threads = which[~self._checked[index][which]], check_threads(threads)
@@ -230,7 +230,8 @@ class ColumnFile:
         return self.unchecked(name)
 
     def read(self, name: str, start: int, stop: int, threads: int = 1) -> NDArray[np.uint8]:
-        """A copy of bytes start to stop of a column, checked; not mapped, so it takes no other memory."""
+        """A copy of bytes start to stop of a column, checked; it is read without the mapping, so it uses no more
+        memory."""
         index, column = self._column(name)
         threads = check_threads(threads)
         if not 0 <= start <= stop <= column.length:
@@ -252,7 +253,7 @@ class ColumnFile:
         return buffer[start - low : stop - low]
 
     def verify(self, threads: int = 1) -> None:
-        """Check every block of every column, and that nothing is hidden between them."""
+        """Check every block of every column, and that the gaps between them are empty."""
         end = PAGE
         for column in self.header.columns:
             self.column(column.name, threads)

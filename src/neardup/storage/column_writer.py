@@ -1,4 +1,4 @@
-"""Writing column files: piece by piece, of any size, and never half of one under the name asked for."""
+"""Writes column files piece by piece. A file gets its final name only when it is complete."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ __all__ = ["ColumnFileWriter"]
 
 
 class ColumnFileWriter:
-    """Writes a column file under a temporary name, to be used in a `with`; `finish` gives it its real one.
+    """Writes a column file under a temporary name, for use in a `with` block; `finish` gives it its final name.
 
-    `columns` has (name, block, length in bytes) in file order. A length not known yet is None: the first such
-    column grows in place, those after it wait in temporary files beside the target. A file that is not `durable` is not
-    synced: it outlives its process, not the loss of power.
+    `columns` has (name, block, length in bytes) in file order. An unknown length is None: the first such column grows
+    in place, and the columns after it are written to temporary files beside the target. A file that is not `durable`
+    is not synced: it survives the death of the process, not a power failure.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class ColumnFileWriter:
         data = np.ascontiguousarray(values).reshape(-1).view(np.uint8)
         promised = self._promised[name]
         if promised is not None and self._written[name] + len(data) > promised:
-            raise DataError(f"column {name} was to have {promised} bytes and got more")
+            raise DataError(f"column {name} was declared with {promised} bytes and got more")
         if name in self._starts:
             self._write(self._starts[name] + self._written[name], data)
         else:
@@ -100,11 +100,13 @@ class ColumnFileWriter:
         self._rest[name] = data[whole:].copy()
 
     def finish(self, count: int) -> None:
-        """Write what is left, the checksums and the header, and give the file its name."""
+        """Write the rest, the checksums and the header, and give the file its final name."""
         columns, at = [], PAGE
         for name, promised in self._promised.items():
             if promised is not None and self._written[name] != promised:
-                raise DataError(f"column {name} was to have {promised} bytes and got {self._written[name]}")
+                raise DataError(
+                    f"column {name} was declared with {promised} bytes and got {self._written[name]}"
+                )
             self._sum(name, self._rest[name], 1)
             columns.append(Column(name, at, self._written[name], self._blocks[name]))
             at = aligned(at + self._written[name])

@@ -1,7 +1,8 @@
-"""The frozen file: a few named columns and facts about them, in one checked file (docs/format.md).
+"""The frozen file: a few named columns and facts about them, in one checksummed file (docs/format.md).
 
-For what is fitted once and then never changes, such as document frequencies. Written to a temporary name and renamed
-when whole; read only if magic, version, sizes and checksum all agree. Nothing in it is ever executed.
+It stores what is fitted once and then never changes, such as document frequencies. It is written under a temporary
+name and renamed when complete. It is read only if magic, version, sizes and checksum are all right. Nothing in it is
+ever executed.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ DTYPES = {"<u8", "<i8", "<f4", "<u4", "|u1"}
 def write_frozen(
     path: str | Path, kind: str, facts: Mapping[str, Any], columns: Mapping[str, NDArray[Any]]
 ) -> None:
-    """Write one-dimensional columns and the facts about them (anything JSON holds)."""
+    """Write one-dimensional columns and facts about them (any JSON values)."""
     arrays = {name: np.ascontiguousarray(column) for name, column in columns.items()}
     described = [[name, array.dtype.str, len(array)] for name, array in arrays.items()]
     header = json.dumps({"kind": kind, "facts": dict(facts), "columns": described}, sort_keys=True).encode()
@@ -50,7 +51,7 @@ def write_frozen(
 
 
 def read_frozen(path: str | Path, kind: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The facts and columns of a file of this kind; FormatError if it is anything else."""
+    """The facts and columns of a file of this kind; FormatError if it is another file."""
     data = Path(path).read_bytes()
     if data[:8] != MAGIC:
         raise FormatError(path, "a neardup frozen file", "something else")

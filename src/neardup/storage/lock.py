@@ -1,4 +1,4 @@
-"""Locks: one process at a time by a lock on a file; and inside a process, one writer beside many readers."""
+"""Locks: between processes by a lock on a file; inside a process, one writer or many readers."""
 
 from __future__ import annotations
 
@@ -23,10 +23,11 @@ LONGEST_NOTE = 4096
 
 
 class FileLock:
-    """The system's lock on a file, which is made if there is none and is never removed; the system frees the lock when
-    the process ends, however it ends.
+    """The system's lock on a file. The file is created if necessary and never removed; the system frees the lock when
+    the process ends, in any way.
 
-    If another process has it, this waits; or raises what `refused` makes of the note that the other one left.
+    If another process holds the lock, this waits, or raises the error that `refused` makes from the note of that
+    process.
     OSError on a filesystem without locks.
     """
 
@@ -48,12 +49,12 @@ class FileLock:
             os.close(self.handle)
             raise
         if note is not None:
-            with suppress(OSError):  # the note is for others; on a full disk the lock holds without it
+            with suppress(OSError):  # the note is only information; on a full disk the lock works without it
                 os.truncate(self.handle, 0)
                 os.pwrite(self.handle, note, 0)
 
     def holds(self) -> bool:
-        """Whether the file of that name is still the one that was locked, and not removed or replaced."""
+        """Whether the file with that name is still the locked one, and was not removed or replaced."""
         try:
             return os.path.samestat(os.fstat(self.handle), os.stat(self._path))
         except FileNotFoundError:
@@ -70,7 +71,7 @@ class FileLock:
 
 
 class Gate:
-    """Any number of readers, or one writer who changes what they see. A waiting writer goes before later readers."""
+    """Any number of readers, or one writer who changes what they see. A waiting writer comes before later readers."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()

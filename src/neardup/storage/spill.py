@@ -1,4 +1,4 @@
-"""More rows than memory holds: kept in memory up to a bound, beyond it in temporary files."""
+"""Rows that may not fit in memory: kept in memory up to a limit, then written to temporary files."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ PARTITIONS = 256
 
 
 class Spill:
-    """Columns of 8 bytes a row. `part` says which of 256 partitions each row belongs to, from 0 to 255.
+    """Columns of 8 bytes for each row. `part` returns the partition of each row, from 0 to 255.
 
-    Iterating gives each partition's columns, in the order of partitions; what never outgrew `memory` bytes is one
-    partition, and so is all of it without a folder. Rows of a partition are in the order they were added.
-    `bytes_written` counts what was written to files.
+    Iteration returns the columns of each partition, in the order of partitions. If the rows never exceeded `memory`
+    bytes, or if there is no folder, there is only one partition. Rows of a partition are in the order they were
+    added. `bytes_written` is the number of bytes written to files.
     """
 
     def __init__(
@@ -50,8 +50,8 @@ class Spill:
         return map(self.read, self.parts())
 
     def parts(self, most: int = 1) -> list[list[Path]]:
-        """What `read` takes, one after another, to give all rows: neighbouring partitions are read together as long as
-        they have about `most` rows."""
+        """The arguments for `read` that together return all rows: neighbouring partitions are read together if they
+        have at most about `most` rows."""
         if self._folder is None or not self.bytes_written:
             return [[]]
         if self._held:
@@ -62,7 +62,7 @@ class Spill:
         return [[self._folder / str(number) for number in part] for part in np.split(filled, cuts)]
 
     def read(self, files: Sequence[Path]) -> Columns:
-        """The rows of some partitions; without files those in memory."""
+        """The rows of some partitions; without files, the rows in memory."""
         if not files:
             return self._joined()
         blocks: list[Columns] = []
@@ -82,7 +82,7 @@ class Spill:
 
     def _write(self, folder: Path) -> None:
         columns = self._joined()
-        partitions = self._part(columns).astype(np.uint8)  # one byte: numpy then sorts by counting
+        partitions = self._part(columns).astype(np.uint8)  # numpy uses a counting sort for one byte
         order = np.argsort(partitions, kind="stable")
         bounds = np.searchsorted(partitions[order], np.arange(PARTITIONS + 1))
         columns = tuple(column[order] for column in columns)
@@ -90,7 +90,7 @@ class Spill:
             rows = slice(bounds[partition], bounds[partition + 1])
             if rows.start == rows.stop:
                 continue
-            # One block is all of its columns, one after another, behind the number of its rows.
+            # A block is the number of its rows, followed by all of its columns.
             with open(folder / str(partition), "ab") as file:
                 file.write(np.int64(rows.stop - rows.start).tobytes())
                 for column in columns:
@@ -100,7 +100,7 @@ class Spill:
 
 
 class Shelf:
-    """Groups of int64 columns, given back in order: in memory, or each column in a file of a folder."""
+    """Groups of int64 columns, returned in order: in memory, or each column in a file of a folder."""
 
     def __init__(self, folder: Path | None) -> None:
         self._folder = folder

@@ -14,7 +14,8 @@ __all__ = ["names_in_stub", "resolve"]
 
 
 def names_in_stub(path: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What a stub re-exports (`from module import name as name`): namespaces, then names, each with its module.
+    """The names that a stub re-exports (`from module import name as name`): namespaces, then names, with their
+    modules.
 
     Namespaces are modules. They come first in the stub; the comment "# Names:" ends them."""
     text = Path(path).with_suffix(".pyi").read_text("utf-8")

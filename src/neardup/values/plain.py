@@ -1,4 +1,4 @@
-"""Values as JSON holds them: the one place that says how times, bytes, arrays and NaN are written."""
+"""Values in JSON: the only place that defines how times, bytes, arrays and NaN are written."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ __all__ = ["finite", "json_value", "plain"]
 
 
 def json_value(value: Any) -> Any:
-    """What JSON has no type for: times as ISO 8601, bytes as base64, numpy's columns and numbers as lists and numbers.
-    TypeError for anything else."""
+    """Convert values that JSON has no type for: times to ISO 8601, bytes to base64, numpy arrays and numbers to lists
+    and numbers. TypeError for anything else."""
     if hasattr(value, "isoformat"):
         return value.isoformat()
     if isinstance(value, bytes):
@@ -23,12 +23,12 @@ def json_value(value: Any) -> Any:
 
 
 def finite(value: Any) -> Any:
-    """The same without NaN and infinity, which JSON does not have: null is in their place."""
+    """The same with null instead of NaN and infinity, which JSON does not have."""
     return plain(value, None)
 
 
 def plain(value: Any, digits: int | None = 6) -> Any:
-    """Tables, lists and columns as JSON holds them; floats are rounded, those that are not finite are null."""
+    """Convert tables, lists and columns for JSON; floats are rounded, and null if they are not finite."""
     if isinstance(value, float):
         if not math.isfinite(value):
             return None

@@ -1,4 +1,4 @@
-"""What only a POSIX system has, refused in one sentence where it is used, so that all else works without it."""
+"""Functions that only POSIX systems have: they are refused with a clear message, and everything else works."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["require", "unsupported"]
 
 
 def unsupported(what: str, needs: str) -> NeardupError:
-    """The refusal of `what`, which is built on something that this system lacks."""
+    """The error for `what`, which needs something that this system does not have."""
     return NeardupError(
         f"{what} needs {needs}, which this system does not have; use Linux or macOS, or WSL on Windows "
         "(docs/platforms.md)"

@@ -1,4 +1,4 @@
-"""Seeds of the hashes: public by default, secret where strangers may add documents."""
+"""Seeds of hashes: public by default, secret if strangers may add documents."""
 
 from __future__ import annotations
 
@@ -9,18 +9,16 @@ from neardup.errors import ConfigError
 
 __all__ = ["DEFAULT_SEED", "Seed"]
 
-# The ASCII bytes of "neardup." read as one big-endian number. Fixed for ever, so that fingerprints saved on
-# two machines can meet.
+# The ASCII bytes of "neardup." as one big-endian number. It never changes, so that fingerprints made on two machines
+# can be compared.
 DEFAULT_SEED = 0x6E6561726475702E
 
 
 @dataclass(frozen=True, repr=False)
 class Seed:
-    """A 64-bit seed; a secret one is never shown, because whoever knows it can craft documents that look
-    alike.
+    """A 64-bit seed. A secret seed is never shown, because a person who knows it can create documents that collide.
 
-    Schemes carry the `identifier` only: the number itself for a public seed, a one-way digest for a secret
-    one.
+    Schemes contain only the `identifier`: the number itself for a public seed, a one-way digest for a secret one.
     """
 
     value: int
@@ -44,7 +42,7 @@ class Seed:
 
     @property
     def identifier(self) -> str:
-        """What a scheme may say of this seed: equal for equal seeds."""
+        """The name of this seed in a scheme: equal for equal seeds."""
         if not self.secret:
             return f"{self.value:016x}"
         digest = hashlib.blake2b(self.value.to_bytes(8, "little"), digest_size=8, person=b"neardup seed id")

@@ -1,4 +1,4 @@
-"""Pages of the web: their text, taken by parsers that may be killed."""
+"""Web pages: extracts their text, with parsers in processes that can be killed."""
 
 from neardup.web.html import Extracted, Failure, HtmlExtractor
 

@@ -1,4 +1,4 @@
-"""HTML to text, in worker processes with limits: a page that hangs or crashes a parser costs that page only."""
+"""HTML to text, in worker processes with limits: if a page hangs or crashes a parser, only that page fails."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Extracted:
-    """Columns over the rows of a batch of pages: texts (None where it failed), titles, and the failures by row."""
+    """Columns over the rows of a batch of pages: texts (None for failed pages), titles, and the failures by row."""
 
     texts: list[str | None]
     titles: list[str | None]
@@ -36,7 +36,7 @@ class Extracted:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many pages failed for each reason; errors count together, whatever they say."""
+        """The number of failed pages for each reason; all errors are counted together."""
         return dict(sorted(Counter(f.reason.partition(":")[0] for f in self.failures).items()))
 
 
@@ -44,14 +44,14 @@ class HtmlExtractor:
     """Text of HTML pages, each within limits of time and memory.
 
     Methods: "main" is the main content (resiliparse), "whole" all text of the page without scripts and styles,
-    "trafilatura" the main content by a slower and more careful way, "none" the page as it is, decoded. Instead of its
-    text a page may be told by its structure: "tags" are the names of its elements in order, "anchors" the texts of its
-    links and "links" their addresses as written, a line each.
+    "trafilatura" the main content by a slower and more careful method, "none" the decoded page itself. A page can also
+    be represented by its structure instead of its text: "tags" are the names of its elements in order, "anchors" the
+    texts of its links and "links" their addresses as written, one on each line.
 
-    `seconds` is wall-clock time a page; a worker that needs longer is killed. `memory` is address space a page may
-    take beyond a fresh worker, enforced where the system has RLIMIT_AS (Linux); elsewhere time alone bounds a page.
-    Pages over `largest` bytes of UTF-8 are not tried. Processes start with the first batch and end with `close`.
-    Answers do not depend on the number of workers, but a page near the time limit may pass or fail.
+    `seconds` is the wall-clock time for a page; a slower worker is killed. `memory` is the address space that a page
+    may use beyond a new worker, enforced if the system has RLIMIT_AS (Linux); elsewhere only time is limited. Pages
+    with more than `largest` bytes of UTF-8 are not tried. Processes start with the first batch and end with `close`.
+    The texts do not depend on the number of workers, but a page near the time limit may pass or fail.
     """
 
     def __init__(
@@ -65,20 +65,20 @@ class HtmlExtractor:
         if method not in get_args(Method):
             raise ConfigError(f"HTML becomes text by one of {', '.join(get_args(Method))}, not {method!r}")
         if workers < 1:
-            raise ConfigError(f"workers={workers}: at least one process has to do the work")
+            raise ConfigError(f"workers={workers}: at least one process is needed")
         if not 0 < seconds < float("inf"):
             raise ConfigError(f"seconds={seconds}: a page needs a limit above 0")
         self.method = method
         self.largest = parse_size(largest)
         self._workers = Workers(method, workers, float(seconds), parse_size(memory))
         self._lock = threading.Lock()
-        # Also when the extractor is forgotten or the interpreter ends.
+        # This also runs when the extractor is garbage-collected or the interpreter ends.
         self._finalizer = weakref.finalize(self, Workers.stop, self._workers)
 
     def extract(
         self, pages: Sequence[str | bytes], charsets: Sequence[str | None] | None = None
     ) -> Extracted:
-        """The text of each page, in order. `charsets` are hints for pages of bytes, such as HTTP headers give."""
+        """The text of each page, in order. `charsets` are hints for pages of bytes, for example from HTTP headers."""
         if isinstance(pages, (str, bytes)):
             raise DataError("extract takes a list of pages; for one page give [page]")
         if charsets is not None and len(charsets) != len(pages):
@@ -102,7 +102,7 @@ class HtmlExtractor:
         return found
 
     def close(self) -> None:
-        """Ends the processes; a later batch would start new ones."""
+        """End the processes; a later batch starts new ones."""
         with self._lock:
             self._workers.stop()
 
@@ -115,7 +115,7 @@ class HtmlExtractor:
     def _is_too_large(self, page: str | bytes) -> bool:
         if len(page) > self.largest or isinstance(page, bytes):
             return len(page) > self.largest
-        # A character takes four bytes at most, so few pages have to be encoded to know.
+        # A character has at most four bytes, so only few pages must be encoded to get their size.
         return 4 * len(page) > self.largest and len(page.encode("utf-8", "replace")) > self.largest
 
     def _run(self, requests: list[Request], found: Extracted) -> None:
@@ -129,5 +129,5 @@ class HtmlExtractor:
                     if answer.reason is not None:
                         found.failures.append(Failure(row, answer.reason))
             except BaseException:
-                self._workers.stop()  # they are in the middle of pages nobody waits for
+                self._workers.stop()  # they are working on pages that nobody waits for
                 raise

@@ -1,8 +1,8 @@
-"""One worker process: takes pages from its standard input, gives their texts to its standard output.
+"""One worker process: it reads pages from its standard input and writes their texts to its standard output.
 
-It is run as a script, so that it loads the parser and nothing else. A request is one page, a response one text;
-both are a fixed header and UTF-8 bytes, so nothing that a hostile page makes is ever unpickled. The worker ends
-when its input ends, and, should the parent be gone while a page hangs, by its own alarm.
+It runs as a script, so that it loads only the parser. A request is one page, a response one text; both are a fixed
+header and UTF-8 bytes, so nothing from a hostile page is ever unpickled. The worker ends when its input ends, or, if
+the parent has died while a page hangs, by its own alarm.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ __all__ = ["ERROR", "MEMORY", "OK", "REQUEST", "RESPONSE", "decode", "main", "re
 REQUEST = Struct(
     "<?HQ"
 )  # whether the page is bytes of unknown charset, length of the charset hint, of the page
-RESPONSE = Struct("<BQQ")  # status, length of the text or of what went wrong, of the title
+RESPONSE = Struct("<BQQ")  # status, length of the text or of the error message, length of the title
 OK, ERROR, MEMORY = range(3)
 
 Reader = Callable[[str], tuple[str, str]]
 
-# The parent kills a worker at the limit; the worker's alarm is for when there is no parent any more.
+# The parent kills a worker at the limit; the worker's alarm is for the case that the parent has died.
 GRACE_SECONDS = 1.0
 
 # Elements that do not begin a line of text. All others do.
@@ -36,8 +36,8 @@ INLINE = frozenset((
     "i", "img", "ins", "kbd", "label", "mark", "q", "s", "samp", "small", "span", "strike", "strong",
     "sub", "sup", "time", "tt", "u", "var", "wbr",
 ))
-# Charsets, by Python's names, that text of another charset rarely fits.
-TELLING = frozenset((
+# Charsets, by Python's names, that rarely decode text of another charset.
+RELIABLE = frozenset((
     "big5", "big5hkscs", "cp932", "cp949", "euc_jp", "euc_kr", "gb18030", "gb2312", "gbk", "iso2022_jp",
     "shift_jis", "utf-16", "utf-16-be", "utf-16-le",
 ))
@@ -45,10 +45,10 @@ TELLING = frozenset((
 
 
 def decode(page: bytes, hint: str = "") -> str:
-    """The page's characters: by byte order mark, by the hint (HTTP), by the meta element, else by detection.
+    """Decode the page: by byte order mark, by the hint (HTTP), by the meta element, else by detection.
 
-    What is declared is believed when the bytes agree. Single-byte charsets, which agree with nearly all bytes and
-    which servers declare by default, give way to well-formed UTF-8. Bytes that fit nothing become U+FFFD.
+    A declared charset is used if the bytes are valid in it. Single-byte charsets accept almost all bytes, and servers
+    declare them by default, so well-formed UTF-8 comes before them. Bytes that fit no charset become U+FFFD.
     """
     from resiliparse.parse.encoding import bytes_to_str, detect_encoding, map_encoding_to_html5
 
@@ -65,8 +65,8 @@ def decode(page: bytes, hint: str = "") -> str:
         declared.append(meta)
     if b"\0" not in page:  # markup in UTF-16 has zero bytes
         declared = [name for name in declared if not name.lower().startswith("utf-16")]
-    telling = [name for name in declared if codecs.lookup(name).name in TELLING]
-    for name in (*telling, *([] if page.isascii() else ["utf-8"]), *declared, detected):
+    reliable = [name for name in declared if codecs.lookup(name).name in RELIABLE]
+    for name in (*reliable, *([] if page.isascii() else ["utf-8"]), *declared, detected):
         try:
             return page.decode(name)
         except UnicodeDecodeError:
@@ -76,7 +76,7 @@ def decode(page: bytes, hint: str = "") -> str:
 
 
 def reader(method: str) -> Reader:
-    """The function that turns a page into its text and title; loads the parser it needs."""
+    """The function that turns a page into its text and title; loads the parser that it needs."""
     if method == "none":
         return lambda page: (page, "")
     from resiliparse.extract.html2text import extract_plain_text
@@ -125,10 +125,10 @@ def _links(tree: Any) -> list[Any]:
 
 
 def _lines(body: Any, text: Any, element: Any) -> str:
-    """All text of the body but scripts, styles and noscript; a space for each tag, a line for each block."""
+    """All text of the body without scripts, styles and noscript; a space for each tag, a line for each block."""
     if body is None:
         return ""
-    # Removed, not destroyed: one of these may stand inside another, and its parent must outlive it.
+    # Removed, not destroyed: such an element may be inside another one, whose node must stay valid.
     for unseen in body.query_selector_all("script,style,noscript"):
         unseen.parent.remove_child(unseen)
     lines: list[list[str]] = [[]]
@@ -141,7 +141,7 @@ def _lines(body: Any, text: Any, element: Any) -> str:
 
 
 def _limit_memory(memory: int) -> None:
-    """Bounds the address space at its size now and `memory` bytes more, where the system can."""
+    """Limit the address space to its present size plus `memory` bytes, if the system supports it."""
     try:
         import resource
     except ImportError:
@@ -150,10 +150,10 @@ def _limit_memory(memory: int) -> None:
         with open("/proc/self/statm", encoding="ascii") as file:
             used = int(file.read().split()[0]) * resource.getpagesize()
     except OSError:
-        used = 2**30  # an interpreter and a parser, with room
+        used = 2**30  # enough for an interpreter and a parser
     hard = resource.getrlimit(resource.RLIMIT_AS)[1]
     limit = used + memory if hard == resource.RLIM_INFINITY else min(used + memory, hard)
-    # macOS has the call and refuses it.
+    # macOS has this call but refuses it.
     with contextlib.suppress(ValueError, OSError):
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
@@ -165,7 +165,7 @@ def _answer(page: bytes, unknown: bool, hint: str, read: Reader) -> tuple[int, b
     except MemoryError:
         return MEMORY, b"", b""
     except Exception as error:
-        # HTML cannot be malformed: the parser refuses a page only when it gets no memory.
+        # HTML cannot be malformed: the parser fails only if there is no memory.
         if "Failed to parse HTML document" in str(error):
             return MEMORY, b"", b""
         reason = f"{type(error).__name__}: {error}".splitlines()[0][:200]
@@ -173,7 +173,7 @@ def _answer(page: bytes, unknown: bool, hint: str, read: Reader) -> tuple[int, b
 
 
 def main(method: str, seconds: float, memory: int, source: BinaryIO, target: BinaryIO) -> None:
-    """Answers requests until the input ends; says once, before the first, whether it is ready."""
+    """Answer requests until the input ends. Before the first request, report once whether the worker is ready."""
 
     def respond(status: int, text: bytes = b"", title: bytes = b"") -> None:
         target.writelines((RESPONSE.pack(status, len(text), len(title)), text, title))
@@ -181,7 +181,7 @@ def main(method: str, seconds: float, memory: int, source: BinaryIO, target: Bin
 
     try:
         read = reader(method)
-        read(decode(b"<p>ready</p>"))  # whatever a parser loads late is loaded before memory is limited
+        read(decode(b"<p>ready</p>"))  # modules that a parser loads late are loaded before memory is limited
         _limit_memory(memory)
     except Exception as error:
         return respond(ERROR, f"{type(error).__name__}: {error}".encode())
@@ -205,8 +205,8 @@ if __name__ == "__main__":
     signal.signal(
         signal.SIGALRM, signal.SIG_DFL
     )  # ends the process even inside a parser that holds the interpreter
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the parent's business
-    # Responses have a descriptor of their own: what a parser prints must not get between them.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    # Responses have their own descriptor: output that a parser prints must not be mixed with them.
     answers = os.dup(1)
     os.dup2(2, 1)
     with open(0, "rb") as requests, open(answers, "wb") as responses:

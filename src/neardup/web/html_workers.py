@@ -1,4 +1,4 @@
-"""Worker processes that may be killed: each has at most one page at a time, so a bad page fails alone."""
+"""Worker processes that can be killed: each works on one page at a time, so a bad page fails alone."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from neardup.web.html_worker import MEMORY, OK, REQUEST, RESPONSE
 
 __all__ = ["Answer", "Request", "Workers"]
 
-START_SECONDS = 60.0  # an interpreter and a parser on a busy machine
-STARTS = 3  # workers that may die in a row before they could take a page
+START_SECONDS = 60.0  # time to start an interpreter and a parser on a busy machine
+STARTS = 3  # workers in a row that may die before they accept a page
 CHUNK = 1 << 20
 
 
 class Request(NamedTuple):
-    """A page; `charset` is what the sender of bytes says, perhaps nothing, and None when the page is text."""
+    """A page. `charset` is the declared charset of bytes, perhaps empty, and None if the page is text."""
 
     row: int
     page: str | bytes
@@ -34,7 +34,7 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """What became of a page: its text and title, or the reason why there are none."""
+    """The result for a page: its text and title, or the reason why there are none."""
 
     text: str | None
     title: str | None
@@ -46,7 +46,7 @@ class Worker:
 
     def __init__(self, arguments: Sequence[str]) -> None:
         require(signal, "setitimer", "the reading of HTML pages in workers with a time limit")
-        # The same modules as here, whatever has been done to the path; -P keeps this folder's own names off it.
+        # Use the same modules as this process, even if the path was changed; -P leaves out the names of this folder.
         paths = os.pathsep.join(path for path in sys.path if path)
         self.process = subprocess.Popen(
             [sys.executable, "-P", str(Path(__file__).with_name("html_worker.py")), *arguments],
@@ -61,7 +61,7 @@ class Worker:
         os.set_blocking(self.stdin, False)
         os.set_blocking(self.stdout, False)
         self.ready = False
-        self.is_fresh = True  # has not been asked yet
+        self.is_fresh = True  # it has received no request yet
         self.request: Request | None = None
         self.deadline = time.monotonic() + START_SECONDS
         self._outgoing: deque[memoryview] = deque()
@@ -76,7 +76,7 @@ class Worker:
         self.is_fresh = False
 
     def write(self) -> bool:
-        """Sends what the pipe takes; true while something is left to send."""
+        """Send as much as the pipe accepts; true while something is left to send."""
         try:
             while self._outgoing:
                 sent = os.write(self.stdin, self._outgoing[0])
@@ -86,12 +86,12 @@ class Worker:
                     self._outgoing.popleft()
         except BlockingIOError:
             return True
-        except BrokenPipeError:  # the worker is gone, or gave up early; its output says which
+        except BrokenPipeError:  # the worker has died, or stopped early; its output says which
             self._outgoing.clear()
         return False
 
     def read(self) -> tuple[int, str, str] | None:
-        """The status, text and title once they are whole; EOFError when the worker is gone."""
+        """The status, text and title when they are complete; EOFError if the worker has died."""
         try:
             while chunk := os.read(self.stdout, CHUNK):
                 self._incoming += chunk
@@ -108,7 +108,7 @@ class Worker:
         raise EOFError
 
     def stop(self) -> None:
-        """Kills and reaps the process."""
+        """Kill and reap the process."""
         self.process.kill()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
@@ -118,11 +118,11 @@ class Worker:
 
 @dataclass
 class Workers:
-    """Up to `count` processes, started when first needed and replaced when they die.
+    """Up to `count` processes, started when they are first needed and replaced when they die.
 
-    A page that takes longer than `seconds` has its worker killed. A page whose worker died or ran out of memory
-    is tried once more in a new worker: the earlier one may have been killed from outside, or been full of what
-    earlier pages left. What the second try gives is the answer, so it does not depend on the pages before.
+    If a page takes longer than `seconds`, its worker is killed. If the worker of a page died or ran out of memory, the
+    page is tried once more in a new worker: the first worker may have been killed from outside, or its memory may have
+    been full from earlier pages. The second result counts, so it does not depend on the pages before.
     """
 
     method: str
@@ -135,10 +135,10 @@ class Workers:
         self.owner = os.getpid()
 
     def run(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
-        """The answer to each request with its row, in the order in which they come in."""
-        if os.getpid() != self.owner:  # after a fork the processes are the other's
+        """The answer to each request with its row, in the order in which they arrive."""
+        if os.getpid() != self.owner:  # after a fork the processes belong to the parent
             self.running, self.owner = [], os.getpid()
-        # Whoever is tried again had its worker replaced, so there is, or can be, a fresh one for each.
+        # The worker of a repeated page was replaced, so there is, or can be, a new one for each.
         waiting, again = deque(requests), deque[Request]()
         tried, failed_starts = set[int](), 0
         with selectors.DefaultSelector() as selector:
@@ -178,7 +178,7 @@ class Workers:
                             yield asked.row, answer
 
     def stop(self) -> None:
-        """Kills every process; those of a parent that forked are left alone."""
+        """Kill every process, except those of a parent that forked."""
         while self.running:
             worker = self.running.pop()
             if os.getpid() == self.owner:
@@ -188,7 +188,7 @@ class Workers:
         return sum(worker.request is not None for worker in self.running)
 
     def _is_short_of(self, waiting: int, again: int) -> bool:
-        """Whether another process would have something to do."""
+        """Whether one more process would have work."""
         fresh = sum(worker.is_fresh for worker in self.running)
         return fresh < again or len(self.running) - self._busy() < waiting + again
 
@@ -218,7 +218,7 @@ class Workers:
         return Answer(None, None, "memory" if status == MEMORY else f"error: {text}")
 
     def _replace(self, worker: Worker, selector: selectors.BaseSelector) -> None:
-        """Ends a worker; the loop starts another while there are pages for it."""
+        """End a worker; the loop starts another while there are pages for it."""
         for descriptor in (worker.stdin, worker.stdout):
             if descriptor in selector.get_map():
                 selector.unregister(descriptor)

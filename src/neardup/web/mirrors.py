@@ -1,9 +1,9 @@
 """Mirrors: trees of pages (Host1/a, Host2/b) most of whose paths exist on both with near-identical content.
 
 Host1/a and Host2/b are mirrors if for most paths p under Host1/a there is Host2/b/p with the same content, and vice
-versa. Two pages with the same content whose paths end alike suggest such a pair of trees: what remains of their paths
-before the common end, and every longer beginning. Only trees so suggested, often enough for their size, are looked at,
-so the work grows with the number of pairs and never with the square of the hosts.
+versa. Two pages with the same content and the same end of the path suggest a pair of trees: the parts of their paths
+before the common end, and every longer beginning. Only trees that are suggested often enough for their size are
+compared, so the work grows with the number of pairs and never with the square of the hosts.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from neardup.errors import ConfigError
-from neardup.web.mirror_trees import Crawl, Page, Tree
+from neardup.web.mirror_trees import Crawl, CrawledPage, Tree
 from neardup.web.suffixes import names_a_copy, registered_name
 from neardup.web.urls.canonical import DEFAULT, canonical_url, parts_of
 from neardup.web.urls.contents import Contents
@@ -24,16 +24,17 @@ from neardup.web.urls.rules import UrlRules
 __all__ = ["Mirror", "MirrorGroup", "Mirrors", "SamePage", "find_mirrors"]
 
 DEEPEST, SAMPLES = 16, 3
-# Unless pairs show at least this share of what two mirrors have in common, the trees are not looked at.
+# Two trees are compared only if pairs cover at least this share of what two mirrors have in common.
 LEAST_SHOWN = 0.25
 
 
 @dataclass(frozen=True)
 class Mirror:
-    """Two trees that hold the same pages. Page `left/p` is page `right/p`.
+    """Two trees that hold the same pages: page `left/p` is the same as page `right/p`.
 
-    `left_pages` and `right_pages` are the paths known under each, `both` those that exist under both, `matched` those
-    whose content is the same too. `samples` are pairs of URLs that match; `missing` are URLs without their like.
+    `left_pages` and `right_pages` are the numbers of known paths under each, `both` of those that exist under both,
+    `matched` of those that also have the same content. `samples` are pairs of URLs that match; `missing` are URLs
+    without a match.
     """
 
     left: Tree
@@ -47,17 +48,17 @@ class Mirror:
 
     @property
     def left_share(self) -> float:
-        """The share of the left tree's paths that the right one has with the same content."""
+        """The share of the left tree's paths that the right tree has with the same content."""
         return self.matched / self.left_pages
 
     @property
     def right_share(self) -> float:
-        """The share of the right tree's paths that the left one has with the same content."""
+        """The share of the right tree's paths that the left tree has with the same content."""
         return self.matched / self.right_pages
 
     @property
     def same_owner(self) -> bool:
-        """Whether both hosts have one registered name, as a site and its CDN alias do."""
+        """Whether both hosts have the same registered name, like a site and its CDN alias."""
         owners = [registered_name(tree.host.partition(":")[0]) for tree in (self.left, self.right)]
         return owners[0] is not None and owners[0] == owners[1]
 
@@ -79,8 +80,8 @@ class Mirror:
 
 @dataclass(frozen=True)
 class MirrorGroup:
-    """Trees that mirror one another, the preferred one first: on a host asked for, then on one that does not call
-    itself a copy (cdn., mirror., m.), then on the largest host, then on the one with the shortest name."""
+    """Trees that mirror each other, the preferred one first: on a preferred host, then on a host whose name does not
+    suggest a copy (cdn., mirror., m.), then on the largest host, then on the one with the shortest name."""
 
     trees: tuple[Tree, ...]
     pages: tuple[int, ...]
@@ -92,7 +93,7 @@ class MirrorGroup:
 
 @dataclass(frozen=True)
 class SamePage:
-    """The same page on a mirror. `known` says whether it was among the URLs; if not, it is worth a try."""
+    """The same page on a mirror. `known` says whether the URL was given; if not, it may exist."""
 
     url: str
     known: bool
@@ -100,7 +101,7 @@ class SamePage:
 
 @dataclass(frozen=True)
 class Mirrors:
-    """What was found: `mirrors` hold in both directions, `partial` ones in one (a tree that is part of another)."""
+    """The result: `mirrors` match in both directions, `partial` ones in one (a tree that is part of another)."""
 
     mirrors: tuple[Mirror, ...]
     partial: tuple[Mirror, ...]
@@ -113,22 +114,22 @@ class Mirrors:
     rules: UrlRules = field(repr=False, compare=False)
 
     def same_page(self, url: str) -> tuple[SamePage, ...]:
-        """`<mirror>/samepath`: the URLs of a page on all mirrors of the trees it lies in, the preferred first."""
+        """`<mirror>/samepath`: the URLs of a page on all mirrors of its trees, the preferred first."""
         return tuple(SamePage(page.url, page in self.crawl) for page in self._pages(url)[1:])
 
     def preferred_url(self, url: str) -> str:
-        """The page's URL on the preferred host of its mirrors; its canonical form if it has none."""
+        """The page's URL on the preferred host of its mirrors; its canonical form if there are none."""
         pages = self._pages(url)
         if not pages:
             return canonical_url(url, self.rules)
         return min(pages, key=lambda page: _rank(page.host, self.crawl, self.prefer)).url
 
-    def _pages(self, url: str) -> list[Page]:
-        """The page itself and then what it is on mirrors, and on their mirrors, by preference."""
+    def _pages(self, url: str) -> list[CrawledPage]:
+        """The page itself, then its copies on mirrors, and on their mirrors, by preference."""
         parts = parts_of(url, self.rules)
         if parts is None:
             return []
-        start = Page.of(parts)
+        start = CrawledPage.of(parts)
         found, hosts, waiting = {start}, {start.host}, [start]
         while waiting:
             page = waiting.pop()
@@ -136,7 +137,8 @@ class Mirrors:
                 if tree.holds(page):
                     for other in group.trees:
                         twin = other.page(page.key[len(tree.prefix) :])
-                        # On a host met before only pages that exist: a tree inside its own mirror goes on for ever.
+                        # On a host that was already visited, only existing pages: a tree inside its own mirror would
+                        # never end.
                         if twin not in found and (twin.host not in hosts or twin in self.crawl):
                             found.add(twin)
                             hosts.add(twin.host)
@@ -167,16 +169,16 @@ def find_mirrors(
 ) -> Mirrors:
     """Find mirrors from duplicate pairs of URLs, or from `contents` (url and digest or cluster), or from both.
 
-    `urls` are all URLs of the crawl: without them, pages that have no duplicate are unknown and shares come out too
-    high. `threshold` is the least share of paths that must match in each direction, inclusive; trees with fewer than
-    `min_pages` matches are left out. `prefer` names hosts to be preferred in groups.
+    `urls` are all URLs of the crawl: without them, pages without a duplicate are unknown and shares are too high.
+    `threshold` is the least share of paths that must match in each direction, inclusive; trees with fewer than
+    `min_pages` matches are left out. `prefer` lists hosts to be preferred in groups.
     """
     if not 0 < threshold <= 1 or min_pages < 1:
         raise ConfigError("threshold must be above 0 and at most 1, and min_pages 1 or more")
     found = Contents.of(pairs, contents, urls, rules)
     crawl = Crawl.of(found)
     shown = _suggested(found, crawl)
-    # Ancestors come first, so that a tree is not reported again for each folder in it.
+    # Parents come first, so that a tree is not reported again for each folder in it.
     ordered = sorted(shown, key=lambda two: (two[0].depth + two[1].depth, two))
     mirrors: dict[tuple[Tree, Tree], Mirror] = {}
     halves: dict[tuple[Tree, Tree], Mirror] = {}
@@ -204,12 +206,14 @@ def find_mirrors(
 
 
 def _rank(host: str, crawl: Crawl, prefer: frozenset[str]) -> tuple[bool, bool, int, int, str]:
-    """The smaller the better: hosts asked for, hosts that do not call themselves copies, large ones, short names."""
+    """The sort key of a host, smallest first: preferred hosts, hosts that are not copies by name, large ones, short
+    names."""
     return host not in prefer, names_a_copy(host), -crawl.pages(Tree(host, "")), len(host), host
 
 
 def _suggested(found: Contents, crawl: Crawl) -> Counter[tuple[Tree, Tree]]:
-    """How many pairs of pages suggest each pair of trees. Linear in pairs and URLs, times the depth of paths."""
+    """The number of pairs of pages that suggest each pair of trees. Linear in pairs and URLs, times the depth of
+    paths."""
     shown: Counter[tuple[Tree, Tree]] = Counter()
     for a, b in _same_content(found, crawl):
         left, right = crawl.page[a], crawl.page[b]
@@ -228,8 +232,8 @@ def _suggested(found: Contents, crawl: Crawl) -> Counter[tuple[Tree, Tree]]:
 
 
 def _same_content(found: Contents, crawl: Crawl) -> set[tuple[int, int]]:
-    """Pairs of rows to learn from: those given, and in each group of one content and one last name, neighbours by host
-    and each with the page of the largest host. Never all pairs of a group."""
+    """Pairs of rows to learn from: the given ones, and, in each group with the same content and the same last name,
+    neighbours by host, and each page with the page of the largest host. Never all pairs of a group."""
     pairs = {(int(a), int(b)) for a, b in found.pairs}
     buckets: dict[tuple[int, str, str], list[int]] = defaultdict(list)
     for row, page in enumerate(crawl.page):
@@ -256,7 +260,7 @@ def _below(two: tuple[Tree, Tree], known: Mapping[tuple[Tree, Tree], Mirror]) ->
 
 
 def _compare(crawl: Crawl, left: Tree, right: Tree) -> Mirror:
-    """Look up every path of the smaller tree in the other one."""
+    """Look up every path of the smaller tree in the other tree."""
     sizes = crawl.pages(left, right), crawl.pages(right, left)
     small, large = (left, right) if sizes[0] <= sizes[1] else (right, left)
     both = matched = 0

@@ -1,4 +1,4 @@
-"""Lists of URLs and of pairs as users have them: lines, TSV, CSV or JSONL, compressed or not, or standard input."""
+"""Lists of URLs and pairs in common formats: lines, TSV, CSV or JSONL, compressed or not, or standard input."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from neardup.readers.sources import find_sources, format_of
 
 __all__ = ["read_pairs", "read_urls"]
 
-# Which two columns are meant, the likeliest first; without such names it is the first two.
+# Names of the two columns, the most likely first; without such names the first two columns are used.
 _NAMES = (
     ("from", "to"),
     ("left", "right"),
@@ -41,10 +41,10 @@ _NAMES = (
 
 
 def read_pairs(path: str | PathLike[str]) -> Iterator[tuple[str, str]]:
-    """The first two columns of each row, or those a header or the keys of JSON objects name.
+    """The first two columns of each row, or the columns named by a header or by the keys of JSON objects.
 
-    CSV and JSONL are told by the name of the file; anything else, and standard input (`-`), is cut at tabs or, without
-    a tab, at white space. DataError names the line that cannot be read.
+    CSV and JSONL are recognised by the name of the file. Other files and standard input (`-`) are split at tabs or, if
+    there is no tab, at white space. DataError names the line that cannot be read.
     """
     name = fspath(path)
     format = format_of(name)
@@ -76,8 +76,8 @@ def read_urls(
     format: str | None = None,
     rejected: Counter[str] | None = None,
 ) -> Iterator[str]:
-    """URLs out of files: one a line in text files and standard input (`-`), or a column (`url`) of JSONL, CSV, TSV,
-    Parquet and Arrow. Blank lines are passed over; rows that cannot be read are counted in `rejected` by reason."""
+    """URLs from files: one on each line in text files and standard input (`-`), or a column (`url`) of JSONL, CSV,
+    TSV, Parquet and Arrow. Blank lines are skipped; rows that cannot be read are counted in `rejected` by reason."""
     for place in places:
         name = fspath(place)
         kind = format or (format_of(name) if name != "-" else "text")
@@ -109,11 +109,11 @@ def _lines(name: str) -> Iterator[tuple[int, str]]:
 def _open(name: str) -> BinaryIO:
     if name == "-":
         return cast(BinaryIO, _KeptOpen(sys.stdin.buffer))
-    return find_sources(name, "text", lambda _: None)[0].open()
+    return find_sources(name, "text")[0].open()
 
 
 class _KeptOpen(RawIOBase):
-    """Standard input, which is not ours to close."""
+    """Standard input, which must not be closed here."""
 
     def __init__(self, file: BinaryIO) -> None:
         self._file = file

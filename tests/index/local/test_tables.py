@@ -13,7 +13,7 @@ from support.budgets import budget
 
 from neardup import _core
 from neardup.index.contents import pack_text, unpack_text
-from neardup.index.match import _alike_pairs
+from neardup.index.match import _equal_pairs
 from neardup.search.hamming.tables import Compact, design_arrays
 
 
@@ -94,7 +94,7 @@ def test_what_the_tables_refuse():
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), max_size=20))
 def test_pairs_that_agree_in_a_column(lines):
     keys = np.array(lines, np.uint64).reshape(-1, 2)
-    left, right = _alike_pairs(keys)
+    left, right = _equal_pairs(keys)
     expected = [
         (i, j)
         for i in range(len(lines))

@@ -113,10 +113,10 @@ def test_tables_that_are_wrong_are_noticed(tmp_path):
             index._store.session.database.run("DELETE FROM documents WHERE row = 7")
         said = " ".join(index.verify().problems)
         assert (
-            "tables disagree on which rows are gone" in said
-            and "cache disagree on which rows are gone" in said
+            "tables disagree on which rows are deleted" in said
+            and "cache disagree on which rows are deleted" in said
         )
-        assert "100 documents are counted, and 99 are there" in said
+        assert "the counter says 100 documents, and 99 are stored" in said
 
 
 @pytest.mark.process

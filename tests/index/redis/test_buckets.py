@@ -11,22 +11,22 @@ from redis._parsers.hiredis import NOT_ENOUGH_DATA
 import neardup as nd
 from neardup import _core
 from neardup.index.recipe import Recipe
-from neardup.index.redis.layout import Layout
+from neardup.index.redis.layout import KeyLayout
 from neardup.values.seeds import Seed
 
 hiredis = pytest.importorskip("hiredis")
 
 
-def layout_of(kind: str, expected: int) -> Layout:
+def layout_of(kind: str, expected: int) -> KeyLayout:
     if kind == "minhash":
         config = nd.Config(fingerprint=nd.MinHash(32), search=nd.LSH(bands=8, rows=4), verify=nd.Jaccard(0.6))
-        return Layout.of("a name", Recipe(config, Seed(1), "none", None), expected)
+        return KeyLayout.of("a name", Recipe(config, Seed(1), "none", None), expected)
     bits, radius = {"codes": (64, 3), "flips": (64, 10), "wide": (128, 4)}[kind]
     config = nd.Config(fingerprint=nd.Simhash(bits=bits), search=nd.search.Compact(radius, bits=bits))
-    return Layout.of("a name", Recipe(config, Seed(1), "none", "bare"), expected)
+    return KeyLayout.of("a name", Recipe(config, Seed(1), "none", "bare"), expected)
 
 
-def keys_of(layout: Layout, count: int, seed: int) -> np.ndarray:
+def keys_of(layout: KeyLayout, count: int, seed: int) -> np.ndarray:
     """Keys of which some agree, and some differ in a few bits."""
     rng = np.random.default_rng(seed)
     columns = len(layout.tables) if layout.banded else layout.words

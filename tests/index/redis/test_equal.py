@@ -155,7 +155,7 @@ def test_many_batches_under_way(
     """One batch is written while the one before it is settled; nothing shows of that, updates and copies included."""
     monkeypatch.setattr("neardup.index.redis.writes.AT_ONCE", 7)
     monkeypatch.setattr("neardup.index.api.AT_ONCE", 7)
-    monkeypatch.setattr("neardup.index.local.store.LocalStore.batch", 7)
+    monkeypatch.setattr("neardup.index.local.writes.AT_ONCE", 7)
     rng = np.random.default_rng(3)
     kind = KINDS["codes"]
     with nd.Index(folder / "i", seed=7, **kind) as local, nd.Index(address(), seed=7, **kind) as shared:

@@ -228,7 +228,7 @@ def test_memory_of_a_document(redis_server: str, tmp_path: Path) -> None:
 
 def halfway(index: nd.Index, id: str, word: int, when: str) -> None:
     """Add a document as a worker would that dies at some point."""
-    settling = index._store.writer._settling
+    resolver = index._store.writer._resolver
 
     class Dead(BaseException):
         pass
@@ -238,8 +238,8 @@ def halfway(index: nd.Index, id: str, word: int, when: str) -> None:
 
     places = {
         "written": (index._store._documents, "claimed"),
-        "claimed": (settling, "settle"),
-        "read": (settling, "_commit"),
+        "claimed": (resolver, "resolve"),
+        "read": (resolver, "_commit"),
         "committed": (index._store.writer, "_count"),
     }
     target, method = places[when]
@@ -262,7 +262,7 @@ def test_a_worker_that_died_holds_up_nobody_for_long(address: Callable[..., str]
         assert len(other) == 0
         assert other.get("a") is None
         assert other.search_prints(codes(7)) == [[]]
-        assert other._shared._settling._patience == 0.2
+        assert other._store.writer._resolver._patience == 0.2
         assert other.seen_prints(["b"], codes(7))[0].new  # nobody was told that a is new
         # Sent again under its id it never matches what it left behind.
         assert other.seen_prints(["a"], codes(7))[0].duplicate_of == "b"
@@ -302,15 +302,15 @@ def test_an_earlier_ticket_is_waited_for(address: Callable[..., str]) -> None:
 
     where = address(patience=10)
     with nd.Index(where, **CODES) as first, nd.Index(where) as second:
-        settling = first._store.writer._settling
-        real, reached, go = settling._commit, threading.Event(), threading.Event()
+        resolver = first._store.writer._resolver
+        real, reached, go = resolver._commit, threading.Event(), threading.Event()
 
         def held(*given: object) -> object:
             reached.set()
             assert go.wait(120)
             return real(*given)
 
-        settling._commit = held
+        resolver._commit = held
         answers: dict[str, nd.index.Seen] = {}
 
         def add(index: nd.Index, id: str) -> None:
@@ -339,17 +339,17 @@ def test_a_later_ticket_is_told_to_look_again(address: Callable[..., str]) -> No
 
         def between(count: int, now: int) -> object:
             numbers = real(count, now)
-            settling = quick._store.writer._settling
-            commit = settling._commit
+            resolver = quick._store.writer._resolver
+            commit = resolver._commit
 
             def overtaken(*given: object) -> object:
-                settling._commit = commit
+                resolver._commit = commit
                 late._store.writer._numbers = real
                 # The earlier ticket writes and settles while the later one is about to commit.
                 answers["early"] = resume()
                 return commit(*given)
 
-            settling._commit = overtaken
+            resolver._commit = overtaken
             answers["quick"] = quick.seen_prints(["quick"], codes(7))[0]
             return numbers
 

@@ -9,14 +9,14 @@ from hypothesis import strategies as st
 
 import neardup as nd
 from neardup.index.recipe import Recipe
-from neardup.index.redis.layout import Layout, _extract
+from neardup.index.redis.layout import KeyLayout, _extract
 from neardup.search.hamming.tables import extract_bits
 from neardup.values.seeds import Seed
 
 
-def layout_of(radius: int, expected: int, bits: int = 64) -> Layout:
+def layout_of(radius: int, expected: int, bits: int = 64) -> KeyLayout:
     config = nd.Config(fingerprint=nd.Simhash(bits=bits), search=nd.search.Compact(radius, bits=bits))
-    return Layout.of("name", Recipe(config, Seed(1), "none", "bare64"), expected)
+    return KeyLayout.of("name", Recipe(config, Seed(1), "none", "bare64"), expected)
 
 
 @given(

@@ -40,5 +40,5 @@ def test_any_bytes_are_a_record_or_refused(data: bytes, flags: int) -> None:
             record = Record.from_bytes(given_, 8, "x")
         except nd.errors.FormatError:
             continue
-        assert record.print is None or len(record.print) == 8
+        assert record.fingerprint is None or len(record.fingerprint) == 8
         assert Record.from_bytes(record.to_bytes(), 8, "x").id == record.id

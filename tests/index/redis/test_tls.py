@@ -74,7 +74,8 @@ def guarded(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iter
     certificates(folder)
     made = Guarded(free_port(), folder)
     (folder / "redis.conf").write_text(
-        f'port 0\ntls-port {made.port}\nbind 127.0.0.1\nsave ""\ntls-cert-file server.pem\ntls-key-file server.key\n'
+        f'port 0\ntls-port {made.port}\nbind 127.0.0.1\nsave ""\nset-proc-title no\n'
+        "tls-cert-file server.pem\ntls-key-file server.key\n"
         "tls-ca-cert-file ca.pem\ntls-auth-clients yes\nuser default off\nuser crawler on >hunter2/@x ~* &* +@all\n"
     )
     process = subprocess.Popen([redis_server, "redis.conf"], cwd=folder, stdout=subprocess.DEVNULL)

@@ -45,8 +45,8 @@ def number(page: Page, name: str) -> int:
 def check_numbers(page: Page, found: Findings, threshold: float) -> None:
     said = read_decisions(found)
     wanted = summarize(found, decided_cut(found, threshold, decisions=said), threshold, said)
-    expect(page.locator("#brief")).to_have_text(f"{wanted.gone:,} go in {wanted.clusters:,} clusters")
-    assert number(page, "Documents") == wanted.documents and number(page, "Stay") == wanted.kept
+    expect(page.locator("#brief")).to_have_text(f"{wanted.gone:,} dropped in {wanted.clusters:,} clusters")
+    assert number(page, "Documents") == wanted.documents and number(page, "Kept") == wanted.kept
     assert number(page, "Exact duplicates") == wanted.exact and number(page, "Clusters") == wanted.clusters
     assert number(page, "Near-duplicates") == wanted.near
 
@@ -76,15 +76,15 @@ def test_from_findings_to_the_output(found, open_page, tmp_path):
         page.locator("#by-order").select_option("size")
         expect(page.locator(".pick").first).to_contain_text("4 documents")
         page.locator(".pick").first.click()
-        expect(page.locator(".keeper")).to_contain_text("the longest stays")
+        expect(page.locator(".keeper")).to_contain_text("the longest is kept")
         expect(page.locator(".member")).to_have_count(3)
         page.locator(".member", has_text="b-far").get_by_role("link", name="Compare").click()
         expect(page.locator("#verdict")).to_contain_text("Not decided yet")
         expect(page.locator(".sides del").first).to_be_visible()
         expect(page.locator(".sides ins").first).to_contain_text("changed0")
         page.keyboard.press("r")
-        expect(page.locator("#verdict")).to_contain_text("both stay")
-        expect(page.locator("#standing")).to_have_text("1 decision")
+        expect(page.locator("#verdict")).to_contain_text("both are kept")
+        expect(page.locator("#progress")).to_have_text("1 decision")
         page.keyboard.press("j")
         expect(page.locator(".heads")).to_contain_text("b-near")
         page.keyboard.press("a")
@@ -95,13 +95,13 @@ def test_from_findings_to_the_output(found, open_page, tmp_path):
         page.get_by_role("button", name="Swap keeper").click()
         expect(page.locator(".head").first).to_contain_text("a-near")
         expect(page.locator("#verdict")).to_contain_text("You chose this keeper")
-        expect(page.locator("#standing")).to_have_text("3 decisions")
+        expect(page.locator("#progress")).to_have_text("3 decisions")
         go(page, "#/")
         check_numbers(page, found, 0.8)
     # Closed and opened again, another day.
     with reviewed(found) as server, open_page:
         page = open_page(server.url)
-        expect(page.locator("#standing")).to_have_text("3 decisions")
+        expect(page.locator("#progress")).to_have_text("3 decisions")
         check_numbers(page, found, 0.8)
         go(page, f"#/cluster/{found.row_of('b')}")
         expect(page.locator("#clusters")).to_contain_text("Rejected: no duplicates of the keeper")
@@ -144,9 +144,9 @@ def test_keys(found, open_page, watch):
         assert len(pairs) == 5
         expect(page.locator("#said")).to_contain_text("last pair")
         page.keyboard.press("a")
-        expect(page.locator("#standing")).to_have_text("1 decision")
+        expect(page.locator("#progress")).to_have_text("1 decision")
         page.keyboard.press("u")
-        expect(page.locator("#standing")).to_have_text("0 decisions")
+        expect(page.locator("#progress")).to_have_text("0 decisions")
         go(page, f"#/compare/{found.row_of('a')}/{found.row_of('a-near')}")
         page.locator("#do-keep").focus()
         page.keyboard.press("s")
@@ -154,7 +154,7 @@ def test_keys(found, open_page, watch):
         expect(page.locator("#do-keep")).to_be_focused()
         page.keyboard.press("u")  # the keeper of the policy is back on the left
         expect(page.locator(".head .id").first).to_have_text("a")
-        expect(page.locator("#standing")).to_have_text("0 decisions")
+        expect(page.locator("#progress")).to_have_text("0 decisions")
         page.keyboard.press("Escape")
         expect(page.locator(".keeper")).to_be_visible()
         page.keyboard.press("/")
@@ -198,7 +198,7 @@ def test_keys_that_are_faster_than_the_disk(found, open_page):
         page.keyboard.press("j")
         expect(page.locator(".heads")).to_contain_text("b-near")
         let_go()
-        expect(page.locator("#standing")).to_have_text("1 decision")
+        expect(page.locator("#progress")).to_have_text("1 decision")
         expect(page.locator(".heads")).to_contain_text("b-near")
         page.keyboard.press("r")
         page.keyboard.press("a")
@@ -227,7 +227,7 @@ def test_keys_before_there_is_anything_to_go_through(found, open_page):
               for (const key of ["s", "]", "j", "k", "j"]) dispatchEvent(new KeyboardEvent("keydown", { key }));
             }"""
         )
-        expect(page.locator("#standing")).to_have_text("1 decision")
+        expect(page.locator("#progress")).to_have_text("1 decision")
         expect(page.locator("#verdict")).to_be_visible()
         expect(page.locator("#trouble")).to_be_empty()
 
@@ -244,10 +244,10 @@ def test_two_tabs(found, open_page):
         expect(one.locator("#verdict")).to_be_visible()
         expect(other.locator("#verdict")).to_be_visible()
         one.keyboard.press("r")
-        expect(one.locator("#standing")).to_have_text("1 decision")
+        expect(one.locator("#progress")).to_have_text("1 decision")
         other.keyboard.press("a")
         for page in (one, other):
-            expect(page.locator("#standing")).to_have_text("2 decisions")
+            expect(page.locator("#progress")).to_have_text("2 decisions")
         go(other, f"#/compare/{a}/{near}")
         expect(other.locator("#verdict")).to_contain_text("You rejected")
         other.keyboard.press("a")

@@ -18,7 +18,7 @@ import neardup as nd
 from neardup.findings import Decisions, Findings
 from neardup.pages.report.charts import ceiling
 from neardup.pages.report.differences import COMPARED, compared, differences
-from neardup.pages.report.examples import telling_clusters
+from neardup.pages.report.examples import notable_clusters
 from neardup.pages.report.markup import MOST_MARKS, label, text
 from neardup.pages.review import Review
 from neardup.sample import path as sample
@@ -67,8 +67,8 @@ def test_the_numbers_are_the_summarys(findings, tmp_path, threshold):
     shown = Reader((tmp_path / "r.html").read_text()).text
     for number, name in (
         (summary.documents, "Documents"),
-        (summary.kept, "Stay"),
-        (summary.gone, "Can go"),
+        (summary.kept, "Kept"),
+        (summary.gone, "Dropped"),
         (summary.exact, "The same words"),
         (summary.near, "Near-duplicates"),
         (summary.clusters, "Clusters"),
@@ -99,7 +99,7 @@ def test_the_same_findings_give_the_same_bytes(findings, tmp_path):
 def test_whole_or_not_at_all(findings, tmp_path):
     target = tmp_path / "r.html"
     target.write_text("before")
-    with pytest.raises(nd.ConfigError, match="kept pairs from"):
+    with pytest.raises(nd.ConfigError, match="stored pairs from"):
         nd.report(findings, target, threshold=0.1)
     assert target.read_text() == "before" and list(tmp_path.iterdir()) == [target]
     with pytest.raises(nd.DataError, match="does not exist"):
@@ -173,9 +173,9 @@ def test_the_command(findings, tmp_path):
     out = run("report", str(findings.path), "-o", str(tmp_path / "r.html"), "--threshold", "0.85", "--json")
     answer = json.loads(out.stdout)
     assert answer["out_bytes"] == (tmp_path / "r.html").stat().st_size
-    assert answer["gone"] == nd.summarize(findings, threshold=0.85).gone
+    assert answer["dropped"] == nd.summarize(findings, threshold=0.85).gone
     missing = run("report", str(tmp_path), "-o", str(tmp_path / "r.html"))
-    assert missing.returncode == 1 and b"holds no findings" in missing.stderr
+    assert missing.returncode == 1 and b"contains no findings" in missing.stderr
 
 
 def test_what_it_says_repeats_it(tmp_path):
@@ -194,7 +194,7 @@ def test_what_it_says_repeats_it(tmp_path):
     assert again.config == found.config
     after = nd.summarize(again, threshold=0.7)
     assert replace(after, seconds=0) == replace(before, seconds=0)
-    assert f"Can go</dt><dd>{before.gone}</dd>" in (tmp_path / "report.html").read_text()
+    assert f"Dropped</dt><dd>{before.gone}</dd>" in (tmp_path / "report.html").read_text()
 
 
 def star(path, arms=4):
@@ -210,7 +210,7 @@ def star(path, arms=4):
 
 def test_loose_clusters_come_first(tmp_path):
     found = nd.scan([star(tmp_path / "c.jsonl")], tmp_path / "c.findings")
-    chosen = telling_clusters(found, found.cut(), 0.8)
+    chosen = notable_clusters(found, found.cut(), 0.8)
     assert [one.kind for one in chosen] == ["suspicious", "largest"]
     assert found.ids(chosen[0].rows)[0] == "keeper" and len(chosen[0].rows) == 5
     assert "not each other" in chosen[0].why

@@ -113,11 +113,11 @@ def test_an_input_that_changed_is_told(tmp_path):
         compare(review, review.view(0.8), 0, found.row_of("also alone"))
     assert review.similarity(0, found.row_of("also alone")) is None
     (tmp_path / "in.jsonl").unlink()
-    assert review.overview()["changed"] == ["in.jsonl is no longer there"]
+    assert review.overview()["changed"] == ["in.jsonl no longer exists"]
 
 
 def test_figures_alone(tmp_path):
     words = " ".join(f"word{n}x" for n in range(60)).replace("0", "o")
     rows = [{"id": n, "text": f"{words} page {n + 10} {words}", "site": "s"} for n in (1, 2)]
     review = Review(scanned(tmp_path, rows))
-    assert any("figures alone" in note for note in compare(review, review.view(0.8), 0, 1)["notes"])
+    assert any("only in numbers" in note for note in compare(review, review.view(0.8), 0, 1)["notes"])

@@ -103,7 +103,7 @@ def test_wrong_questions(server):
 def test_numbers_and_pages(server, found):
     overview = server.get("overview")
     assert overview["documents"] == 10 and overview["threshold"] == 0.8 and overview["steps"][0] == 0.5
-    assert server.get("figures", threshold=0.8)["gone"] == int((~found.cut(0.8).kept).sum())
+    assert server.get("figures", threshold=0.8)["dropped"] == int((~found.cut(0.8).kept).sum())
     listed = server.get("clusters", threshold=0.8, order="size")
     assert [one["size"] for one in listed["clusters"]] == [4, 2, 2]
     cluster = server.get("cluster", threshold=0.8, row=found.row_of("b-far"))
@@ -112,7 +112,7 @@ def test_numbers_and_pages(server, found):
         "b-near",
         "b-same",
     ]
-    assert cluster["why"].startswith("By the keep policy: the longest stays")
+    assert cluster["why"].startswith("By the keep policy: the longest is kept")
     assert cluster["members"][-1]["same"] and not cluster["members"][0]["kept"]
 
 
@@ -163,7 +163,7 @@ def test_it_ends_when_told(found, number):
 
 def test_what_it_says_to_people(found, tmp_path):
     said = run("review", str(tmp_path))
-    assert said.returncode == 1 and b"holds no findings" in said.stderr
+    assert said.returncode == 1 and b"contains no findings" in said.stderr
     assert told("review", str(found.path), "--export", str(tmp_path))[0] == 1
     assert told("review", str(found.path), "--export", found.manifest["inputs"][0]["path"])[0] == 1
     with socket.socket() as taken:
@@ -184,7 +184,9 @@ def test_the_command_on_the_page_gives_its_numbers(tmp_path):
             out = str(tmp_path / f"{threshold}.jsonl")
             code, said = told(*command[1:], "--threshold", str(threshold), "--out", out, "--json")
             answer, figures = json.loads(said), server.get("figures", threshold=threshold)
-            assert code == 0 and answer["written"] == figures["kept"] and answer["gone"] == figures["gone"]
+            assert (
+                code == 0 and answer["written"] == figures["kept"] and answer["dropped"] == figures["dropped"]
+            )
 
 
 def test_a_disk_without_room_is_told_of_and_the_log_stays_whole(tmp_path):

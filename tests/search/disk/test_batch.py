@@ -14,12 +14,13 @@ from reference.disk import likeliest_flips, near, psm, some_codes, sorted_pairs,
 from neardup import _core
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import to_codes
 from neardup.search.disk.batch import BatchBPHS, BatchPSM, search_then_append
 from neardup.search.disk.compressed import compress_segment, write_compressed
 from neardup.search.disk.segment_set import SegmentSet, open_segment
 from neardup.search.disk.segments import Segment, write_segment
 from neardup.search.hamming.designs import manku
-from neardup.search.interface import Hits, to_codes
+from neardup.search.interface import Hits
 from neardup.search.psm.flips import HeapFlips, TemplateFlips
 
 SCHEME = "test/v1"
@@ -287,7 +288,7 @@ def test_flips_need_margins() -> None:
 MEMORY_TRIAL = """
 import re, sys
 import numpy as np
-from neardup.search.interface import to_codes
+from neardup.search.codes import to_codes
 from neardup.search.disk.batch import BatchBPHS
 from neardup.search.disk.segment_writer import SegmentWriter
 from neardup.search.disk.segment_set import SegmentSet

@@ -22,9 +22,9 @@ from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError, FormatError, SchemeError
+from neardup.search.codes import to_codes
 from neardup.search.disk.compressed import CompressedSegment, compress_segment, write_compressed
 from neardup.search.disk.segments import Segment, write_segment
-from neardup.search.interface import to_codes
 
 SCHEME = "test/v1"
 widths = st.sampled_from([32, 64, 128])

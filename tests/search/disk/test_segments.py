@@ -14,9 +14,9 @@ from support.budgets import budget
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
+from neardup.search.codes import to_codes
 from neardup.search.disk.segment_writer import SegmentWriter, memory_bytes, merge_segments
 from neardup.search.disk.segments import Segment, write_segment
-from neardup.search.interface import to_codes
 
 SCHEME = "test/v1"
 widths = st.sampled_from([32, 64, 128])

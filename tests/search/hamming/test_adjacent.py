@@ -6,9 +6,9 @@ from reference import join as naive
 
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import to_codes
 from neardup.search.hamming.adjacent import Adjacent, rotate, sort_order
 from neardup.search.hamming.scan import Scan
-from neardup.search.interface import to_codes
 
 # The eight 16-bit numbers of the slides, and what they give there.
 EIGHT = [37586, 50086, 2648, 934, 40957, 2650, 64475, 40955]

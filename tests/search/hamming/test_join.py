@@ -14,10 +14,11 @@ import neardup as nd
 from neardup import _core
 from neardup.errors import ConfigError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import to_codes
 from neardup.search.hamming.designs import bphs, compact, covering, covering_sizes, manku
-from neardup.search.hamming.join import Join, join_design
+from neardup.search.hamming.join import Join
+from neardup.search.hamming.method import join_design
 from neardup.search.hamming.scan import Scan
-from neardup.search.interface import to_codes
 
 
 def rows_of(batches) -> list[tuple[int, int, int]]:

@@ -10,8 +10,9 @@ from support.budgets import budget
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import to_codes
 from neardup.search.hamming.scan import Scan, count_distances, distances
-from neardup.search.interface import Candidates, Hits, to_codes
+from neardup.search.interface import Candidates, Hits
 
 
 def as_list(hits: Hits) -> list[tuple[int, int, int]]:

@@ -1,3 +1,3 @@
-"""A live index in a folder: SQLite is the record, native tables answer."""
+"""A live index in a folder: SQLite stores it, and native tables in memory search it."""
 
 __all__: list[str] = []

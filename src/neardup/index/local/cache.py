@@ -1,8 +1,8 @@
-"""Cache files: what the native tables are loaded from, so that opening an index need not read its whole database.
+"""Cache files: the native tables are loaded from them, so that opening an index does not read its whole database.
 
-Files hold stretches of rows that never change, and one more the state of all rows at some moment. The database lists
-them with their checksums; a file that is missing, damaged or of another time is made again from the database. Nothing
-is lost with them. docs/format.md, "Index", has the bytes.
+Segment files hold ranges of rows and never change; one state file holds the flags of all rows at some moment. The
+database lists the files with their checksums. A file that is missing, damaged or outdated is rebuilt from the
+database, so no data is lost with it. docs/format.md, "Index", describes the format.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from neardup.index.recipe import Recipe
 from neardup.storage.column_file import BLOCK, PAGE, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
 
-__all__ = ["Cache", "File", "Files", "Loaded"]
+__all__ = ["Cache", "CacheFile", "CacheFiles", "Loaded"]
 
 T = TypeVar("T")
 SEGMENT, STATE = b"\x89NDirw\r\n", b"\x89NDist\r\n"
-LOG_KEPT = 100_000  # changes kept for readers that are behind
-LOOKS = 10  # for files that a writer keeps replacing, before the database takes their place
+LOG_KEPT = 100_000  # changes kept for readers that lag behind
+LOOKS = 10  # attempts to read files that a writer keeps replacing, before the database is read instead
 
 
 @dataclass(frozen=True)
-class File:
-    """What the database says of a cache file: rows first to last - 1, and the change that a state is up to."""
+class CacheFile:
+    """A cache file as listed in the database: rows first to last - 1, and the last change that a state includes."""
 
     name: str
     first: int
@@ -48,18 +48,18 @@ class File:
 
 
 @dataclass
-class Files:
-    """The files of one state of the database, opened, so that they can be read even if a writer replaces them; None for
-    those that are not to be read. `problems` says what is wrong; `replaced`, that some went for those of a later state,
-    which is nothing wrong."""
+class CacheFiles:
+    """The open files of one state of the database; they can be read even after a writer replaced them. None for files
+    that must not be read. `problems` lists errors; `replaced` is true if a writer replaced some files meanwhile,
+    which is not an error."""
 
-    listed: list[tuple[File, ColumnFile | None]] = field(default_factory=list)
+    listed: list[tuple[CacheFile, ColumnFile | None]] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     replaced: bool = False
 
 
 class Loaded(NamedTuple):
-    """All rows below the watermark, their flags as of a change, and what was wrong with the files."""
+    """All rows below the watermark, their flags after a change, and the problems of the files."""
 
     columns: Columns
     flags: Flags
@@ -75,9 +75,9 @@ class Cache:
         self._scheme = f"index {identity}"
 
     def load(self, database: Database, threads: int) -> Loaded:
-        """The rows in the files; where one is missing or damaged, the database takes its place.
+        """Load the rows from the files; missing or damaged files are replaced by the database.
 
-        A reader's snapshot moves on if the files of its state are no more, as a writer has made others since.
+        If a writer has replaced the files of a reader's snapshot, the snapshot moves to the newer state.
         """
         for look in range(LOOKS):
             if look:
@@ -110,8 +110,8 @@ class Cache:
         return Loaded(Columns.joined(parts), flags, sequence, tuple(problems))
 
     def save(self, database: Database, fresh: Columns, flags: Flags, sequence: int) -> int:
-        """Write the rows past the watermark and the state of all; gives the new watermark. Small segments become one
-        with their neighbours, so that there are few."""
+        """Write the rows above the watermark and the state of all rows. Returns the new watermark. Small neighbouring
+        segments are merged, so that there are few."""
         self.folder.mkdir(exist_ok=True)
         listed = self._listed(database)
         segments = [file for file in listed if not file.is_state]
@@ -151,7 +151,7 @@ class Cache:
                     path.unlink()
 
     def forget(self, database: Database) -> None:
-        """List no file any more: the next load reads the database."""
+        """Remove all files from the list, so that the next load reads the database."""
         with database.transaction():
             database.run("DELETE FROM cache")
 
@@ -162,11 +162,11 @@ class Cache:
         """Bytes of the files."""
         return sum(size_of(path) for path in self.folder.iterdir()) if self.folder.is_dir() else 0
 
-    def _listed(self, database: Database) -> list[File]:
-        return [File(*line) for line in database.all("SELECT * FROM cache ORDER BY first, sequence")]
+    def _listed(self, database: Database) -> list[CacheFile]:
+        return [CacheFile(*line) for line in database.all("SELECT * FROM cache ORDER BY first, sequence")]
 
-    def _open_all(self, database: Database) -> Files:
-        files, missing = Files(), {}
+    def _open_all(self, database: Database) -> CacheFiles:
+        files, missing = CacheFiles(), {}
         for file in self._listed(database):
             opened = None
             try:
@@ -177,15 +177,15 @@ class Cache:
                 files.problems.append(str(error))
             files.listed.append((file, opened))
         if missing:
-            # A writer first lists other files and then removes the old ones, whose names never come again. So what is
-            # missing, and is listed after that was seen, is lost.
+            # A writer first lists the new files and then removes the old ones, whose names are never used again. So a
+            # file that is missing and still listed afterwards is lost.
             with contextlib.closing(Database(database.path, readonly=True)) as newest:
                 names = self.names(newest)
             files.problems += [said for name, said in missing.items() if name in names]
             files.replaced = not missing.keys() <= set(names)
         return files
 
-    def _open(self, file: File) -> ColumnFile:
+    def _open(self, file: CacheFile) -> ColumnFile:
         opened = ColumnFile(self.folder / file.name, STATE if file.is_state else SEGMENT)
         with open(self.folder / file.name, "rb") as raw:
             checksum = raw.read(PAGE)[-8:]
@@ -193,7 +193,7 @@ class Cache:
             raise opened.damage("the file that the database lists", "another one")
         return opened
 
-    def _write_segment(self, columns: Columns, first: int) -> File:
+    def _write_segment(self, columns: Columns, first: int) -> CacheFile:
         last = first + len(columns)
         parts: dict[str, NDArray[Any]] = {
             "ids": columns.ids,
@@ -204,13 +204,13 @@ class Cache:
             f"rows-{first}-{last}-{secrets.token_hex(4)}.ndx", SEGMENT, parts, (first, last, 0)
         )
 
-    def _write_state(self, flags: Flags, rows: int, sequence: int) -> File:
-        parts = {"gone": np.packbits(flags.gone[:rows]), "follows": np.packbits(flags.follows[:rows])}
+    def _write_state(self, flags: Flags, rows: int, sequence: int) -> CacheFile:
+        parts = {"gone": np.packbits(flags.deleted[:rows]), "follows": np.packbits(flags.follows[:rows])}
         return self._write(f"state-{sequence}-{secrets.token_hex(4)}.ndx", STATE, parts, (0, rows, sequence))
 
     def _write(
         self, name: str, magic: bytes, parts: Mapping[str, NDArray[Any]], place: tuple[int, int, int]
-    ) -> File:
+    ) -> CacheFile:
         columns = [(column, BLOCK, part.nbytes) for column, part in parts.items()]
         path = self.folder / name
         try:
@@ -223,11 +223,11 @@ class Cache:
         except OSError as error:
             raise OSError(error.errno, f"{error.strerror}; nothing is lost", str(path)) from error
         with open(path, "rb") as raw:
-            return File(name, *place, raw.read(PAGE)[-8:])
+            return CacheFile(name, *place, raw.read(PAGE)[-8:])
 
 
 def _tried(problems: list[str], read: Callable[..., T], *arguments: Any) -> T | None:
-    """What is read, or None and a problem."""
+    """The result of `read`, or None and a new problem."""
     try:
         return read(*arguments)
     except (FormatError, ValueError) as error:
@@ -235,7 +235,7 @@ def _tried(problems: list[str], read: Callable[..., T], *arguments: Any) -> T | 
         return None
 
 
-def _read_segment(opened: ColumnFile, file: File, threads: int) -> Columns:
+def _read_segment(opened: ColumnFile, file: CacheFile, threads: int) -> Columns:
     with contextlib.closing(opened):
         ids = opened.column("ids", threads).view("<u8")
         keys = opened.column("keys", threads).view("<u8").reshape(len(ids), -1)
@@ -245,11 +245,11 @@ def _read_segment(opened: ColumnFile, file: File, threads: int) -> Columns:
         return Columns(ids, keys, empty)
 
 
-def _read_state(opened: ColumnFile, file: File, rows: int) -> Flags:
+def _read_state(opened: ColumnFile, file: CacheFile, rows: int) -> Flags:
     with contextlib.closing(opened):
         if file.last != rows:
             raise opened.damage(f"the state of {rows} rows", f"of {file.last}")
-        gone, follows = (
+        deleted, follows = (
             np.unpackbits(opened.column(name), count=rows).view(bool) for name in ("gone", "follows")
         )
-        return Flags(gone, follows)
+        return Flags(deleted, follows)

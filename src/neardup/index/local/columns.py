@@ -1,4 +1,4 @@
-"""Rows as columns, from the database: what tables and cache files are made of."""
+"""Rows of the database as columns, from which tables and cache files are made."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Rows = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Columns:
-    """Rows as the tables take them: hashed ids, keys, and which have no fingerprint. Rows that are gone hold zeros."""
+    """The columns of the tables: hashed ids, keys, and which rows have no fingerprint. Deleted rows hold zeros."""
 
     ids: NDArray[np.uint64]
     keys: NDArray[np.uint64]
@@ -40,15 +40,15 @@ class Columns:
 
 @dataclass(frozen=True)
 class Flags:
-    """Of each row: is it gone, and does it follow another."""
+    """For each row: whether it is deleted, and whether it follows another."""
 
-    gone: NDArray[np.bool_]
+    deleted: NDArray[np.bool_]
     follows: NDArray[np.bool_]
 
-    def after(self, gone: Rows, follow: Rows, lead: Rows) -> Flags:
-        """The flags when rows have gone, and others follow or lead from now on."""
-        now = Flags(self.gone.copy(), self.follows.copy())
-        now.gone[gone] = True
+    def after(self, deleted: Rows, follow: Rows, lead: Rows) -> Flags:
+        """The flags after rows were deleted and others became followers or keepers."""
+        now = Flags(self.deleted.copy(), self.follows.copy())
+        now.deleted[deleted] = True
         now.follows[follow], now.follows[lead] = True, False
         return now
 
@@ -58,34 +58,38 @@ def read_columns(
 ) -> tuple[Columns, Flags]:
     """Rows first to last - 1 from the database."""
     width = recipe.width
-    count, words = last - first, recipe.tables if recipe.kind == "sketches" else width // 8
+    count, words = last - first, recipe.words
     ids, keys = np.zeros(count, np.uint64), np.zeros((count, words), np.uint64)
-    empty, gone, follows = np.zeros(count, bool), np.ones(count, bool), np.zeros(count, bool)
+    empty, deleted, follows = np.zeros(count, bool), np.ones(count, bool), np.zeros(count, bool)
     blank = bytes(width)
     for lines in database.chunks("row, id, print, keeper", first, last):
         if not lines:
             continue
         rows, names, prints, keepers = zip(*lines, strict=True)
         at = np.array(rows, np.int64) - first
-        for line, print in enumerate(prints):
-            if print is not None and len(print) != width:
+        for line, fingerprint in enumerate(prints):
+            if fingerprint is not None and len(fingerprint) != width:
                 raise FormatError(
-                    database.path, f"a fingerprint of {width} bytes", f"{len(print)} in row {rows[line]}"
+                    database.path,
+                    f"a fingerprint of {width} bytes",
+                    f"{len(fingerprint)} in row {rows[line]}",
                 )
         ids[at] = hash_ids(names, recipe.seed.value)
-        keys[at] = recipe.keys(recipe.column(b"".join(print or blank for print in prints)), threads)
-        empty[at] = [print is None for print in prints]
-        gone[at] = False
+        keys[at] = recipe.keys(
+            recipe.column(b"".join(fingerprint or blank for fingerprint in prints)), threads
+        )
+        empty[at] = [fingerprint is None for fingerprint in prints]
+        deleted[at] = False
         follows[at] = np.array(keepers, np.int64) != np.array(rows, np.int64)
-    return Columns(ids, keys, empty), Flags(gone, follows)
+    return Columns(ids, keys, empty), Flags(deleted, follows)
 
 
 def read_flags(database: Database, rows: int) -> Flags:
-    """The flags of the first so many rows, from the database."""
-    gone, follows = np.ones(rows, bool), np.zeros(rows, bool)
+    """The flags of the first `rows` rows, from the database."""
+    deleted, follows = np.ones(rows, bool), np.zeros(rows, bool)
     for lines in database.chunks("row, keeper", 0, rows, 500_000):
         if lines:
             both = np.array(lines, np.int64)
-            gone[both[:, 0]] = False
+            deleted[both[:, 0]] = False
             follows[both[:, 0]] = both[:, 0] != both[:, 1]
-    return Flags(gone, follows)
+    return Flags(deleted, follows)

@@ -48,7 +48,7 @@ def integers(rows: Iterable[int] | NDArray[np.int64]) -> str:
 
 @functools.cache
 def _marks(shared: int, own: int, lines: int) -> str:
-    """The places of parameters: the first ones are the same on every line, the others come line by line."""
+    """The placeholders of parameters: the first `shared` are the same on every line, the others differ."""
     first = [f"?{n}" for n in range(1, shared + 1)]
     return ", ".join(
         f"({', '.join([*first, *(f'?{shared + line * own + n}' for n in range(1, own + 1))])})"
@@ -57,7 +57,7 @@ def _marks(shared: int, own: int, lines: int) -> str:
 
 
 class Database:
-    """A database of documents. Writers and readers are different connections; errors come as neardup's own."""
+    """A database of documents. Writers and readers use different connections; errors are converted to neardup's."""
 
     def __init__(
         self, path: Path, *, create: bool = False, readonly: bool = False, durability: Durability = "normal"
@@ -104,7 +104,7 @@ class Database:
             later = (
                 "install a later neardup to open it"
                 if version > VERSION
-                else "export it with the neardup it is of"
+                else "export it with the neardup version that made it"
             )
             raise FormatError(self.path, f"an index of version {VERSION}", f"version {version}; {later}")
 
@@ -114,7 +114,7 @@ class Database:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """SQLite's errors as ours: what is wrong with which file, and what to do."""
+        """Convert SQLite's errors: what is wrong with which file, and what to do."""
         try:
             yield
         except sqlite3.Error as error:
@@ -145,7 +145,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All of it is kept, or nothing."""
+        """All changes are committed, or none."""
         with self._lock, self.errors():
             self._connection.execute("BEGIN IMMEDIATE")
             try:
@@ -156,7 +156,7 @@ class Database:
             self.commit()
 
     def begin(self, snapshot: bool = False) -> None:
-        """Start a transaction; one for reading sees the same state until it ends."""
+        """Start a transaction; a reading one sees the same state until it ends."""
         with self._lock, self.errors():
             self._connection.execute("BEGIN" if snapshot else "BEGIN IMMEDIATE")
             if snapshot:
@@ -178,12 +178,12 @@ class Database:
                 self._connection.execute("ROLLBACK")
 
     def all(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """All lines a query gives."""
+        """All lines that a query returns."""
         with self._lock, self.errors():
             return self._connection.execute(statement, parameters).fetchall()
 
     def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
-        """Run a change; gives how many lines it touched."""
+        """Run a change. Returns how many lines it changed."""
         with self._lock, self.errors():
             return self._connection.execute(statement, parameters).rowcount
 
@@ -214,9 +214,9 @@ class Database:
         )
 
     def insert(self, columns: Mapping[str, Sequence[Any]], same: Mapping[str, int | None]) -> None:
-        """New documents, column by column, and what is the same for all. Every value that is bound costs time, so
-        columns without a value are left out: that doubles the speed of bare fingerprints. Each statement takes many
-        documents, as other threads may have to be waited for at the end of each."""
+        """Insert documents, column by column, and values that are the same for all. Every bound value costs time, so
+        columns without a value are left out: this doubles the speed for fingerprints without contents. Each statement
+        inserts many documents, because other threads may delay the end of each."""
         given = {
             name: column for name, column in columns.items() if any(value is not None for value in column)
         }
@@ -235,7 +235,7 @@ class Database:
                     at += size
 
     def chunks(self, columns: str, first: int, last: int, size: int = 50_000) -> Iterator[list[Any]]:
-        """The documents of rows first to last - 1, in order, so many row numbers at a time."""
+        """The documents of rows first to last - 1, in order, `size` row numbers at a time."""
         for start in range(first, last, size):
             yield self.all(
                 f"SELECT {columns} FROM documents WHERE row >= ? AND row < ? ORDER BY row",
@@ -243,34 +243,37 @@ class Database:
             )
 
     def of_rows(self, columns: str, rows: Iterable[int] | NDArray[np.int64]) -> list[Any]:
-        """The documents of these rows that are there, in no special order."""
+        """The documents of those rows that exist, in no particular order."""
         return self.all(
             f"SELECT {columns} FROM documents WHERE row IN (SELECT value FROM json_each(?))",
             (integers(rows),),
         )
 
     def contents(self, rows: NDArray[np.int64]) -> dict[int, tuple[bytes | None, bytes | None]]:
-        """Fingerprint and content of these rows, for those that are there."""
-        return {row: (print, content) for row, print, content in self.of_rows("row, print, content", rows)}
+        """Fingerprint and content of those rows that exist."""
+        return {
+            row: (fingerprint, content)
+            for row, fingerprint, content in self.of_rows("row, print, content", rows)
+        }
 
     def ids(self, rows: NDArray[np.int64]) -> dict[int, str]:
-        """The ids of rows, for those that are there."""
+        """The ids of those rows that exist."""
         return dict(self.of_rows("row, id", np.unique(rows)))
 
     def backup(self, target: Path) -> None:
-        """A copy of the committed state, made while others read and write."""
+        """Copy the committed state, while others read and write."""
         with self.errors():
             source = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
             copy = sqlite3.connect(target)
             try:
-                source.backup(copy)  # in one step: a snapshot, which writers do not disturb
+                source.backup(copy)  # in one step: a snapshot that writers do not disturb
                 copy.execute("PRAGMA journal_mode = WAL")
             finally:
                 copy.close()
                 source.close()
 
     def check(self) -> list[str]:
-        """What SQLite finds wrong with the file."""
+        """The problems that SQLite finds in the file."""
         return [line[0] for line in self.all("PRAGMA quick_check(10)") if line[0] != "ok"]
 
     def size(self) -> int:
@@ -280,7 +283,7 @@ class Database:
 
 
 def size_of(file: Path) -> int:
-    """Bytes of a file, 0 for one that is not there: a writer may remove it at any moment."""
+    """Bytes of a file, 0 if it does not exist: a writer may remove it at any moment."""
     try:
         return file.stat().st_size
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Rows turned back into documents: ids, what is stored, and clusters."""
+"""Converts rows to documents: ids, stored data, and clusters."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ __all__ = ["cluster_of", "names_alive", "stored_documents"]
 
 
 def names_alive(database: Database, rows: NDArray[np.int64], now: float) -> dict[int, str]:
-    """The ids of rows that are there and have not expired."""
+    """The ids of rows that exist and have not expired."""
     lines = database.of_rows("row, id, expires", np.unique(rows))
     return {row: id for row, id, expires in lines if expires is None or expires > now * 1000}
 
 
 def stored_documents(database: Database, recipe: Recipe, rows: Iterable[int]) -> list[Stored]:
-    """What is stored under rows, by row, for those that are there."""
+    """What is stored under those rows that exist, in the order of rows."""
     columns = "row, id, keeper, added, expires, meta, content, print"
     lines = sorted(database.of_rows(columns, rows))
     keepers = database.ids(np.array([line[2] for line in lines], np.int64))
@@ -38,9 +38,9 @@ def stored_documents(database: Database, recipe: Recipe, rows: Iterable[int]) ->
             expires=None if expires is None else expires / 1000,
             meta=_meta(meta),
             text=unpack_text(content) if texts and content is not None else None,
-            fingerprint=print,
+            fingerprint=fingerprint,
         )
-        for row, id, keeper, added, expires, meta, content, print in lines
+        for row, id, keeper, added, expires, meta, content, fingerprint in lines
     ]
 
 

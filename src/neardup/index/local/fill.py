@@ -1,4 +1,4 @@
-"""A new folder filled with documents that were in an index before: they keep their times and their keepers."""
+"""Fills a new folder with documents of another index; they keep their times and their keepers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ __all__ = ["fill_folder"]
 
 
 def fill_folder(folder: Path, recipe: Recipe, lines: Iterable[Line]) -> int:
-    """A new index with these documents, under its name when it is whole."""
+    """Create an index with these documents; it gets its name when it is complete."""
     if folder.exists() and any(folder.iterdir()):
-        raise DataError(f"{folder}: a new index goes to a new folder")
+        raise DataError(f"{folder}: a new index needs a new folder")
     with new_folder(folder), whole_database(folder / DATABASE) as half:
         create_database(half, recipe)
         with contextlib.closing(Database(half, durability="normal")) as database:

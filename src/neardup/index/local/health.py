@@ -1,4 +1,4 @@
-"""Is everything as it should be? And copies for the day when it is not."""
+"""Consistency checks and backups of an index in a folder."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ Check = Callable[[int, Columns, Flags], Iterator[str]]
 def verify(session: Session, database: Database) -> Health:
     """Compare the database with itself, with the cache files and with the tables in memory.
 
-    The tables are as old as the session's snapshot, and a writer may have replaced the files of that since: files are
-    compared with the newest state, which is another one if a reader is behind.
+    The tables are as old as the session's snapshot, and a writer may have replaced the cache files of that snapshot.
+    So files are compared with the newest state, which differs from the snapshot if a reader lags behind.
     """
     problems: list[str] = []
     documents = 0
@@ -55,7 +55,7 @@ def verify(session: Session, database: Database) -> Health:
 def _compare(
     session: Session, database: Database, counts: dict[str, int], checks: Sequence[Check]
 ) -> tuple[int, list[str]]:
-    """Go through a state of the database; gives its documents and what is wrong with it."""
+    """Check one state of the database. Returns its number of documents and its problems."""
     problems: list[str] = []
     alive = followers = 0
     for first in range(0, counts["rows"], AT_ONCE):
@@ -63,21 +63,21 @@ def _compare(
         columns, flags = read_columns(database, session.recipe, first, last, session.threads)
         for check in checks:
             problems += [f"rows {first} to {last}: {said}" for said in check(first, columns, flags)]
-        here = ~flags.gone
+        here = ~flags.deleted
         alive, followers = alive + int(here.sum()), followers + int(flags.follows[here].sum())
     if (alive, followers) != (counts["documents"], counts["followers"]):
-        problems.append(f"{counts['documents']} documents are counted, and {alive} are there")
+        problems.append(f"the counter says {counts['documents']} documents, and {alive} are stored")
     lost = database.all(
         "SELECT count(*) FROM documents AS d LEFT JOIN documents AS k ON k.row = d.keeper "
         "WHERE d.keeper <> d.row AND (k.row IS NULL OR k.keeper <> k.row)"
     )[0][0]
     if lost:
-        problems.append(f"{lost} documents follow one that is no keeper")
+        problems.append(f"{lost} documents follow a row that is not a keeper")
     return alive, problems
 
 
 def _files(loaded: Loaded, database: Database) -> Check:
-    """Are rows in the cache as they are in the database?"""
+    """Check that the cache and the database hold the same rows."""
     cached, known = (
         loaded.columns,
         loaded.flags.after(*logged(database, loaded.sequence, len(loaded.columns))),
@@ -88,12 +88,12 @@ def _files(loaded: Loaded, database: Database) -> Check:
         count = part.stop - part.start
         if count <= 0:
             return
-        here = ~flags.gone[:count]
+        here = ~flags.deleted[:count]
         for name in ("ids", "keys", "empty"):
             if not np.array_equal(getattr(columns, name)[:count][here], getattr(cached, name)[part][here]):
                 yield f"database and cache disagree on {name}"
-        if not np.array_equal(flags.gone[:count], known.gone[part]):
-            yield "database and cache disagree on which rows are gone"
+        if not np.array_equal(flags.deleted[:count], known.deleted[part]):
+            yield "database and cache disagree on which rows are deleted"
         if not np.array_equal(flags.follows[:count][here], known.follows[part][here]):
             yield "database and cache disagree on which rows follow another"
 
@@ -101,14 +101,14 @@ def _files(loaded: Loaded, database: Database) -> Check:
 
 
 def _tables(session: Session) -> Check:
-    """Are rows in memory as they are in the database, and are they found?"""
+    """Check that the tables and the database hold the same rows, and that the tables find them."""
     tables, known = session.state.tables, session.state.flags
 
     def check(first: int, columns: Columns, flags: Flags) -> Iterator[str]:
         part = slice(first, first + len(columns))
-        here = ~flags.gone
-        if not np.array_equal(flags.gone, known.gone[part]):
-            yield "the tables disagree on which rows are gone"
+        here = ~flags.deleted
+        if not np.array_equal(flags.deleted, known.deleted[part]):
+            yield "the tables disagree on which rows are deleted"
         elif not np.array_equal(flags.follows[here], known.follows[part][here]):
             yield "the tables disagree on which rows follow another"
         rows = first + np.flatnonzero(here)
@@ -116,6 +116,8 @@ def _tables(session: Session) -> Check:
         if len(np.setdiff1d(rows, found)):
             yield "ids are missing from the tables"
         asked = here & ~columns.empty
+        if session.recipe.sparse:
+            asked &= columns.keys.any(axis=1)
         near = tables.search(columns.keys[asked], ~asked[asked], followers=True, most=1)
         zero = np.bincount(near.query[near.distance == 0], minlength=int(asked.sum()))
         if (zero == 0).any():
@@ -125,9 +127,9 @@ def _tables(session: Session) -> Check:
 
 
 def backup(session: Session, target: Path) -> None:
-    """The database by SQLite's own online backup, and the cache files that fit it."""
+    """Copy the database with SQLite's online backup, and the cache files that belong to it."""
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise DataError(f"{target}: a backup goes to a new folder")
+        raise DataError(f"{target}: a backup needs a new folder")
     with new_folder(target), whole_database(target / DATABASE) as half:
         try:
             session.database.backup(half)
@@ -135,7 +137,7 @@ def backup(session: Session, target: Path) -> None:
                 names = session.cache.names(copy)
             (target / CACHE).mkdir()
             for name in names:
-                # A file that went meanwhile is made again from the copy when that is opened.
+                # A file that was removed meanwhile is rebuilt when the copy is opened.
                 with contextlib.suppress(FileNotFoundError):
                     shutil.copyfile(session.cache.folder / name, target / CACHE / name)
         except BaseException:

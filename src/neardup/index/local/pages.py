@@ -1,8 +1,9 @@
-"""The documents in a damaged database, read page by page: what SQLite itself cannot reach any more.
+"""Reads the documents of a damaged database page by page, including those that SQLite cannot reach any more.
 
-A zeroed page of the tree makes everything below it unreachable for SQL, though the leaves that hold the documents are
-whole. They say themselves what they are (https://www.sqlite.org/fileformat2.html), so they are found by looking at each
-page. Sizes and places are checked before they are used: a page may hold anything.
+If a page of the tree is zeroed, SQL cannot reach the pages below it, although the leaves with the documents are
+intact. Leaves are recognised by their own header (https://www.sqlite.org/fileformat2.html), so this module looks at
+each page. Sizes and positions are checked before they are used, because a page may hold anything.
+docs/decisions/0044-recovery.md says why SQLite's own recovery is not used.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import Any, NamedTuple
 
 __all__ = ["COLUMNS", "salvage"]
 
-PAGE = 8192  # of every index
+PAGE = 8192  # page size of every index
 LEAF = 0x0D
 COLUMNS = 10  # of documents: row, id, keeper, distance, similarity, added, expires, print, meta, content
 LARGEST = 1 << 30
@@ -27,10 +28,9 @@ class _Page(NamedTuple):
 
 
 def salvage(database: Path) -> Iterator[tuple[Any, ...]]:
-    """Every document in a leaf of the table, as (row, id, keeper, ...), in no special order; one row may come twice.
+    """Every document in a leaf of the table, as (row, id, keeper, ...), in no particular order; a row may occur twice.
 
-    Pages that are known to be free are left out. If the list of those is damaged, documents that were removed may be
-    among what is found.
+    Pages on the free list are left out. If the free list is damaged, the result may include removed documents.
     """
     pages = _pages(database)
     free = _free(pages)
@@ -40,7 +40,7 @@ def salvage(database: Path) -> Iterator[tuple[Any, ...]]:
 
 
 def _pages(database: Path) -> dict[int, bytes]:
-    """All pages by number, from 1, the newest version of each."""
+    """The newest version of each page, by number from 1."""
     data = database.read_bytes()
     pages = {at // PAGE + 1: data[at : at + PAGE] for at in range(0, len(data) - PAGE + 1, PAGE)}
     log = database.with_name(database.name + "-wal")
@@ -50,14 +50,14 @@ def _pages(database: Path) -> dict[int, bytes]:
 
 
 def _logged(data: bytes) -> dict[int, bytes]:
-    """Pages of the transactions in a log that were committed."""
+    """The pages of committed transactions in a log."""
     found: dict[int, bytes] = {}
     waiting: dict[int, bytes] = {}
     salts = data[16:24]
     for at in range(WAL_HEAD, len(data) - FRAME_HEAD - PAGE + 1, FRAME_HEAD + PAGE):
         number, size = struct.unpack_from(">II", data, at)
         if data[at + 8 : at + 16] != salts:
-            break  # of an earlier round
+            break  # the frame is from an earlier use of the log
         waiting[number] = data[at + FRAME_HEAD : at + FRAME_HEAD + PAGE]
         if size:
             found |= waiting
@@ -66,7 +66,7 @@ def _logged(data: bytes) -> dict[int, bytes]:
 
 
 def _free(pages: dict[int, bytes]) -> set[int]:
-    """Pages on the list of free ones."""
+    """The pages on the free list."""
     found: set[int] = set()
     head = pages.get(1, b"")
     trunk = struct.unpack_from(">I", head, 32)[0] if len(head) == PAGE else 0
@@ -99,7 +99,7 @@ def _documents(page: _Page, pages: dict[int, bytes]) -> Iterator[tuple[Any, ...]
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
-    """A number of 1 to 9 bytes, and where it ends."""
+    """A number of 1 to 9 bytes, and the position of its end."""
     value = 0
     for length in range(8):
         byte = data[at + length]
@@ -110,9 +110,9 @@ def _number(data: bytes, at: int) -> tuple[int, int]:
 
 
 def _payload(data: bytes, at: int, size: int, pages: dict[int, bytes]) -> bytes:
-    """A record, of which all but the first part may be on other pages."""
+    """A record; all but its first part may be on overflow pages."""
     if size > LARGEST:
-        raise ValueError("no record is as large as that")
+        raise ValueError("the size of a record is impossible")
     most, least = PAGE - 35, (PAGE - 12) * 32 // 255 - 23
     if size <= most:
         if at + size > PAGE:
@@ -124,7 +124,7 @@ def _payload(data: bytes, at: int, size: int, pages: dict[int, bytes]) -> bytes:
     left, following = size - local, struct.unpack_from(">I", data, at + local)[0]
     while left > 0:
         if following not in pages:
-            raise ValueError("a record goes on where there is no page")
+            raise ValueError("a record continues on a page that does not exist")
         more = pages[following]
         parts.append(more[4 : 4 + min(left, PAGE - 4)])
         left -= len(parts[-1])

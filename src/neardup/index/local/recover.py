@@ -1,4 +1,4 @@
-"""What a damaged index in a folder still has: its recipe, its number of documents, and the documents themselves."""
+"""Reads what is left of a damaged index in a folder: its recipe, its number of documents, and the documents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Recovered", "recovered"]
 
 
 class Recovered(NamedTuple):
-    """`documents` is None if the number cannot be read; lines come by row."""
+    """`documents` is None if the number cannot be read; lines are in the order of rows."""
 
     recipe: Recipe
     documents: int | None
@@ -27,14 +27,14 @@ class Recovered(NamedTuple):
 
 
 def recovered(folder: Path, recipe: Recipe | None = None) -> Recovered:
-    """All that can be read; the recipe too, if none is given.
+    """Everything that can be read, including the recipe if none is given.
 
-    The documents are read page by page, not through SQLite, which loses all that is under a damaged page of the tree.
+    The documents are read page by page. SQLite would lose everything below a damaged page of the tree.
     """
     file = folder / DATABASE
     if not file.is_file():
         raise FileNotFoundError(2, "there is no index here", str(folder))
-    with open(file, "rb"):  # raises what is in the way, if it cannot be read
+    with open(file, "rb"):  # raises the reason if it cannot be read
         pass
     with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
         known = _settings(connection, file) if recipe is None else recipe
@@ -43,7 +43,7 @@ def recovered(folder: Path, recipe: Recipe | None = None) -> Recovered:
 
 
 def _lines(file: Path, recipe: Recipe) -> Iterator[Line]:
-    lines = {line.id: line for line in _salvaged(file, recipe)}  # of one id the last
+    lines = {line.id: line for line in _salvaged(file, recipe)}  # the last line of each id
     for line in lines.values():
         yield line if line.keeper in lines else line._replace(keeper=line.id)
 
@@ -68,7 +68,7 @@ def _counted(connection: sqlite3.Connection) -> int | None:
 
 
 def _salvaged(file: Path, recipe: Recipe) -> Iterator[Line]:
-    """Every document that can be read, by row."""
+    """Every document that can be read, in the order of rows."""
     found: dict[int, tuple[Any, ...]] = {}
     for line in salvage(file):
         if _plausible(line, recipe):
@@ -80,13 +80,13 @@ def _salvaged(file: Path, recipe: Recipe) -> Iterator[Line]:
 
 
 def _plausible(line: tuple[Any, ...], recipe: Recipe) -> bool:
-    _, id, keeper, distance, similarity, added, expires, print, meta, content = line
+    _, id, keeper, distance, similarity, added, expires, fingerprint, meta, content = line
     kinds = ((distance, int), (similarity, float), (expires, int), (meta, str))
     if not (isinstance(id, str) and id and isinstance(keeper, int) and isinstance(added, int)):
         return False
     if any(value is not None and not isinstance(value, kind) for value, kind in kinds):
         return False
-    if print is not None and not (isinstance(print, bytes) and len(print) == recipe.width):
+    if fingerprint is not None and not (isinstance(fingerprint, bytes) and len(fingerprint) == recipe.width):
         return False
     if recipe.contents == "none":
         return True

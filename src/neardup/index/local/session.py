@@ -1,4 +1,4 @@
-"""An index while it is open: its files, its tables in memory, and who may touch them when."""
+"""An open index: its files, its tables in memory, and their locks."""
 
 from __future__ import annotations
 
@@ -37,25 +37,25 @@ __all__ = [
 
 DATABASE, CACHE, LOCK = "index.sqlite", "cache", "lock"
 ROWS_BEFORE_SAVE = 1 << 18
-FEW_ROWS = 4096  # not worth a cache file when an index is closed
+FEW_ROWS = 4096  # so few new rows are not written to the cache when an index is closed
 Rows = NDArray[np.int64]
 
 
 def create_database(path: Path, recipe: Recipe) -> None:
-    """An empty index's database."""
+    """Create the database of an empty index."""
     with (
         whole_database(path) as half,
         contextlib.closing(Database(half, create=True, durability="full")) as database,
     ):
         with database.transaction():
             database.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
-        database.run("PRAGMA journal_mode = DELETE")  # all of it in the one file that gets the name
+        database.run("PRAGMA journal_mode = DELETE")  # everything is in the one file that gets the name
 
 
 @contextmanager
 def whole_database(path: Path) -> Iterator[Path]:
-    """Another name for a database that is not whole yet; it gets its own when the block ends well, else it is removed,
-    with what SQLite keeps beside it."""
+    """A temporary name for a database that is not complete yet. It gets its final name if the block succeeds;
+    otherwise it is removed, together with SQLite's files beside it."""
     half = path.with_name(f"{path.name}.new")
     _remove(half)
     try:
@@ -71,12 +71,12 @@ def _remove(database: Path) -> None:
 
 
 def _locked(folder: Path) -> FileLock:
-    """The lock of the one process that writes; readers need none."""
+    """The lock of the only process that may write; readers need none."""
 
     def refused(note: bytes) -> DataError:
         owner = note[:32].decode("ascii", "replace").strip() or "unknown"
         return DataError(
-            f"{folder}: process {owner} has this index open for writing, and there can be one writer only; "
+            f"{folder}: process {owner} has this index open for writing, and there can be only one writer; "
             'close it there, or open it here for reading, with mode="read"'
         )
 
@@ -84,15 +84,15 @@ def _locked(folder: Path) -> FileLock:
 
 
 def check_new_folder(folder: Path) -> None:
-    """DataError if there are things in the way of a new index."""
+    """DataError if the folder contains something else."""
     ours = (LOCK, f"{DATABASE}.new")
     if folder.exists() and any(not path.name.startswith(ours) for path in folder.iterdir()):
-        raise DataError(f"{folder}: not empty, and no index; name another folder")
+        raise DataError(f"{folder}: this folder is not empty and is not an index; give another folder")
 
 
 @contextmanager
 def new_folder(folder: Path) -> Iterator[None]:
-    """Make a folder to be filled. If that fails, what was made goes again as far as it is empty, and nothing else."""
+    """Create a folder to be filled. If that fails, the created folders are removed if they are empty."""
     made = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -105,10 +105,10 @@ def new_folder(folder: Path) -> Iterator[None]:
 
 
 class Session:
-    """Files and tables of one open index.
+    """The files and tables of one open index.
 
-    Writers come one at a time. A change is committed and then done to the tables while no reader is between a search
-    and the reading of what it found, so that each of them sees one state.
+    Only one thread writes at a time. A change is committed and then applied to the tables. No reader is then between
+    a search and the reading of its results, so each reader sees one state.
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class Session:
                     create_database(file, recipe)
             self.database = Database(file, readonly=not writes, durability=durability)
             stack.callback(self.database.close)
-            # Readers in this process have a connection of their own, which never sees half a change.
+            # Readers in this process use their own connection, which never sees half a change.
             self.reads = Database(file, readonly=True) if writes else self.database
             stack.callback(self.reads.close)
             if not writes:
@@ -155,7 +155,7 @@ class Session:
 
     @contextmanager
     def reading(self) -> Iterator[Database]:
-        """For whoever searches and then reads what was found: nothing changes meanwhile."""
+        """Lock for a search and the reading of its results: nothing changes meanwhile."""
         with self._gate.reading():
             self._check_open()
             yield self.reads
@@ -163,7 +163,7 @@ class Session:
     def rows_of(
         self, ids: Sequence[str], database: Database, hashes: NDArray[np.uint64] | None = None
     ) -> dict[str, int]:
-        """The rows of ids, for those that are there. Hashes that agree by chance are told apart by the stored id."""
+        """The rows of those ids that exist. If two ids have the same hash, the stored id decides."""
         if not len(ids):
             return {}
         if hashes is None:
@@ -177,7 +177,8 @@ class Session:
         return {ids[at]: row for at, row in pairs if names.get(row) == ids[at]}
 
     def change(self, incoming: Incoming | None, removed: Rows) -> Written:
-        """Documents in, rows out, all or nothing; the caller holds `writer`. On return it is committed."""
+        """Insert documents and delete rows, all or nothing; the caller holds `writer`. The change is committed on
+        return."""
         self._check_open()
         self.database.begin()
         try:
@@ -194,12 +195,12 @@ class Session:
                 )
             except BaseException as error:
                 self._broken = (
-                    f"what was written could not be taken in ({error}); it is safe: open the index again"
+                    f"the committed change could not be loaded ({error}); it is safe: open the index again"
                 )
                 raise
         self.state.tables.tidy()
         if self.state.pending_rows >= ROWS_BEFORE_SAVE:
-            with contextlib.suppress(OSError):  # a full disk, say: the cache can wait
+            with contextlib.suppress(OSError):  # for example a full disk: the cache can be written later
                 self.save()
         return written
 
@@ -212,7 +213,7 @@ class Session:
         state.pending.clear()
 
     def refresh(self) -> bool:
-        """Readers: go to the newest state; says whether there was one."""
+        """For readers: move to the newest state. Returns whether there was one."""
         if self.writes:
             return False
         with self.writer, self._gate.changing():
@@ -226,7 +227,7 @@ class Session:
             return before != (self.state.rows, self.state.sequence)
 
     def compact(self) -> None:
-        """Tables without what is gone, a whole cache, and a database without its log."""
+        """Remove deleted rows from the tables, write the whole cache, and empty the log of the database."""
         self.state.tables.compact()
         self.save()
         self.database.run("PRAGMA wal_checkpoint(PASSIVE)")
@@ -234,12 +235,12 @@ class Session:
     def close(self) -> None:
         with self.writer:
             if self.writes and self._broken is None and self.state.pending_rows >= FEW_ROWS:
-                with contextlib.suppress(OSError):  # it is made again at the next opening
+                with contextlib.suppress(OSError):  # the cache is rebuilt when the index is opened
                     self.save()
             with self._gate.changing():
                 self._broken = self._broken or "this index is closed"
                 self._open.close()
-            self.state.tables.settle()
+            self.state.tables.finish_merge()
 
     def check_writable(self) -> None:
         if not self.writes:

@@ -1,4 +1,4 @@
-"""What an open index holds in memory: tables, flags, and how far in the database they are."""
+"""The state of an open index in memory: tables, flags, and the last change of the database that they include."""
 
 from __future__ import annotations
 
@@ -20,57 +20,56 @@ Rows = NDArray[np.int64]
 
 
 class Change(NamedTuple):
-    """What one transaction does to the rows: fresh ones, those that go, those that follow from now on, and those that
-    lead."""
+    """The effect of one transaction on the rows: new rows, deleted rows, new followers, and new keepers."""
 
     fresh: Columns | None
-    gone: Rows
+    deleted: Rows
     follow: Rows
     lead: Rows
 
 
 @dataclass
 class State:
-    """Tables up to a row and a change of the database."""
+    """Tables that include all rows and changes of the database up to some point."""
 
     tables: Tables
     rows: int
     sequence: int
     watermark: int
-    _gone: NDArray[np.bool_]
+    _deleted: NDArray[np.bool_]
     _follows: NDArray[np.bool_]
-    problems: tuple[str, ...] = ()  # with the cache, when it was loaded
+    problems: tuple[str, ...] = ()  # of the cache, when it was loaded
     pending: list[Columns] = field(default_factory=list)
 
     @classmethod
     def load(cls, database: Database, cache: Cache, recipe: Recipe, threads: int) -> State:
-        """From the cache as far as it goes, then from the database."""
+        """Load what the cache holds, then the rest from the database."""
         loaded = cache.load(database, threads)
         columns, watermark = loaded.columns, len(loaded.columns)
-        # The files may be older than the last removals: those are in the log.
+        # The files may be older than the last removals, which are in the log.
         flags = loaded.flags.after(*logged(database, loaded.sequence, watermark))
         counts = database.counters()
         fresh, newer = read_columns(database, recipe, watermark, counts["rows"], threads)
         columns = Columns.joined([columns, fresh])
-        gone = np.concatenate([flags.gone, newer.gone])
+        deleted = np.concatenate([flags.deleted, newer.deleted])
         follows = np.concatenate([flags.follows, newer.follows])
         tables = Tables(recipe, threads)
-        tables.load(columns.ids, columns.keys, gone, columns.empty)
-        tables.hide(np.flatnonzero(follows & ~gone), True)
-        state = cls(tables, len(columns), counts["sequence"], watermark, gone, follows, loaded.problems)
+        tables.load(columns.ids, columns.keys, deleted, columns.empty)
+        tables.hide(np.flatnonzero(follows & ~deleted), True)
+        state = cls(tables, len(columns), counts["sequence"], watermark, deleted, follows, loaded.problems)
         if loaded.problems:
-            # What was damaged is to be written again, and so all rows count as not yet in the cache.
+            # Damaged files must be written again, so all rows count as not yet in the cache.
             state.watermark, state.pending = 0, [columns]
         elif len(fresh):
             state.pending.append(fresh)
         return state
 
     def refresh(self, database: Database, recipe: Recipe, threads: int) -> bool:
-        """Take in what the database has had since; False if its log no longer reaches back to here."""
+        """Load newer changes from the database; False if its log no longer includes all of them."""
         if database.counters()["pruned"] > self.sequence:
             return False
-        gone, follow, lead = logged(database, self.sequence, self.rows)
-        self.apply(Change(None, gone, follow, lead))
+        deleted, follow, lead = logged(database, self.sequence, self.rows)
+        self.apply(Change(None, deleted, follow, lead))
         self.pending.clear()
         counts = database.counters()
         self.sequence, last = counts["sequence"], counts["rows"]
@@ -79,16 +78,16 @@ class State:
             self.apply(
                 Change(
                     columns,
-                    first + np.flatnonzero(flags.gone),
+                    first + np.flatnonzero(flags.deleted),
                     first + np.flatnonzero(flags.follows),
-                    gone[:0],
+                    deleted[:0],
                 )
             )
             self.pending.clear()
         return True
 
     def apply(self, change: Change) -> None:
-        """Do to the tables what has been committed."""
+        """Apply a committed change to the tables."""
         if change.fresh is not None and len(change.fresh):
             fresh = change.fresh
             none = np.zeros(len(fresh), bool)
@@ -96,10 +95,10 @@ class State:
             self._grow(self.rows + len(fresh))
             self.rows += len(fresh)
             self.pending.append(fresh)
-        gone, follow, lead = change.gone, change.follow, change.lead
-        if len(gone):
-            self._gone[gone] = True
-            self.tables.remove(gone)
+        deleted, follow, lead = change.deleted, change.follow, change.lead
+        if len(deleted):
+            self._deleted[deleted] = True
+            self.tables.remove(deleted)
         if len(follow):
             self._follows[follow] = True
             self.tables.hide(follow, True)
@@ -109,12 +108,11 @@ class State:
 
     @property
     def flags(self) -> Flags:
-        return Flags(self._gone[: self.rows], self._follows[: self.rows])
+        return Flags(self._deleted[: self.rows], self._follows[: self.rows])
 
     def take_pending(self, recipe: Recipe) -> Columns:
-        """The rows past the watermark."""
-        words = recipe.tables if recipe.kind == "sketches" else recipe.width // 8
-        none = Columns(np.empty(0, np.uint64), np.empty((0, words), np.uint64), np.empty(0, bool))
+        """The rows above the watermark."""
+        none = Columns(np.empty(0, np.uint64), np.empty((0, recipe.words), np.uint64), np.empty(0, bool))
         return Columns.joined([none, *self.pending])
 
     @property
@@ -122,19 +120,19 @@ class State:
         return self.rows - self.watermark
 
     def _grow(self, rows: int) -> None:
-        if rows > len(self._gone):
-            room = max(rows, len(self._gone) * 3 // 2, 1024) - len(self._gone)
-            self._gone = np.concatenate([self._gone, np.zeros(room, bool)])
+        if rows > len(self._deleted):
+            room = max(rows, len(self._deleted) * 3 // 2, 1024) - len(self._deleted)
+            self._deleted = np.concatenate([self._deleted, np.zeros(room, bool)])
             self._follows = np.concatenate([self._follows, np.zeros(room, bool)])
 
 
 def logged(database: Database, sequence: int, rows: int) -> tuple[Rows, Rows, Rows]:
-    """What the log says of the first so many rows since a change: those that are gone, follow and lead."""
+    """The changes of the first `rows` rows in the log since `sequence`: deleted rows, new followers, new keepers."""
     lines = database.all(
         "SELECT row, keeper FROM changes WHERE sequence > ? AND row < ? ORDER BY sequence", (sequence, rows)
     )
     latest = dict(lines)
-    gone = [row for row, keeper in lines if keeper is None]
+    deleted = [row for row, keeper in lines if keeper is None]
     follow = [row for row, keeper in latest.items() if keeper is not None and keeper != row]
     lead = [row for row, keeper in latest.items() if keeper == row]
-    return tuple(np.array(sorted(set(rows)), np.int64) for rows in (gone, follow, lead))  # type: ignore[return-value]
+    return tuple(np.array(sorted(set(rows)), np.int64) for rows in (deleted, follow, lead))  # type: ignore[return-value]

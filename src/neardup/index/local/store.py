@@ -1,4 +1,4 @@
-"""An index in a folder: SQLite is its record, native tables in memory answer."""
+"""An index in a folder: SQLite stores it, and native tables in memory search it."""
 
 from __future__ import annotations
 
@@ -29,9 +29,7 @@ AT_ONCE = 1000
 
 
 class LocalStore:
-    """One process writes, any number read; the methods are those of Store."""
-
-    batch: int | None = 1024
+    """One process writes, any number read. It has the methods of Store."""
 
     def __init__(self, path: str | PathLike[str], opening: Opening) -> None:
         folder = Path(path)
@@ -65,7 +63,7 @@ class LocalStore:
         return self.session.rebuilt
 
     def set_times(self, times: Sequence[tuple[int, int | None, int]]) -> None:
-        """When documents were added and when they expire, with their rows."""
+        """Set when documents were added and when they expire, with their rows."""
         database = self.session.database
         with self.session.writer, database.transaction():
             database.run_all("UPDATE documents SET added = ?, expires = ? WHERE row = ?", times)
@@ -73,7 +71,7 @@ class LocalStore:
     def search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
         with self.session.reading() as database:
             mine = self.session.rows_of([id for id in own if id], database)
-            # A document's own row, or one that has expired, must not take the one place that `first` has.
+            # The document's own row, or an expired row, must not be the only hit that `first` returns.
             wide: Mode = "all" if mine or time.time() * 1000 >= self.writer.next_expiry else mode
             found = self.matcher.stored(items, database, followers=True, mode=wide)
             return hits_of(found, names_alive(database, found.right, time.time()), own, mode)
@@ -81,7 +79,12 @@ class LocalStore:
     def search_rows(self, items: Items, mode: Mode, threads: int | None) -> Hits:
         with self.session.reading():
             near = self.session.state.tables.search(
-                items.keys, items.empty, followers=True, mode=mode, threads=threads
+                items.keys,
+                items.empty,
+                followers=True,
+                mode=mode,
+                threads=threads,
+                probes=self.matcher.probes(items),
             )
         return Hits(near.query, near.row, near.distance.astype(np.uint8))
 
@@ -114,7 +117,7 @@ class LocalStore:
             last = lines[-1][0]
 
     def lines(self) -> Iterator[Sequence[Line]]:
-        """All documents of one moment, by row; with a connection of its own, so that nobody has to wait."""
+        """All documents of one moment, by row; uses its own connection, so that nobody has to wait."""
         with contextlib.closing(Database(self.session.database.path, readonly=True)) as database:
             database.begin(snapshot=True)
             columns = "row, id, keeper, distance, similarity, added, expires, print, meta, content"

@@ -1,4 +1,4 @@
-"""One change to an index: documents come, others go, and every cluster that lost its keeper gets a new one."""
+"""One change to an index: inserts documents, deletes others, and gives a new keeper to clusters that lost theirs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.index.clusters import Keepers, settle
+from neardup.index.clusters import Keepers, choose_keepers
 from neardup.index.local.columns import Columns
 from neardup.index.local.database import Database, integers
 from neardup.index.local.state import Change
@@ -25,7 +25,7 @@ NONE: Rows = np.empty(0, np.int64)
 
 @dataclass(frozen=True)
 class Incoming:
-    """Documents to be stored under ids that are all different. Times in milliseconds since 1970."""
+    """Documents to be stored, with different ids. Times are in milliseconds since 1970."""
 
     ids: Sequence[str]
     items: Items
@@ -49,7 +49,8 @@ class Incoming:
 
 @dataclass(frozen=True)
 class Written:
-    """What was written: the documents' rows and keepers, how many rows went, and what to do to the tables."""
+    """The result: the rows and keepers of the documents, the number of deleted rows, and the change for the
+    tables."""
 
     rows: Rows
     keepers: Keepers
@@ -60,10 +61,10 @@ class Written:
 def write(
     database: Database, matcher: Matcher, incoming: Incoming | None, removed: Rows, next_row: int
 ) -> Written:
-    """Inside a transaction: take `removed` rows out, put documents in, settle keepers; the tables are not touched.
+    """Inside a transaction: delete the rows in `removed`, insert documents, choose keepers; the tables are not changed.
 
-    The rows to be removed leave first, so that no document matches an older version of itself; then the documents come
-    in order; then the followers of removed keepers are settled again.
+    Rows are deleted first, so that no document matches an older version of itself. Then the documents are inserted in
+    order. Then the followers of deleted keepers get new keepers.
     """
     rows, keepers, fresh = NONE, Keepers(NONE, NONE, np.empty(0)), None
     leaders: tuple[Rows, Items] | None = None
@@ -71,11 +72,11 @@ def write(
         items = incoming.items
         rows = np.arange(next_row, next_row + len(items))
         found = matcher.stored(items, database, followers=False, without=removed)
-        keepers = settle(rows, found, *matcher.together(items), matcher.same)
+        keepers = choose_keepers(rows, found, *matcher.together(items), matcher.same)
         fresh = Columns(incoming.hashes, items.keys, items.empty)
     follow, lead = [rows[keepers.row != rows]], [NONE]
     orphans = _orphans(database, removed)
-    gone = _delete(database, removed)
+    deleted = _delete(database, removed)
     if incoming is not None:
         _insert(database, incoming, rows, keepers)
         if len(orphans):
@@ -83,19 +84,19 @@ def write(
             leaders = rows[leading], incoming.items.take(leading)
     for start in range(0, len(orphans), ORPHANS_AT_ONCE):
         part = orphans[start : start + ORPHANS_AT_ONCE]
-        settled, leaders = _resettle(database, matcher, part, leaders, removed)
-        leads = settled.row == part
+        chosen, leaders = _reassign(database, matcher, part, leaders, removed)
+        leads = chosen.row == part
         follow.append(part[~leads])
         lead.append(part[leads])
     lost, led = np.concatenate(follow), np.concatenate(lead)
-    lines: list[tuple[int, int | None]] = [(row, None) for row in gone.tolist()]
+    lines: list[tuple[int, int | None]] = [(row, None) for row in deleted.tolist()]
     if len(orphans):
         lines += database.all(
             "SELECT row, keeper FROM documents WHERE row IN (SELECT value FROM json_each(?))",
             (integers(orphans),),
         )
     _log(database, lines)
-    return Written(rows, keepers, len(gone), Change(fresh, gone, lost, led))
+    return Written(rows, keepers, len(deleted), Change(fresh, deleted, lost, led))
 
 
 def _insert(database: Database, incoming: Incoming, rows: Rows, keepers: Keepers) -> None:
@@ -120,7 +121,7 @@ def _insert(database: Database, incoming: Incoming, rows: Rows, keepers: Keepers
 
 
 def _orphans(database: Database, removed: Rows) -> Rows:
-    """Those that follow a row that goes, and do not go themselves; by row."""
+    """The followers of deleted rows that are not deleted themselves, by row."""
     if not len(removed):
         return NONE
     lines = database.all(
@@ -131,7 +132,7 @@ def _orphans(database: Database, removed: Rows) -> Rows:
 
 
 def _delete(database: Database, removed: Rows) -> Rows:
-    """Take rows out; gives those that were there."""
+    """Delete rows. Returns those that existed."""
     if not len(removed):
         return NONE
     lines = database.of_rows("row, keeper", removed)
@@ -141,10 +142,11 @@ def _delete(database: Database, removed: Rows) -> Rows:
     return there
 
 
-def _resettle(
+def _reassign(
     database: Database, matcher: Matcher, rows: Rows, leaders: tuple[Rows, Items] | None, removed: Rows
 ) -> tuple[Keepers, tuple[Rows, Items] | None]:
-    """New keepers for rows that lost theirs. `leaders` have become keepers in this change, so no table knows them."""
+    """New keepers for rows that lost theirs. `leaders` became keepers in this change, so they are not in the tables
+    yet."""
     items = matcher.of_contents(rows, database.contents(rows))
     fixed, everything, numbers = 0, items, rows
     if leaders is not None:
@@ -152,18 +154,18 @@ def _resettle(
         numbers = np.concatenate([leaders[0], rows])
     found = matcher.stored(items, database, followers=False, without=removed)
     shifted = type(found)(found.left + fixed, found.right, found.distance, found.similarity)
-    settled = settle(numbers, shifted, *matcher.together(everything), matcher.same, fixed).part(fixed)
-    distance = [value if value >= 0 else None for value in settled.distance.tolist()]
-    similarity = [value if value == value else None for value in settled.similarity.tolist()]
+    chosen = choose_keepers(numbers, shifted, *matcher.together(everything), matcher.same, fixed).part(fixed)
+    distance = [value if value >= 0 else None for value in chosen.distance.tolist()]
+    similarity = [value if value == value else None for value in chosen.similarity.tolist()]
     database.run_all(
         "UPDATE documents SET keeper = ?, distance = ?, similarity = ? WHERE row = ?",
-        zip(settled.row.tolist(), distance, similarity, rows.tolist(), strict=True),
+        zip(chosen.row.tolist(), distance, similarity, rows.tolist(), strict=True),
     )
-    leads = np.flatnonzero(settled.row == rows)
+    leads = np.flatnonzero(chosen.row == rows)
     database.count(followers=-len(leads))
     risen = items.take(leads)
     together = risen if leaders is None else Items.joined(leaders[1], risen)
-    return settled, (np.concatenate([NONE if leaders is None else leaders[0], rows[leads]]), together)
+    return chosen, (np.concatenate([NONE if leaders is None else leaders[0], rows[leads]]), together)
 
 
 def _log(database: Database, lines: list[tuple[int, int | None]]) -> None:

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.index.answers import Answers
-from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.inputs import batches, check_ids, lasting
 from neardup.index.local.session import Session
 from neardup.index.local.transaction import Incoming
 from neardup.index.match import Items
 
 __all__ = ["LocalWriter"]
 
-REMOVED_AT_ONCE = 10_000
+AT_ONCE, REMOVED_AT_ONCE = 1024, 10_000
 NEVER = 2**62
 Rows = NDArray[np.int64]
 
@@ -24,8 +24,8 @@ Rows = NDArray[np.int64]
 class LocalWriter:
     """Inserts and deletes documents; each method holds the session's `writer` while it works.
 
-    `ttl` are the seconds that documents live unless a call says otherwise; `next_expiry` is the time, in milliseconds
-    since 1970, at which the first of them expires.
+    `ttl` is the number of seconds after which documents expire, unless a call gives another; `next_expiry` is the
+    time, in milliseconds since 1970, at which the next document expires.
     """
 
     def __init__(self, session: Session, ttl: float | None) -> None:
@@ -34,32 +34,26 @@ class LocalWriter:
         self.look()
 
     def look(self) -> None:
-        """Find out when the next document expires."""
+        """Find when the next document expires."""
         lines = self._session.database.all("SELECT min(expires) FROM documents WHERE expires IS NOT NULL")
         self.next_expiry = NEVER if lines[0][0] is None else int(lines[0][0])
 
     def put(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
     ) -> Answers:
-        """Documents in transactions; one ends before an id that it has already."""
+        """Store documents in transactions of 1,024. A transaction ends before an id that it already contains."""
         self._session.check_writable()
         check_ids(ids)
-        life = self._ttl if ttl is None else lasting(ttl)
-        with self._session.writer:
-            now = int(time.time() * 1000)
-            self._sweep(now)
-            expires = None if life is None else now + life
-            if expires is not None:
-                self.next_expiry = min(self.next_expiry, expires)
-            parts, start = [], 0
-            while start < len(ids):
-                stop = distinct_until(ids, start)
-                part = items if stop - start == len(ids) else items.cut(slice(start, stop))
-                seed = self._session.recipe.seed.value
-                parts.append(
-                    self._together(Incoming.of(ids[start:stop], part, metas[start:stop], now, expires, seed))
-                )
-                start = stop
+        life, seed, parts = self._ttl if ttl is None else lasting(ttl), self._session.recipe.seed.value, []
+        for part in batches(ids, AT_ONCE):
+            with self._session.writer:
+                now = int(time.time() * 1000)
+                self._sweep(now)
+                expires = None if life is None else now + life
+                if expires is not None:
+                    self.next_expiry = min(self.next_expiry, expires)
+                some = items if part.stop - part.start == len(ids) else items.cut(part)
+                parts.append(self._together(Incoming.of(ids[part], some, metas[part], now, expires, seed)))
         return Answers.joined(parts)
 
     def _together(self, incoming: Incoming) -> Answers:
@@ -71,14 +65,14 @@ class LocalWriter:
         return Answers(incoming.ids, written.rows, keepers.row, keepers.distance, keepers.similarity, names)
 
     def remove(self, ids: Sequence[str]) -> int:
-        """Delete documents; gives how many of them there were."""
+        """Delete documents. Returns how many of them existed."""
         self._session.check_writable()
         with self._session.writer:
             rows = self._session.rows_of(ids, self._session.database)
             return self._drop(np.array(sorted(rows.values()), np.int64))
 
     def forget(self, before: int) -> int:
-        """Delete what was added before a time in milliseconds since 1970."""
+        """Delete documents added before a time, in milliseconds since 1970."""
         self._session.check_writable()
         with self._session.writer:
             return self._drop_where("added < ?", before)
@@ -103,6 +97,6 @@ class LocalWriter:
         return self._drop(np.array([line[0] for line in lines], np.int64))
 
     def _drop(self, rows: Rows) -> int:
-        """Delete rows, in transactions that stay small however many they are."""
+        """Delete rows in several small transactions."""
         parts = (rows[start : start + REMOVED_AT_ONCE] for start in range(0, len(rows), REMOVED_AT_ONCE))
         return sum(self._session.change(None, part).removed for part in parts)

@@ -1,4 +1,4 @@
-"""Where a shared index is: redis://host:port/0?name=pages, and what can be said about it there."""
+"""The address of a shared index, such as redis://host:port/0?name=pages, and its options."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MOST_EXPECTED = 1 << 40
 class Address:
     """A server, or any node of a cluster, and the name of an index there.
 
-    expected   documents that a new index is laid out for; it takes more, and then gets slower
-    timeout    seconds to wait for an answer of the server, retries included
-    patience   seconds after which a worker that has stopped in the middle of a batch is taken for dead
-    replicas   how many replicas must have a write before it counts (WAIT); 0: none, the server alone
-    log        a file that gets every acknowledged change, for `neardup index replay`
+    expected   number of documents that a new index is laid out for; more can be added, but it becomes slower
+    timeout    seconds to wait for a reply of the server, including retries
+    patience   seconds after which a worker that stopped in the middle of a batch is considered dead
+    replicas   number of replicas that must have a write before it counts (WAIT); 0: only the server itself
+    log        a file that receives every acknowledged change, for `neardup index replay`
     sync       whether the log is on the disk before a change is acknowledged
     """
 
@@ -48,7 +48,7 @@ class Address:
 
     @classmethod
     def of(cls, address: str) -> Address:
-        """From a URL; what is not ours in its query is the client's (redis-py's from_url)."""
+        """Parse a URL. Query options that we do not know are passed to the client (redis-py's from_url)."""
         parts = _split(address)
         scheme, _, kind = parts.scheme.lower().partition("+")
         scheme = scheme.replace("valkey", "redis")
@@ -58,7 +58,9 @@ class Address:
             raise ConfigError(f"{shown(address)}: a port is a number from 0 to 65535{SIGNS}") from None
         if parts.fragment or ("@" in parts.path and kind != "unix"):
             raise ConfigError(f"{shown(address)}: this is not host:port/database{SIGNS}")
-        if "@" in parts.query:  # before any option is named in a message: it may be the rest of a password
+        if (
+            "@" in parts.query
+        ):  # checked before a message names any option: the option may be the rest of a password
             raise ConfigError(f"{shown(address)}: there is an @ after the ?{SIGNS}, in an option too")
         ours: dict[str, str] = {}
         others = []
@@ -91,7 +93,7 @@ class Address:
             raise ConfigError(f"replicas={replicas!r:.50}: a number from 0 to 9")
         url = urlunsplit((scheme, parts.netloc, parts.path, urlencode(others), ""))
         if kind == "unix":
-            # The path of a socket, relative or, with a third slash, absolute.
+            # The path of a socket is relative, or absolute with a third slash.
             user, _, first = parts.netloc.rpartition("@")
             where = quote(os.path.abspath(unquote(first + parts.path)))
             url = f"unix://{user and f'{user}@'}{where}?{urlencode(others)}"
@@ -110,8 +112,8 @@ class Address:
 
 
 def shown(address: str) -> str:
-    """The address without its user, password and options, for messages. What cannot be told from a password, as one
-    was written with signs that end it too early, is left out."""
+    """The address without its user, password and options, for messages. If a password contains unescaped special
+    characters, the parts that could belong to it are left out."""
     parts = _split(address)
     host, path = parts.netloc.rsplit("@", 1)[-1], parts.path
     if "@" in path + parts.fragment:
@@ -128,10 +130,10 @@ def shown(address: str) -> str:
 def _split(address: str) -> SplitResult:
     try:
         return urlsplit(address)
-    except ValueError:  # whose message may have the password in it
+    except ValueError:  # its message may contain the password
         scheme = address.partition("://")[0]
         raise ConfigError(
-            f"{scheme}://...: this is not host:port/database{SIGNS}, brackets and what is no ASCII with % too"
+            f"{scheme}://...: this is not host:port/database{SIGNS}; escape brackets and non-ASCII with % too"
         ) from None
 
 

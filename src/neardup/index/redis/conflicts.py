@@ -1,16 +1,18 @@
-"""Who is new? Decided without a lock, by workers that see each other's documents before any of them answers.
+"""Conflict resolution: workers decide without a lock which documents are new.
 
-A document is written first, as pending under its batch's ticket, record and entries; only then are the tables read. So
-of two alike documents at least one worker sees the other's. What it does then:
+Each worker first writes its documents as pending, with the ticket of the batch: records and table entries. Only then
+does it read the tables. So of two workers with similar documents, at least one sees the document of the other. What
+it does depends on the state of that document:
 
-- a keeper: it follows it.
-- pending, with a later ticket: it is told to look again (its record is switched from pending to void), and cannot be
-  settled before its worker has done so, when it will see this one.
-- pending, with an earlier ticket: this worker waits until that document is settled. If nothing happens for `patience`
-  seconds its worker is taken for dead, and the document is told to look again all the same.
+- a keeper: the new document follows it.
+- pending, with a later ticket: this worker voids it (switches its record from pending to void). The other worker cannot
+  commit it before it has searched again, and then it finds the document of this worker.
+- pending, with an earlier ticket: this worker waits until that document is committed. If nothing happens for `patience`
+  seconds, the other worker is considered dead, and this worker voids its document.
 
-A document is settled by one atomic step, the switch of its record from pending to keeper or follower, which fails if
-somebody has told it to look again. Earlier tickets never wait for later ones, so there is always one that goes on.
+A document is committed in one atomic step: its record is switched from pending to keeper or follower. The switch
+fails if another worker has voided the record. Earlier tickets never wait for later ones, so one worker can always
+continue.
 """
 
 from __future__ import annotations
@@ -24,15 +26,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import SharedIndexError
-from neardup.index.clusters import Keepers, settle
+from neardup.index.clusters import Keepers, choose_keepers
 from neardup.index.match import NO_MATCHES, Items, Matcher, Matches
 from neardup.index.redis.connection import Command, Connection
-from neardup.index.redis.documents import Documents
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
 from neardup.index.tables import Near
 
-__all__ = ["Case", "Settled", "Settling"]
+__all__ = ["Case", "ConflictResolver", "Resolved"]
 
 Rows = NDArray[np.int64]
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
@@ -40,12 +42,13 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.02
 
 @dataclass
 class Case:
-    """Documents of one batch on their way in, all pending under one ticket. `without` are rows not to be matched:
-    older versions of the same documents, and what is being removed. `stale` are further such that were met, `taken`
-    the places of documents that another worker replaced or removed before they were committed.
-    `before` are the rows that had the ids, place by place; `bare` the places without entries among the keepers'.
-    `near` is what the tables said when the documents had been written; None asks them again. `counted` are documents
-    and followers that have been counted, in good faith, with the commit."""
+    """The documents of one batch that is being added, all pending under one ticket. `without` are rows that must not
+    match: older versions of the same documents, and rows that are being removed. `stale` are more such rows, found
+    during the search. `taken` are the positions of documents that another worker replaced or removed before they were
+    committed. `before` are the rows that had the ids, by position. `bare` are the positions without entries in the
+    keeper tables. `near` is the reply of the tables after the documents were written; None means that they must be
+    searched again. `counted` are the numbers of documents and followers that were counted with the commit, before it
+    was known to succeed."""
 
     rows: Rows
     items: Items
@@ -62,9 +65,9 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Settled:
-    """What became of a batch: keepers by row, the ids of the keepers that are not of the batch, how many entries of
-    followers found no place, and the documents that somebody took out before they were committed."""
+class Resolved:
+    """The result of a batch: keepers by row, the ids of keepers outside the batch, the number of follower entries
+    that found their bucket full, and the documents that another worker removed before they were committed."""
 
     keepers: Keepers
     names: dict[int, str]
@@ -72,23 +75,27 @@ class Settled:
     taken: NDArray[np.bool_]
 
 
-class Settling:
-    """Settles batches."""
+class ConflictResolver:
+    """Decides for each document of a batch whether it is a keeper or follows one, and commits it."""
 
-    def __init__(self, documents: Documents, tables: SharedTables, matcher: Matcher, patience: float) -> None:
+    def __init__(
+        self, documents: RedisDocuments, tables: SharedTables, matcher: Matcher, patience: float
+    ) -> None:
         self._documents, self._tables, self._matcher = documents, tables, matcher
         self._patience = patience
         self._connection: Connection = documents.connection
         self._sleeping: Callable[[float], None] = time.sleep
-        # Tickets of this process's own batches that are written, but settled only when the one before them is: nobody
-        # has to tell them on the server to look again, as it is noted here whether they have to.
+        # Tickets of batches of this process that are written but wait for the batch before them. These batches need
+        # no void record on the server: the value notes here whether they must search again.
         self.later: dict[int, bool] = {}
-        # Between a look at these notes and a change of them nobody else may take one away: then both would stay.
+        # A reader of `later` may change it, so both steps need the lock; otherwise two similar documents would both
+        # be kept.
         self._noting = threading.Lock()
 
-    def settle(self, case: Case, listed: bool = False) -> Settled:
-        """Settle a batch whose records and entries have been written. Followers end up in the tables of followers,
-        keepers in those of keepers, and all are committed when it returns. `listed`: they were followers already."""
+    def resolve(self, case: Case, listed: bool = False) -> Resolved:
+        """Resolve a batch whose records and entries have been written. When this returns, all documents are
+        committed: followers are in the follower tables, keepers in the keeper tables. `listed`: the documents were
+        followers before."""
         count = len(case.rows)
         with self._noting:
             again = self.later.pop(case.ticket, False)
@@ -106,9 +113,9 @@ class Settling:
             case.bare.clear()
             found, records = self._matched(case, todo, items)
             rows = case.rows[todo]
-            # One document has nobody beside it.
-            alike = self._matcher.together(items) if len(todo) > 1 else (np.zeros(1, np.int64), NO_MATCHES)
-            chosen = settle(rows, found, *alike, self._matcher.same)
+            # A single document has no others in its batch to be compared with.
+            inner = self._matcher.together(items) if len(todo) > 1 else (np.zeros(1, np.int64), NO_MATCHES)
+            chosen = choose_keepers(rows, found, *inner, self._matcher.same)
             keeper[todo], distance[todo] = chosen.row, chosen.distance
             similarity[todo] = chosen.similarity
             names |= {row: records[row].id for row in chosen.row.tolist() if row in records}
@@ -116,17 +123,17 @@ class Settling:
             unlisted += full
             todo = np.array(failed, np.int64)
         if not known and not case.taken:
-            return Settled(Keepers(keeper, distance, similarity), names, unlisted, np.zeros(count, bool))
+            return Resolved(Keepers(keeper, distance, similarity), names, unlisted, np.zeros(count, bool))
         leads = np.array([at for at in known if keeper[at] == case.rows[at]], np.int64)
         commands = self._entries(self._tables.dropped, FOLLOWERS, case, leads)
-        # Whoever took them out may have done so before the last of their entries was written.
+        # Another worker may have removed these documents before the last of their entries was written.
         taken = np.array(sorted(case.taken), np.int64)
         for kind in (KEEPERS, FOLLOWERS):
             commands += self._entries(self._tables.dropped, kind, case, taken)
         self._connection.run(commands)
-        gone = np.zeros(count, bool)
-        gone[taken] = True
-        return Settled(Keepers(keeper, distance, similarity), names, unlisted, gone)
+        removed = np.zeros(count, bool)
+        removed[taken] = True
+        return Resolved(Keepers(keeper, distance, similarity), names, unlisted, removed)
 
     def _entries(
         self, done: Callable[..., list[Command]], kind: bytes, case: Case, places: Rows
@@ -137,10 +144,11 @@ class Settling:
         return done(kind, items.keys[places], items.empty[places], case.rows[places])
 
     def _matched(self, case: Case, todo: Rows, items: Items) -> tuple[Matches, dict[int, Record]]:
-        """The keepers that each document matches, when no other worker's pending document stands in between."""
+        """The keepers that each document matches. Waits while a pending document of another worker matches."""
         near, case.near = case.near, None
         if near is None:
-            near = self._tables.find(items.keys, items.empty, (KEEPERS,), self._matcher.most(False))
+            most, probes = self._matcher.most(False), self._matcher.probes(items)
+            near = self._tables.find(items.keys, items.empty, (KEEPERS,), most, probes)
         left_out = set(case.rows[todo].tolist()) | case.without
         ours, ids = set(case.rows.tolist()), {record.id for record in case.records}
         since: dict[tuple[int, int], float] = {}
@@ -155,10 +163,11 @@ class Settling:
             }
             if not records:
                 return NO_MATCHES, records
-            # Another version of a document of ours, left behind by a worker that died, or just coming in elsewhere.
+            # Another version of one of our documents: a dead worker left it, or another worker is adding it now.
             older = {row for row, record in records.items() if record.id in ids and row not in ours}
             case.stale |= older
-            # One that has the id now counts for others of the batch, though not for the document it is a version of.
+            # The version that owns the id counts as a match for the rest of the batch, but not for its own new
+            # version.
             current = self._current(older, records)
             near = _only(near, records.keys() - (older - current))
             if current:
@@ -176,7 +185,7 @@ class Settling:
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     def _postponed(self, ticket: int) -> bool:
-        """Whether a ticket is that of a later batch of this process, which then looks at the tables again."""
+        """Whether a ticket belongs to a later batch of this process; that batch then searches the tables again."""
         with self._noting:
             if ticket not in self.later:
                 return False
@@ -184,27 +193,27 @@ class Settling:
             return True
 
     def _current(self, rows: set[int], records: dict[int, Record]) -> set[int]:
-        """Those rows that have their ids."""
+        """The rows that own their ids."""
         asked = sorted(rows)
         owners = self._documents.rows_of([records[row].id for row in asked])
         return {row for row, owner in zip(asked, owners, strict=True) if row == owner}
 
     def _cleared(self, case: Case, pending: dict[int, Record], since: dict[tuple[int, int], float]) -> bool:
-        """Tell pending documents to look again, but for those of earlier tickets: says whether there were none."""
+        """Void pending documents, except those with an earlier ticket. Returns whether there was none to wait for."""
         now, waits = time.monotonic(), False
-        told = []
+        voided = []
         for row, record in pending.items():
             first = since.setdefault((row, record.other), now)
             if record.other < case.ticket and now - first < self._patience:
                 waits = True
             else:
-                told.append((row, record.head, VOID))
-        self._documents.switch(told)
+                voided.append((row, record.head, VOID))
+        self._documents.switch(voided)
         return not waits
 
     def _commit(self, case: Case, todo: Rows, chosen: Keepers, listed: set[int]) -> tuple[list[int], int]:
-        """Switch records to what was decided: keepers, then those that follow them. Gives the places of documents that
-        have to be looked at again."""
+        """Switch records to the decided state: first keepers, then their followers. Returns the positions of
+        documents that must be searched again."""
         leads = chosen.row == case.rows[todo]
         first, follow = todo[leads].tolist(), todo[~leads].tolist()
         failed: list[int] = []
@@ -224,7 +233,8 @@ class Settling:
         return sorted(failed + again), full
 
     def _counting(self, case: Case, documents: int, followers: int) -> list[Command]:
-        """Commands that count documents with their commit, as if none could fail; what did is put right later."""
+        """Commands that count documents together with their commit, as if no commit could fail; corrected later if
+        one does."""
         meta = self._documents.layout.meta
         case.counted[0] += documents
         case.counted[1] += followers
@@ -236,7 +246,7 @@ class Settling:
         ]
 
     def _led(self, case: Case, places: Sequence[int], counting: Sequence[Command]) -> list[int]:
-        """Commit keepers; gives the places where somebody came between, their records pending again."""
+        """Commit keepers. Returns the positions that another worker voided; their records are pending again."""
         rows = case.rows[places].tolist()
         asked = self._documents.leads(rows, case.records[0].head)
         replies, _ = self._connection.in_order(asked.commands, counting)
@@ -253,11 +263,13 @@ class Settling:
         keeper_of: dict[int, tuple[int, int, float]],
         listed: set[int],
     ) -> tuple[list[int], int]:
-        """Commit followers; gives the places of those that have to be looked at again."""
+        """Commit followers. Returns the positions that must be searched again."""
         new = np.array([at for at in places if at not in listed], np.int64)
-        # In the list of followers before it is one: whoever removes the keeper finds it, or is found out below.
+        # Add it to the follower tables before the commit: a worker that removes the keeper then finds it, or we
+        # notice below.
         added = self._entries(self._tables.added, FOLLOWERS, case, new)
-        # Out of those of keepers before it is one, too: later it may be an orphan, and others put it there again.
+        # Remove it from the keeper tables before the commit too: later it may lose its keeper, and others add it
+        # there again.
         dropped = self._entries(self._tables.dropped, KEEPERS, case, np.array(places, np.int64))
         changes = [
             (int(case.rows[at]), case.records[at].head, case.records[at].following(*keeper_of[at]).to_bytes())
@@ -276,12 +288,14 @@ class Settling:
         return failed, self._tables.refused(replies[0][: len(added)])
 
     def _answered(self, case: Case, answered: Sequence[tuple[int, Record | bool]]) -> list[int]:
-        """Places and replies of commits; gives those where somebody came between, their records pending again."""
-        # A record of another state is being removed, or replaced, by another worker: what was decided is its answer.
+        """Read the replies of commits. Returns the positions that another worker voided; their records are pending
+        again."""
+        # If a record is in another state, another worker is removing or replacing it. Our decision is still its
+        # answer.
         failed = [at for at, reply in answered if isinstance(reply, Record) and reply.state == VOID]
-        gone = [at for at, reply in answered if reply is False]
-        if gone:
-            self._check_lost(case, gone)
+        removed = [at for at, reply in answered if reply is False]
+        if removed:
+            self._check_lost(case, removed)
         case.taken |= {
             at
             for at, reply in answered
@@ -292,12 +306,13 @@ class Settling:
         return failed
 
     def _check_lost(self, case: Case, places: Sequence[int]) -> None:
-        """Records that are no more: replaced or removed meanwhile, unless their ids are still theirs."""
+        """Check that missing records were replaced or removed. If their ids still point to them, the server lost
+        data."""
         owners = self._documents.rows_of([case.records[place].id for place in places])
         if any(owner == case.rows[place] for place, owner in zip(places, owners, strict=True)):
             raise SharedIndexError(
                 f"{self._connection.address.shown}: the server has lost what was just written (a failover, or memory "
-                "given up under a maxmemory-policy); send the batch again"
+                "evicted under a maxmemory-policy); send the batch again"
             )
 
     def _orphaned(
@@ -307,7 +322,7 @@ class Settling:
         keeper_of: dict[int, tuple[int, int, float]],
         keepers: dict[int, Record],
     ) -> list[int]:
-        """Followers whose keeper went in the moment they were settled; their records are pending again."""
+        """Followers whose keeper was removed while they were committed; their records are pending again."""
         lost = [
             place
             for place in places
@@ -321,11 +336,11 @@ class Settling:
             before = FOLLOWER + keeper.to_bytes(6, "little")
             changes.append((row, before, case.records[place].to_bytes()))
         replies = self._documents.switch(changes)
-        # Where it fails, whoever removed the keeper has taken the follower over.
+        # If a switch fails, the worker that removed the keeper has already reassigned the follower.
         return [place for place, reply in zip(lost, replies, strict=True) if reply is True]
 
     def _again(self, case: Case, places: Sequence[int], state: bytes) -> None:
-        """Own records, told to look again, are pending once more."""
+        """Set voided records of this batch to pending again."""
         changes = []
         for place in places:
             record = case.records[place]
@@ -333,7 +348,7 @@ class Settling:
         self._documents.switch(changes)
 
     def give_up(self, case: Case) -> list[int]:
-        """After an error: what is still pending is told to look again, and nobody waits for it. Gives its places."""
+        """After an error: void what is still pending, so that no worker waits for it. Returns its positions."""
         changes = [(int(row), record.head, VOID) for row, record in zip(case.rows, case.records, strict=True)]
         replies = self._documents.switch(changes)
         return [

@@ -1,7 +1,7 @@
-"""One server or a cluster: commands in pipelines, sent where their keys are, again where that cannot do harm.
+"""Connections to one server or a cluster: pipelines of commands, routing by key, and retries.
 
-Everything this package sends may be sent twice, so whatever a broken connection, a failover or a slot on the move
-leaves undone is sent again until the timeout is over.
+Every command of this package may be sent twice. So commands that a broken connection, a failover or a moving slot
+left undone are sent again until the timeout is over.
 """
 
 from __future__ import annotations
@@ -18,34 +18,37 @@ from typing import Any, NamedTuple
 
 from neardup.errors import ConfigError, MissingExtra
 from neardup.index.redis.address import FILES, OPTIONS, Address
-from neardup.index.redis.errors import passing, refused, told
+from neardup.index.redis.errors import refused, temporary_errors, translated_errors
 
 __all__ = ["Command", "Connection", "Packed"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.005, 0.5
 OURS = ", ".join([*OPTIONS, *FILES])
-AT_ONCE = 1000  # keys in one script or MGET: a server does nothing else meanwhile
+AT_ONCE = 1000  # keys in one script or MGET: the server is blocked meanwhile
 
 
 class Packed(NamedTuple):
-    """Commands in the server's protocol already, and how many replies they have; for one server, not for a cluster."""
+    """Commands already encoded in the server's protocol, and the number of their replies. For one server, not a
+    cluster."""
 
     data: bytes
     replies: int
 
 
 class Command(NamedTuple):
-    """A command, and the key that says which node of a cluster it is for. The reply to packed ones is a list."""
+    """A command, and the key that selects the cluster node. The reply to packed commands is a list."""
 
     key: bytes
     words: tuple[Any, ...] | Packed
 
 
 class Connection:
-    """A client of one server or of a cluster; used by any number of threads."""
+    """A client of one server or of a cluster. Any number of threads may use it."""
 
     _pack: Callable[[tuple[Any, ...]], bytes] | None = None
-    _no_more: object = None  # what the native parser says when the next reply is not here yet
+    _no_more: object = (
+        None  # the value that the native parser returns when the next reply has not arrived yet
+    )
 
     def __init__(self, address: Address) -> None:
         try:
@@ -58,7 +61,7 @@ class Connection:
             self._pack = import_module("hiredis").pack_command
             self._no_more = getattr(import_module("redis._parsers.hiredis"), "NOT_ENOUGH_DATA", None)
         retry = import_module("redis.retry").Retry(import_module("redis.backoff").NoBackoff(), 0)
-        # One answer may take as long as all of them; what a dead server leaves unanswered is noticed sooner.
+        # One reply may use the whole timeout. A dead server is noticed sooner, by the keepalive settings.
         wait = min(address.timeout, 5.0)
         options: dict[str, Any] = {
             "socket_timeout": wait,
@@ -67,7 +70,7 @@ class Connection:
             "protocol": 2,
         }
         self._client: Any
-        with told(self._errors, self.address):
+        with translated_errors(self._errors, self.address):
             try:
                 if address.cluster:
                     made = redis.cluster.RedisCluster
@@ -89,19 +92,20 @@ class Connection:
         return self.run([Command(key, words)])[0]
 
     def in_order(self, *steps: Sequence[Command]) -> list[list[Any]]:
-        """The replies to steps, each of which begins when the one before it is done: on one server in one pipeline."""
+        """The replies to several steps. Each step begins when the one before it is done; one server gets them in one
+        pipeline."""
         if self.address.cluster:
             return [self.run(step) for step in steps]
         replies = iter(self.run([command for step in steps for command in step]))
         return [[next(replies) for _ in step] for step in steps]
 
     def run(self, commands: Sequence[Command]) -> list[Any]:
-        """The replies to commands, each done once or more; those for one node go in one pipeline, in order. On one
-        server none is done for good before those in front of it are."""
+        """The replies to commands, each executed at least once. Commands for the same node are sent in one pipeline,
+        in order. On one server, a command takes final effect only after all commands before it."""
         replies: list[Any] = [None] * len(commands)
         left = list(range(len(commands)))
         deadline, pause = time.monotonic() + self.address.timeout, FIRST_PAUSE
-        with told(self._errors, self.address):
+        with translated_errors(self._errors, self.address):
             while left:
                 failed = self._send(commands, left, replies)
                 if not failed:
@@ -115,7 +119,7 @@ class Connection:
         return replies
 
     def grouped(self, keys: Sequence[bytes]) -> list[list[int]]:
-        """Places of keys that one command may have: in a cluster those with the same hash tag."""
+        """Positions of keys that one command may contain: in a cluster, those with the same hash tag."""
         if not self.address.cluster:
             return [list(range(at, min(at + AT_ONCE, len(keys)))) for at in range(0, len(keys), AT_ONCE)]
         groups: dict[bytes, list[int]] = {}
@@ -124,14 +128,14 @@ class Connection:
         return [group[at : at + AT_ONCE] for group in groups.values() for at in range(0, len(group), AT_ONCE)]
 
     def each(self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]]) -> list[Any]:
-        """A script over keys, each with words of its own, that answers with one value a key."""
+        """Run a script over keys, each with its own arguments; returns one value for each key."""
         groups = self.grouped(keys)
         return self.spread(groups, self.run(self.calls(script, keys, words, groups)), len(keys))
 
     def total(
         self, script: str, keys: Sequence[bytes], words: Sequence[Sequence[Any]], last: Any
     ) -> list[Command]:
-        """Commands for a script over keys whose answers are to be added up; `last` is its last word."""
+        """Commands for a script over keys whose replies are added up; `last` is the last argument."""
         return self.calls(script, keys, words, self.grouped(keys), last)
 
     @staticmethod
@@ -142,7 +146,8 @@ class Connection:
         groups: Sequence[Sequence[int]],
         *last: Any,
     ) -> list[Command]:
-        """Commands for a script over groups of keys, each key with words of its own, and last words for all."""
+        """Commands for a script over groups of keys. Each key has its own arguments; the last arguments are
+        shared."""
         commands = []
         for group in groups:
             if len(group) == len(keys):
@@ -154,7 +159,7 @@ class Connection:
 
     @staticmethod
     def spread(groups: Sequence[Sequence[int]], replies: Sequence[Sequence[Any]], count: int) -> list[Any]:
-        """One value a key, of the replies to groups of keys."""
+        """One value for each key, from the replies to groups of keys."""
         found: list[Any] = [None] * count
         for group, reply in zip(groups, replies, strict=True):
             for at, value in zip(group, reply, strict=True):
@@ -168,8 +173,8 @@ class Connection:
         return self.spread(groups, self.run(commands), len(keys))
 
     def scan(self, pattern: str) -> Iterator[bytes]:
-        """The keys that match a pattern, some of them perhaps twice."""
-        with told(self._errors, self.address):
+        """The keys that match a pattern; some may be returned twice."""
+        with translated_errors(self._errors, self.address):
             if not self.address.cluster:
                 yield from self._client.scan_iter(match=pattern, count=1000)
                 return
@@ -177,8 +182,8 @@ class Connection:
                 yield from self._client.get_redis_connection(node).scan_iter(match=pattern, count=1000)
 
     def memory(self) -> int:
-        """Bytes that the server, or all masters of the cluster, use, for everything they hold."""
-        with told(self._errors, self.address):
+        """Bytes that the server, or all masters of the cluster, use for all their data."""
+        with translated_errors(self._errors, self.address):
             nodes = self._client.get_primaries() if self.address.cluster else [None]
             infos = [
                 self._client.info("memory")
@@ -189,7 +194,8 @@ class Connection:
         return sum(int(info["used_memory"]) for info in infos)
 
     def _send(self, commands: Sequence[Command], left: Sequence[int], replies: list[Any]) -> list[int]:
-        """Send what is left; gives what has to be sent again, with its error in its place."""
+        """Send the remaining commands. Returns those that must be sent again, with the error in the place of the
+        reply."""
         again: list[int] = []
         asked: list[int] = []
         for client, places in self._routed(commands, left, replies, again):
@@ -211,9 +217,9 @@ class Connection:
         return sorted(again)
 
     def _asked(self, client: Any, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
-        """The replies of one server, errors among them, when as many replicas as were asked for have what was written.
+        """The replies of one server, including errors, after the requested number of replicas has the writes.
 
-        This is redis-py's pipeline without what it does for every reply, which took as long as all else in the client.
+        This is redis-py's pipeline without its work for every reply, which took as long as the rest of the client.
         """
         wanted = self.address.replicas
         sent = [*commands, ("WAIT", wanted, 1000)] if wanted else commands
@@ -224,7 +230,7 @@ class Connection:
             connection.send_packed_command(self._packed(connection, sent))
             flat = self._replies(connection, sum(sizes))
         except BaseException:
-            _cut(connection)  # replies may still come, which nobody must take for others
+            _cut(connection)  # late replies must not be taken for the replies to other commands
             raise
         finally:
             pool.release(connection)
@@ -239,7 +245,7 @@ class Connection:
         ]
 
     def _replies(self, connection: Any, count: int) -> list[Any]:
-        """As many replies, errors among them; those that came together are taken from the parser at once."""
+        """So many replies, including errors; replies that arrived together are parsed at once."""
         taken = getattr(getattr(connection._parser, "_reader", None), "gets", None)
         found: list[Any] = []
         while len(found) < count:
@@ -273,7 +279,7 @@ class Connection:
         return list(routes.values())
 
     def _ask(self, command: Command, at: int, replies: list[Any], again: list[int]) -> None:
-        """A slot is on the move, and this command is for the node it goes to."""
+        """A slot is being moved, and this command belongs to the target node."""
         error = replies[at]
         try:
             node = self._client.get_node(host=error.host, port=error.port)
@@ -289,25 +295,25 @@ class Connection:
             raise replies[at]
 
     def _redirected(self, reply: Any) -> bool:
-        if not self.address.cluster:  # a node of a cluster, taken for a server of its own
+        if not self.address.cluster:  # the address names a cluster node as a single server
             return False
         return isinstance(reply, self._errors.AskError) and not isinstance(reply, self._errors.MovedError)
 
     def _passes(self, reply: Any) -> bool:
         final = [self._errors.AuthenticationError]
         if not self.address.cluster:
-            final.append(self._errors.MovedError)  # a node of a cluster, taken for a server of its own
-        return isinstance(reply, passing(self._errors)) and not isinstance(reply, tuple(final))
+            final.append(self._errors.MovedError)  # the address names a cluster node as a single server
+        return isinstance(reply, temporary_errors(self._errors)) and not isinstance(reply, tuple(final))
 
     def _look_again(self, errors: Sequence[Exception]) -> None:
-        """Learn where the slots are now."""
+        """Load the current positions of the slots."""
         if not self.address.cluster or all(isinstance(e, self._errors.TryAgainError) for e in errors):
             return
         with contextlib.suppress(self._errors.RedisError, OSError):
             self._client.nodes_manager.initialize()
 
     def _until(self, call: Callable[[], Any]) -> Any:
-        """The result of a call, tried again until the timeout is over."""
+        """The result of a call, which is repeated until the timeout is over."""
         deadline, pause = time.monotonic() + min(self.address.timeout, 5.0), FIRST_PAUSE
         while True:
             try:
@@ -322,14 +328,14 @@ class Connection:
 
 
 def _error(reply: Any) -> Any:
-    """The first error among the replies to packed commands, or the reply."""
+    """The first error among the replies to packed commands, or the reply itself."""
     if isinstance(reply, list):
         return next((part for part in reply if isinstance(part, Exception)), reply)
     return reply
 
 
 def _cut(connection: Any) -> None:
-    """Close a connection at once: what was sent and has not arrived shall not arrive after it is sent again."""
+    """Close a connection at once, so that commands still on the way do not arrive after they are sent again."""
     with contextlib.suppress(OSError, AttributeError):
         connection._sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
     connection.disconnect()

@@ -15,29 +15,29 @@ from neardup.errors import FormatError
 from neardup.index.match import Items
 from neardup.index.recipe import Recipe
 from neardup.index.redis.connection import Command, Connection, Packed
-from neardup.index.redis.layout import FIELDS, ROWS_A_RECORD, Layout
+from neardup.index.redis.layout import FIELDS, ROWS_A_RECORD, KeyLayout
 from neardup.index.redis.records import KEEPER, Record, pack_records
 from neardup.index.redis.scripts import CLAIM, LEAD, READ, SWITCH, WRITE
 
-__all__ = ["Documents", "Fetched"]
+__all__ = ["Fetched", "RedisDocuments"]
 
 Rows = NDArray[np.int64]
-DIGEST = 12  # bytes of an id's digest: among 10**9 ids two agree with a chance of 10**-11
+DIGEST = 12  # bytes of an id's digest: two of 10**9 ids are equal with probability 10**-11
 
 
-Change = tuple[int, bytes, bytes]  # a row, what its record must begin with, and the new one
+Switch = tuple[int, bytes, bytes]  # a row, what its record must begin with, and the new one
 T = TypeVar("T")
 
 
 class Asked(NamedTuple, Generic[T]):
-    """Commands, and what makes an answer of their replies."""
+    """Commands, and the function that reads their replies."""
 
     commands: list[Command]
     read: Callable[[Sequence[Any]], T]
 
 
 class Claims(NamedTuple):
-    """Ids, by their digests, that are given to rows; `groups` of the places that each command has on a cluster."""
+    """Digests of ids that are assigned to rows; `groups` holds the positions in each command on a cluster."""
 
     digests: list[bytes]
     rows: list[int]
@@ -45,13 +45,13 @@ class Claims(NamedTuple):
     groups: list[list[int]] | None
 
 
-class Documents:
+class RedisDocuments:
     """Records, contents and ids of one index."""
 
-    def __init__(self, connection: Connection, layout: Layout, recipe: Recipe) -> None:
+    def __init__(self, connection: Connection, layout: KeyLayout, recipe: Recipe) -> None:
         self.connection, self.layout, self.recipe = connection, layout, recipe
         self._seed = recipe.seed.value.to_bytes(8, "little")
-        self.apart = recipe.kind == "sketches"  # fingerprints of hundreds of bytes are with the contents
+        self.apart = not recipe.method.whole_keys  # sketches are large, so they are stored with the contents
         self.texts = recipe.contents == "text"
         self._width, self._name = recipe.width, layout.name.encode()
 
@@ -66,14 +66,14 @@ class Documents:
         return [key for key, _ in places], [field for _, field in places]
 
     def rows_of(self, ids: Sequence[str]) -> list[int | None]:
-        """The row of each id, whatever state it is in."""
+        """The row of each id, in any state."""
         if not ids:
             return []
         keys, fields = self.asked(ids)
         return [self._row(v, k) for v, k in zip(self._read(keys, fields), keys, strict=True)]
 
     def claims(self, ids: Sequence[str], rows: Rows) -> Claims:
-        """What gives ids to rows: commands for the case that they are new, as most are, and `claimed` for the rest."""
+        """Commands that assign ids to rows if the ids are new, as most are; `claimed` handles the rest."""
         digests = self.digests(ids)
         if not self.connection.address.cluster:
             packed = _core.id_claims(self._name, b"".join(digests), self.layout.id_buckets, rows)
@@ -88,7 +88,8 @@ class Documents:
         return Claims(digests, rows.tolist(), self.connection.calls(CLAIM, keys, words, groups), groups)
 
     def claimed(self, claims: Claims, replies: Sequence[Any]) -> list[int | None]:
-        """The rows that had the ids, by the replies to the first claim; those that were not new are claimed again."""
+        """The rows that owned the ids before, from the replies to the first claim; ids that were not new are claimed
+        again."""
         count = len(claims.digests)
         found = replies[0] if claims.groups is None else self.connection.spread(claims.groups, replies, count)
         before: list[int | None] = [None] * count
@@ -109,12 +110,12 @@ class Documents:
         return before
 
     def claim(self, ids: Sequence[str], rows: Rows) -> list[int | None]:
-        """Give ids to rows; the rows that had them."""
+        """Assign ids to rows. Returns the rows that owned them before."""
         claims = self.claims(ids, rows)
         return self.claimed(claims, self.connection.run(claims.commands))
 
     def hand_back(self, ids: Sequence[str], rows: Sequence[int], before: Sequence[int]) -> None:
-        """Give ids of rows that still have them to the rows before."""
+        """Give ids back to the rows before, if these rows still own them."""
         if ids:
             keys, fields = self.asked(ids)
             columns = zip(fields, rows, before, strict=True)
@@ -124,7 +125,7 @@ class Documents:
             self.connection.each(SWITCH, keys, words)
 
     def released(self, ids: Sequence[str], rows: Sequence[int]) -> list[Command]:
-        """Commands that take ids from rows that still have them."""
+        """Commands that release ids, if these rows still own them."""
         keys, fields = self.asked(ids)
         words = [(field, row.to_bytes(6, "little"), b"") for field, row in zip(fields, rows, strict=True)]
         return self.connection.calls(SWITCH, keys, words, self.connection.grouped(keys))
@@ -139,12 +140,12 @@ class Documents:
     # Records
 
     def read(self, rows: Iterable[int]) -> dict[int, Record]:
-        """The records of rows, for those that have one."""
+        """The records of those rows that have one."""
         asked = self.reads(list(rows))
         return asked.read(self.connection.run(asked.commands))
 
     def fetched(self, rows: Sequence[int]) -> Fetched:
-        """The records of rows, with their contents where a comparison needs these."""
+        """The records of rows, with their contents if a comparison needs them."""
         if not rows or not (self.apart or self.recipe.verifies):
             return Fetched(self, self.read(rows))
         records = [self.layout.record(row) for row in rows]
@@ -166,10 +167,13 @@ class Documents:
         try:
             return Record.from_bytes(value, self._width, "")
         except FormatError:
-            return Record.from_bytes(value, self._width, self._where(key))  # the same error, with its place
+            return Record.from_bytes(
+                value, self._width, self._where(key)
+            )  # raises the same error with the key
 
     def written(self, rows: Sequence[int], records: Sequence[Record]) -> list[Command]:
-        """Commands that write the records of new rows; they tell how many rows have other documents."""
+        """Commands that write the records of new rows; the replies count the rows that already hold other
+        documents."""
         values = pack_records(records)
         commands = []
         for page, places in _pages(rows):
@@ -180,14 +184,14 @@ class Documents:
             commands.append(Command(key, ("EVAL", WRITE, 1, key, *words)))
         return commands
 
-    def switch(self, changes: Sequence[Change]) -> list[Record | bool]:
-        """Rows, what their records must begin with, and the new records: True where it was so, else the record there
-        is, or False for none."""
+    def switch(self, changes: Sequence[Switch]) -> list[Record | bool]:
+        """Replace records, given as row, required beginning and new record. Returns True where the beginning matched,
+        else the record that is stored, or False if there is none."""
         switched = self.switches(changes)
         return switched.read(self.connection.run(switched.commands))
 
-    def switches(self, changes: Sequence[Change]) -> Asked[list[Record | bool]]:
-        """The commands of `switch`, and what reads their replies."""
+    def switches(self, changes: Sequence[Switch]) -> Asked[list[Record | bool]]:
+        """The commands of `switch`, and the function that reads their replies."""
         places = [self.layout.record(row) for row, _, _ in changes]
         words = [(field, *change[1:]) for (_, field), change in zip(places, changes, strict=True)]
         keys = [key for key, _ in places]
@@ -203,7 +207,7 @@ class Documents:
         return Asked(self.connection.calls(SWITCH, keys, words, groups), read)
 
     def reads(self, rows: Sequence[int]) -> Asked[dict[int, Record]]:
-        """The commands of `read`, and what reads their replies."""
+        """The commands of `read`, and the function that reads their replies."""
         places = [self.layout.record(row) for row in rows]
         keys = [key for key, _ in places]
         groups = self.connection.grouped(keys)
@@ -216,8 +220,8 @@ class Documents:
         return Asked(self.connection.calls(READ, keys, [(field,) for _, field in places], groups), read)
 
     def leads(self, rows: Sequence[int], before: bytes) -> Asked[dict[int, Record | bool]]:
-        """Commands that make keepers of rows whose records begin like this; their replies tell the others, with the
-        record there is, or False."""
+        """Commands that turn rows into keepers if their records begin with `before`. The replies contain the other
+        rows, with the stored record or False."""
         pages: dict[int, bytearray] = {}
         for row in rows:
             pages.setdefault(row // ROWS_A_RECORD, bytearray()).append(row % ROWS_A_RECORD)
@@ -238,7 +242,7 @@ class Documents:
         return Asked(commands, read)
 
     def pages(self, last: int) -> Iterator[dict[int, Record]]:
-        """All records below a row, some thousands at a time, by row."""
+        """All records below a row number, some thousands at a time, in the order of rows."""
         for first in range(0, last, 32 * ROWS_A_RECORD):
             starts = range(first, min(first + 32 * ROWS_A_RECORD, last), ROWS_A_RECORD)
             keys = [self.layout.record(row)[0] for row in starts]
@@ -264,7 +268,8 @@ class Documents:
         values = prints if self.apart else contents
         if self.apart and self.recipe.contents != "none":
             values = [
-                (print or b"") + (content or b"") for print, content in zip(prints, contents, strict=True)
+                (fingerprint or b"") + (content or b"")
+                for fingerprint, content in zip(prints, contents, strict=True)
             ]
         commands = []
         for page, places in _pages(rows):
@@ -276,9 +281,9 @@ class Documents:
         return commands
 
     def contents(self, records: dict[int, Record]) -> dict[int, tuple[bytes | None, bytes | None]]:
-        """Fingerprint and content of rows; those that have lost theirs are left out."""
+        """Fingerprint and content of rows; rows whose contents are lost are left out."""
         if self.recipe.contents == "none" and not self.apart:
-            return {row: (record.print, None) for row, record in records.items()}
+            return {row: (record.fingerprint, None) for row, record in records.items()}
         rows = list(records)
         places = [self.layout.content(row) for row in rows]
         values = self._read([key for key, _ in places], [field for _, field in places])
@@ -290,19 +295,20 @@ class Documents:
         return found
 
     def _held(self, record: Record, value: bytes) -> tuple[bytes | None, bytes | None]:
-        """Fingerprint and content, of what is stored as the contents of a row."""
-        print = record.print
+        """Fingerprint and content, read from the stored contents of a row."""
+        fingerprint = record.fingerprint
         if self.apart:
             least = 0 if record.empty else self._width
             if len(value) < least or (self.recipe.contents == "none" and len(value) > least):
                 said = f"a fingerprint of {self._width} bytes with the contents of {record.id!r:.100}"
                 raise FormatError(self.connection.address.shown, said, f"{len(value)} bytes")
-            print = None if record.empty else value[: self._width]
+            fingerprint = None if record.empty else value[: self._width]
             value = value if record.empty else value[self._width :]
-        return print, None if self.recipe.contents == "none" else value
+        return fingerprint, None if self.recipe.contents == "none" else value
 
     def erased(self, rows: Sequence[int], contents: Sequence[int] = ()) -> list[Command]:
-        """Commands that delete records and contents, and of further rows the contents alone."""
+        """Commands that delete the records and contents of `rows`, and only the contents of the rows in
+        `contents`."""
         pages: dict[bytes, list[bytes]] = {}
         places = [place for row in rows for place in (self.layout.record(row), self.layout.content(row))]
         for key, field in places + [self.layout.content(row) for row in contents]:
@@ -317,11 +323,11 @@ class Documents:
 
 
 class Fetched:
-    """Records that were read, as what a Matcher reads from; their contents are fetched when they are asked for."""
+    """Records that were read, as a source for a Matcher; their contents are fetched on demand."""
 
     def __init__(
         self,
-        documents: Documents,
+        documents: RedisDocuments,
         records: dict[int, Record],
         held: dict[int, tuple[bytes | None, bytes | None]] | None = None,
     ) -> None:
@@ -333,7 +339,7 @@ class Fetched:
         return Fetched(self._documents, records, self._held)
 
     def contents(self, rows: Rows) -> dict[int, tuple[bytes | None, bytes | None]]:
-        """Fingerprint and content of those rows that are there and whole."""
+        """Fingerprint and content of those rows that exist and are complete."""
         wanted = [row for row in rows.tolist() if row in self.records]
         if missing := {row: self.records[row] for row in wanted if row not in self._held}:
             self._held |= self._documents.contents(missing)
@@ -341,7 +347,7 @@ class Fetched:
 
 
 def _pages(rows: Sequence[int]) -> Iterator[tuple[int, range]]:
-    """Pages of records, and which places of the rows, ascending as new ones are, each of them has."""
+    """Pages of records, and the positions of the (ascending) rows that belong to each page."""
     first = 0
     while first < len(rows):
         page = rows[first] // ROWS_A_RECORD

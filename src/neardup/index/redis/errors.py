@@ -1,4 +1,4 @@
-"""What a server or a client library says went wrong, in our words: what it means, and what to do next."""
+"""Translates errors of the server and of redis-py: what happened, and what to do next."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from neardup.errors import FormatError, SharedIndexError
 from neardup.index.redis.address import Address
 
-__all__ = ["passing", "refused", "told"]
+__all__ = ["refused", "temporary_errors", "translated_errors"]
 
 
-def passing(errors: Any) -> tuple[type[Exception], ...]:
-    """Errors that pass."""
+def temporary_errors(errors: Any) -> tuple[type[Exception], ...]:
+    """Temporary errors: the command may succeed when it is sent again."""
     return (
         errors.ConnectionError,
         errors.TimeoutError,
@@ -29,8 +29,8 @@ def passing(errors: Any) -> tuple[type[Exception], ...]:
 
 
 @contextlib.contextmanager
-def told(errors: Any, address: Address) -> Iterator[None]:
-    """What redis-py raises, in our words."""
+def translated_errors(errors: Any, address: Address) -> Iterator[None]:
+    """Translate what redis-py raises into our errors."""
     where = address.shown
     try:
         yield
@@ -46,8 +46,8 @@ def told(errors: Any, address: Address) -> Iterator[None]:
         raise SharedIndexError(
             f"{where}: no answer ({error}); is the server there{tls}? What was not acknowledged may be sent again"
         ) from None
-    except (*passing(errors), errors.AskError, errors.RedisClusterException) as error:
-        if isinstance(error, errors.AskError) and not address.cluster:  # or MOVED, which is one of its kind
+    except (*temporary_errors(errors), errors.AskError, errors.RedisClusterException) as error:
+        if isinstance(error, errors.AskError) and not address.cluster:  # MovedError is a subclass
             raise SharedIndexError(f"{where}: this is a node of a cluster; use redis+cluster://") from None
         if isinstance(error, errors.ReadOnlyError) and not address.cluster:
             raise SharedIndexError(
@@ -58,11 +58,11 @@ def told(errors: Any, address: Address) -> Iterator[None]:
             raise SharedIndexError(f"{where}: {why}") from None
         raise SharedIndexError(
             f"{where}: the cluster cannot serve all keys ({error}); try again when "
-            "`redis-cli --cluster check` is content"
+            "`redis-cli --cluster check` reports no errors"
         ) from None
     except errors.OutOfMemoryError as error:
         raise SharedIndexError(
-            f"{where}: {error}; raise maxmemory, or let documents go (ttl, `neardup index forget`)"
+            f"{where}: {error}; raise maxmemory, or delete documents (ttl, `neardup index forget`)"
         ) from None
     except errors.ResponseError as error:
         if "hash to the same slot" in str(error) and not address.cluster:
@@ -75,7 +75,7 @@ def told(errors: Any, address: Address) -> Iterator[None]:
 
 
 def refused(error: Exception) -> str | None:
-    """What is wrong with the certificates or the kind of server, if that is it: no second attempt would help."""
+    """The reason, if the certificates or the type of server are wrong: then a retry does not help."""
     said = str(error)
     if "Cluster mode is not enabled" in said:
         return "this server is not part of a cluster; redis:// is for one server"

@@ -1,7 +1,7 @@
-"""A log of what a worker had acknowledged, in its own file: with it `neardup index replay` makes an index again.
+"""A log file of all changes of one worker that were acknowledged. `neardup index replay` rebuilds an index from logs.
 
-A line is a checksum and a JSON object: {"op": "put", ...} for a document, {"op": "remove", "ids": [...]}. The index's
-key is beside it (FILE.key). A last line that was cut off is left out; anything else that is damaged is an error.
+A line is a checksum and a JSON object: {"op": "put", ...} for a document, {"op": "remove", "ids": [...]}. The key of
+the index is in FILE.key. A last line that was cut off is ignored; any other damage is an error.
 """
 
 from __future__ import annotations
@@ -26,11 +26,12 @@ from neardup.index.match import Items
 from neardup.index.recipe import Recipe
 from neardup.index.redis.records import Record
 
-__all__ = ["Change", "Journal", "is_journal", "read_journal"]
+__all__ = ["Journal", "JournalEntry", "is_journal", "read_journal"]
 
 
-class Change(NamedTuple):
-    """A line of a log: a document, or ids that were removed, and its place in the order of all workers' changes."""
+class JournalEntry(NamedTuple):
+    """A line of a log: a document, or ids that were removed, and its position in the order of all workers'
+    changes."""
 
     row: int
     put: dict[str, Any] | None
@@ -43,7 +44,7 @@ class Change(NamedTuple):
 
 
 class Journal:
-    """The log of one worker; `sync` has each change on the disk before it is acknowledged."""
+    """The log of one worker. With `sync`, each change is on the disk before it is acknowledged."""
 
     def __init__(self, path: str | os.PathLike[str], recipe: Recipe, sync: bool) -> None:
         self._recipe, self._sync, self._lock = recipe, sync, threading.Lock()
@@ -56,17 +57,17 @@ class Journal:
             self._file.write(b"\n")  # a worker died in the middle of a line
 
     def put(self, rows: NDArray[np.int64], records: Sequence[Record], items: Items) -> None:
-        """Documents that were added."""
+        """Write documents that were added."""
         lines = []
         columns = zip(rows.tolist(), records, items.blobs(), items.stored(), strict=True)
-        for row, record, print, content in columns:
+        for row, record, fingerprint, content in columns:
             line: dict[str, Any] = {"op": "put", "added": record.added, "row": row, "id": record.id}
             if record.expires is not None:
                 line["expires"] = record.expires
             if record.meta is not None:
                 line["meta"] = record.meta
-            if print is not None:
-                line["fingerprint"] = print.hex()
+            if fingerprint is not None:
+                line["fingerprint"] = fingerprint.hex()
             if content is not None:
                 if self._recipe.contents == "text":
                     line["text"] = unpack_text(content)
@@ -76,7 +77,7 @@ class Journal:
         self._write(lines)
 
     def remove(self, ids: Sequence[str], row: int) -> None:
-        """Documents that were removed, when rows below this one had been given out."""
+        """Write ids that were removed; `row` is the first row number that had not been used at that time."""
         self._write([{"op": "remove", "row": row, "ids": list(ids)}])
 
     def _write(self, lines: Sequence[dict[str, Any]]) -> None:
@@ -96,7 +97,7 @@ def _line(line: dict[str, Any]) -> bytes:
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def read_journal(path: str | os.PathLike[str]) -> Iterator[Change]:
+def read_journal(path: str | os.PathLike[str]) -> Iterator[JournalEntry]:
     """The changes in a log, in its order."""
     with open(path, "rb") as file:
         for number, line in enumerate(file, 1):
@@ -109,9 +110,9 @@ def read_journal(path: str | os.PathLike[str]) -> Iterator[Change]:
                 raise FormatError(f"{path}:{number}", "a line of a log, with its checksum", "a damaged one")
             change = json.loads(text)
             if change["op"] == "remove":
-                yield Change(change["row"], None, tuple(change["ids"]))
+                yield JournalEntry(change["row"], None, tuple(change["ids"]))
             else:
-                yield Change(change["row"], change, ())
+                yield JournalEntry(change["row"], change, ())
 
 
 def is_journal(path: str | os.PathLike[str]) -> bool:

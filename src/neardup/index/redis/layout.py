@@ -1,14 +1,14 @@
-"""Which keys of the server hold what: tables of buckets, chosen for the size an index is expected to have.
+"""The keys on the server, and the tables of buckets, chosen for the expected size of an index.
 
-{NAME}            rows and tickets given out, counts, settings: one hash
-{NAME:s}k:t:b     table t, bucket b: entries of keepers, and of documents under way; an entry is its key and its row
+{NAME}            one hash: last row and ticket, counts, settings
+{NAME:s}k:t:b     table t, bucket b: entries of keepers and of pending documents; an entry is its key and its row
 {NAME:s}f:t:b     the same for followers
-{NAME:s}d:r       records of the 32 rows from 32 r on: a hash by the row within
+{NAME:s}d:r       records of the 32 rows from 32 r on: a hash; the field is the row within the page
 {NAME:s}c:r       their contents
 {NAME:s}i:b       rows by the digest of their id: a hash
 {NAME:s}x:t       rows that expire in second t
 
-s is one of 128 shards: what is in braces is what a cluster places keys by, so one command can have all keys of a shard.
+s is one of 128 shards. A cluster places keys by the part in braces, so one command can use all keys of a shard.
 """
 
 from __future__ import annotations
@@ -26,21 +26,22 @@ from neardup.errors import ConfigError
 from neardup.index.recipe import Recipe
 from neardup.search.hamming.designs import Design, Table, bphs, compact, covering, covering_sizes
 
-__all__ = ["Layout", "best_design"]
+__all__ = ["KeyLayout", "best_design"]
 
 SHARDS = 128
 ENTRIES_A_BUCKET, IDS_A_BUCKET, ROWS_A_RECORD = 12, 24, 32
-# What a design is chosen by, in microseconds: a key asked for, a byte read, and a byte that a document takes.
+# The costs of a design, in microseconds: for each key that is read, each byte read, and each byte stored for a
+# document.
 ASKED, READ, KEPT = 2.0, 0.002, 0.02
-MOST_READ, FEW = 0.25, 10_000  # a query must not read more of an index than this share, unless it is small
-KEY_BYTES = 100  # what a key costs the server beside its value
+MOST_READ, FEW = 0.25, 10_000  # a query reads at most this share of an index, unless the index is small
+KEY_BYTES = 100  # memory of a key on the server, without its value
 FIELDS = [b"%d" % at for at in range(ROWS_A_RECORD)]
 Keys = NDArray[np.uint64]
 Numbers = NDArray[np.int64]
 
 
 def best_design(bits: int, radius: int, expected: int) -> Design:
-    """The exact design that costs a query and the memory least."""
+    """The exact design with the lowest cost of queries and memory."""
     most = prefix_bits(expected)
 
     def cost(design: Design) -> float:
@@ -62,40 +63,42 @@ def best_design(bits: int, radius: int, expected: int) -> Design:
 
 
 def prefix_bits(expected: int) -> int:
-    """Bits that number the buckets of a table."""
+    """Number of bits of a bucket number."""
     return max(0, min(40, int(log2(max(expected / ENTRIES_A_BUCKET, 1)))))
 
 
 @dataclass(frozen=True)
-class Layout:
-    """Tables as (column of the keys or None for all of them, mask of the bucket's bits, flips), by an index's name."""
+class KeyLayout:
+    """The keys and tables of one index. A table is (column of the keys or None for all, mask of the bucket's bits,
+    flips)."""
 
     name: str
     tables: tuple[tuple[int | None, int, int], ...]
-    words: int  # of a key in an entry
+    words: int  # in the key of an entry
     expected: int
     radius: int
     bits: int
+    sparse: bool = False  # whether a key of 0 means no key
 
     @classmethod
-    def of(cls, name: str, recipe: Recipe, expected: int) -> Layout:
-        """The layout for an index of this recipe: the same for all who read the recipe and `expected`."""
+    def of(cls, name: str, recipe: Recipe, expected: int) -> KeyLayout:
+        """The layout for an index with this recipe; every worker with the same recipe and `expected` gets the same
+        layout."""
         wide = prefix_bits(expected)
-        if recipe.kind == "sketches":
-            bands = tuple((band, (1 << wide) - 1, 0) for band in range(recipe.tables))
-            return cls(name, bands, 1, expected, 0, 64)
-        method = recipe.method()
-        if recipe.kind == "exact":
-            return cls(name, ((None, (1 << wide) - 1, 0),), 2, expected, 0, method.bits)
-        design = best_design(method.bits, method.radius, expected)
+        if not recipe.method.whole_keys:
+            tables = tuple((table, (1 << wide) - 1, 0) for table in range(recipe.tables))
+            return cls(name, tables, 1, expected, 0, 64, recipe.sparse)
+        if (reach := recipe.reach) is None:
+            return cls(name, ((None, (1 << wide) - 1, 0),), recipe.words, expected, 0, 64 * recipe.words)
+        design = best_design(reach.bits, reach.radius, expected)
         reads = sum(table.probes(wide) / 2 ** min(wide, table.key_bits) for table in design.tables)
         if reads > MOST_READ and expected > FEW:
             raise ConfigError(
-                f"no tables in Redis can search {method.bits} bits with radius {method.radius} among "
+                f"no tables in Redis can search {reach.bits} bits with radius {reach.radius} among "
                 f"{expected:,} documents: choose a smaller radius, or MinHash bands (nd.Config.of('minhash'))"
             )
-        tables = tuple((None, _highest(table, wide), table.flips) for table in design.tables)
-        return cls(name, tables, (method.bits + 63) // 64, expected, method.radius, method.bits)
+        designed = tuple((None, _highest(table, wide), table.flips) for table in design.tables)
+        return cls(name, designed, (reach.bits + 63) // 64, expected, reach.radius, reach.bits)
 
     @property
     def width(self) -> int:
@@ -104,7 +107,7 @@ class Layout:
 
     @cached_property
     def id_buckets(self) -> int:
-        """Buckets of ids, each a hash."""
+        """Number of id buckets, each a hash."""
         return 1 << max(0, int(log2(max(self.expected / IDS_A_BUCKET, 1))))
 
     @cached_property
@@ -117,7 +120,7 @@ class Layout:
 
     @property
     def expiring(self) -> bytes:
-        """The seconds in which rows expire."""
+        """The key of the list of seconds in which rows expire."""
         return self.meta + b"x"
 
     def expiry(self, second: int) -> bytes:
@@ -140,24 +143,24 @@ class Layout:
         return b"%sc:%x" % (self._tags[page % SHARDS], page)
 
     def id(self, digest: bytes) -> tuple[bytes, bytes]:
-        """Key and field of the row of an id."""
+        """Key and field that hold the row of an id."""
         number = int.from_bytes(digest[:6], "little") % self.id_buckets
         return self._tags[number % SHARDS] + b"i:%x" % number, digest
 
     def buckets(self, kind: bytes, table: int, buckets: Iterable[int]) -> list[bytes]:
-        """The keys of buckets, of keepers (b"k") or of followers (b"f")."""
+        """The keys of buckets, for keepers (b"k") or followers (b"f")."""
         tags, first = self._tags, b"%s:%x:" % (kind, table)
         return [b"%s%s%x" % (tags[(bucket + 37 * table) % SHARDS], first, bucket) for bucket in buckets]
 
     def homes(self, keys: Keys) -> NDArray[np.uint64]:
         """The bucket of each key in each table: uint64[keys, tables]."""
-        if self.banded:  # a column a table, all with the same mask
+        if self.banded:  # one column for each table, all with the same mask
             return keys & np.uint64(self.tables[0][1])
         columns = [_extract(self._words(keys, column), mask) for column, mask, _ in self.tables]
         return np.stack(columns, axis=1) if len(columns) else np.empty((len(keys), 0), np.uint64)
 
     def probes(self, keys: Keys) -> NDArray[np.uint64]:
-        """The buckets that each key has to look into, table by table: uint64[keys, probes]."""
+        """The buckets that a search for each key reads, table by table: uint64[keys, probes]."""
         homes = self.homes(keys)
         if not any(flips for _, _, flips in self.tables):
             return homes
@@ -175,16 +178,16 @@ class Layout:
 
     @cached_property
     def firsts(self) -> Numbers:
-        """Which word of a key each table begins with."""
+        """The first word of a key in each table."""
         return np.array([column or 0 for column, _, _ in self.tables], np.int64)
 
     @property
     def banded(self) -> bool:
-        """Whether each table has a key of its own, and is asked for that alone."""
+        """Whether each table has its own key, and a search reads only the bucket of that key."""
         return self.tables[0][0] is not None
 
     def entries(self, keys: Keys, rows: Numbers, table: int) -> NDArray[np.uint64]:
-        """What a table holds of each row: its key, and the row."""
+        """The entry of each row in a table: its key, and the row."""
         words = self._words(keys, self.tables[table][0])
         return np.concatenate([words, rows.astype(np.uint64)[:, None]], axis=1)
 
@@ -193,7 +196,7 @@ class Layout:
 
     @property
     def probe_count(self) -> int:
-        """Buckets that a query looks into."""
+        """Number of buckets that a query reads."""
         return sum(len(_flips(mask.bit_count(), flips)) for _, mask, flips in self.tables)
 
 
@@ -205,7 +208,8 @@ def _highest(table: Table, wide: int) -> int:
 
 @lru_cache
 def _runs(mask: int) -> tuple[tuple[int, int, int, int], ...]:
-    """The bits of a mask as runs of neighbours: word, shift, bits below it in the key, and a mask of its length."""
+    """The bits of a mask as runs of adjacent bits: word, shift, bits below it in the key, and a mask of its
+    length."""
     runs, place, to = [], 0, 0
     while mask >> place:
         if not mask >> place & 1:
@@ -220,7 +224,7 @@ def _runs(mask: int) -> tuple[tuple[int, int, int, int], ...]:
 
 
 def _extract(words: Keys, mask: int) -> Keys:
-    """The bits of each key under the mask, side by side, lowest first."""
+    """The bits of each key under the mask, packed together, lowest first."""
     key = np.zeros(len(words), np.uint64)
     for word, shift, to, ones in _runs(mask):
         key |= (words[:, word] >> np.uint64(shift) & np.uint64(ones)) << np.uint64(to)

@@ -1,4 +1,4 @@
-"""What a shared index answers without changing anything."""
+"""Read-only queries of a shared index."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from neardup.index.contents import unpack_text
 from neardup.index.export import Line
 from neardup.index.hits import hits_of
 from neardup.index.match import Items, Matcher
-from neardup.index.redis.documents import Documents
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.records import FOLLOWER, KEEPER, Record
 from neardup.index.redis.tables import FOLLOWERS, SharedTables
 from neardup.index.tables import Near
@@ -25,16 +25,14 @@ __all__ = ["RedisReader"]
 
 
 class RedisReader:
-    """Hits, documents and clusters. A document counts when it is settled and until it expires."""
+    """Hits, documents and clusters. Only documents that are committed and have not expired are visible."""
 
-    def __init__(self, documents: Documents, tables: SharedTables, matcher: Matcher) -> None:
+    def __init__(self, documents: RedisDocuments, tables: SharedTables, matcher: Matcher) -> None:
         self._documents, self._tables, self._matcher = documents, tables, matcher
 
     def hits(self, items: Items, own: Sequence[str | None], mode: Mode, now: int) -> list[list[Hit]]:
-        """For each query its hits, the best first; those of its own id are left out."""
-        near = self._tables.search(
-            items.keys, items.empty, followers=True, most=self._matcher.most(followers=True)
-        )
+        """The hits of each query, best first, without the query's own id."""
+        near = self._matcher.near(items, followers=True)
         fetched = self._documents.fetched(np.unique(near.row).tolist())
         records = {row: record for row, record in fetched.records.items() if _counts(record, now)}
         kept = np.isin(near.row, np.array(list(records), np.int64))
@@ -45,7 +43,7 @@ class RedisReader:
     def stored(self, ids: Sequence[str]) -> list[Stored | None]:
         """What is stored under ids."""
         rows = self._documents.rows_of(ids)
-        records = self._settled([row for row in rows if row is not None], int(time.time() * 1000))
+        records = self._committed([row for row in rows if row is not None], int(time.time() * 1000))
         found = {entry.row: entry for entry in self._entries(records)}
         return [
             entry if row is not None and (entry := found.get(row)) is not None and entry.id == id else None
@@ -53,33 +51,34 @@ class RedisReader:
         ]
 
     def documents(self, last: int) -> Iterator[Stored]:
-        """All of them below a row."""
+        """All documents below a row number."""
         for page in self._documents.pages(last):
             now = int(time.time() * 1000)
             yield from self._entries({row: record for row, record in page.items() if _counts(record, now)})
 
     def lines(self, last: int) -> Iterator[Sequence[Line]]:
-        """All of them below a row, as an export has them."""
+        """All documents below a row number, as export lines."""
         for page in self._documents.pages(last):
             now = int(time.time() * 1000)
             yield self._exported({row: record for row, record in page.items() if _counts(record, now)})
 
     def cluster(self, id: str) -> Cluster | None:
-        """The cluster of a document. Followers are near their keeper, so its tables find them."""
+        """The cluster of a document. Followers are near their keeper, so a search for the keeper finds them."""
         now = int(time.time() * 1000)
         row = self._documents.rows_of([id])[0]
-        if row is None or (record := self._settled([row], now).get(row)) is None or record.id != id:
+        if row is None or (record := self._committed([row], now).get(row)) is None or record.id != id:
             return None
         lead = row if record.state == KEEPER else record.other
-        head = self._settled([lead], now).get(lead)
-        if head is None:  # it went this moment, or its worker died while it did
+        head = self._committed([lead], now).get(lead)
+        if head is None:  # it was just removed, or a worker died while removing it
             return Cluster(id, [Hit(id, row, None, None)])
         held = self._documents.contents({lead: head})
         near: list[int] = []
         if not head.empty and held:
             items = self._matcher.of_contents(np.array([lead]), held)
-            near = self._tables.find(items.keys, items.empty, (FOLLOWERS,)).row.tolist()
-        found = self._settled(sorted({*near, row} - {lead}), now)
+            probes = self._matcher.probes(items)
+            near = self._tables.find(items.keys, items.empty, (FOLLOWERS,), probes=probes).row.tolist()
+        found = self._committed(sorted({*near, row} - {lead}), now)
         members = [
             Hit(r.id, at, r.distance, r.similarity)
             for at, r in sorted(found.items())
@@ -87,17 +86,17 @@ class RedisReader:
         ]
         return Cluster(head.id, [Hit(head.id, lead, None, None), *members])
 
-    def _settled(self, rows: Iterable[int], now: int) -> dict[int, Record]:
+    def _committed(self, rows: Iterable[int], now: int) -> dict[int, Record]:
         return {row: r for row, r in self._documents.read(rows).items() if _counts(r, now)}
 
     def _heads(self, records: dict[int, Record]) -> dict[int, Record]:
-        """The records, with those of the keepers that they follow."""
+        """The records, together with the records of their keepers."""
         others = {r.other for r in records.values() if r.state == FOLLOWER} - records.keys()
         return records | self._documents.read(sorted(others))
 
     def _exported(self, records: dict[int, Record]) -> list[Line]:
         heads, lines = self._heads(records), []
-        for row, (print, content) in self._documents.contents(records).items():
+        for row, (fingerprint, content) in self._documents.contents(records).items():
             record = records[row]
             head = heads.get(record.other) if record.state == FOLLOWER else record
             follows = head is not None and head is not record
@@ -109,7 +108,7 @@ class RedisReader:
                     record.similarity if follows else None,
                     record.added,
                     record.expires,
-                    print,
+                    fingerprint,
                     record.meta,
                     content,
                 )
@@ -121,7 +120,7 @@ class RedisReader:
         held = self._documents.contents(records)
         entries = []
         for row, record in sorted(records.items()):
-            print, content = held.get(row, (None, None))
+            fingerprint, content = held.get(row, (None, None))
             text = unpack_text(content) if content is not None and self._documents.texts else None
             follows = record.state == FOLLOWER and record.other in heads
             entries.append(
@@ -133,7 +132,7 @@ class RedisReader:
                     expires=None if record.expires is None else record.expires / 1000,
                     meta=self._meta(record),
                     text=text,
-                    fingerprint=print,
+                    fingerprint=fingerprint,
                 )
             )
         return entries

@@ -1,4 +1,4 @@
-"""The recipe of a shared index, stored once under its name; whoever opens the index reads it there."""
+"""The recipe of a shared index. It is stored once under the index name, and every worker reads it from there."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ KIND, VERSION = "neardup shared index", 1
 
 
 def usual_config(_: Contents) -> Config:
-    """For an index without a config: MinHash bands, which need no document frequencies and ask for one key a band. The
-    wide radius that a local index has by default would read a good part of all codes over the network."""
+    """The default config: MinHash bands. They need no document frequencies and read one key for each band. The wide
+    radius that is the default of a local index would read a large part of all codes over the network."""
     return Config.of("minhash", threshold=0.8)
 
 
@@ -26,7 +26,7 @@ def recipe_key(name: str) -> bytes:
 
 
 def load_recipe(connection: Connection) -> tuple[Recipe, int] | None:
-    """The recipe, and how many documents were expected; None if there is no index of this name."""
+    """The recipe and the expected number of documents; None if there is no index with this name."""
     key = recipe_key(connection.address.name)
     data = connection.one(key, "GET", key)
     if data is None:
@@ -48,7 +48,7 @@ def load_recipe(connection: Connection) -> tuple[Recipe, int] | None:
 
 
 def store_recipe(connection: Connection, recipe: Recipe, expected: int) -> None:
-    """Store the recipe of a new index, unless another worker was quicker."""
+    """Store the recipe of a new index, unless another worker was faster."""
     settings = recipe_to_json(recipe)
     whole = {"kind": KIND, "version": VERSION, "expected": expected, "settings": settings}
     key = recipe_key(connection.address.name)

@@ -1,4 +1,4 @@
-"""A shared index read from end to end: what dead workers and failovers left, and how it is put right."""
+"""Reads a whole shared index, and repairs what dead workers and failovers left behind."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.index.answers import Health
 from neardup.index.redis.connection import Command
-from neardup.index.redis.documents import Documents
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, VOID, Record
 from neardup.index.redis.scripts import DROP
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
@@ -25,8 +25,8 @@ BUCKETS_AT_ONCE = 1000
 
 @dataclass
 class _Found:
-    """What was met: rows left half done, older versions, followers without a keeper, rows without contents, and entries
-    of nobody by bucket."""
+    """Problems: rows half added or half removed, older versions, followers without a keeper, rows without contents,
+    and entries without a document, by bucket."""
 
     half: dict[int, Record] = field(default_factory=dict)
     older: list[int] = field(default_factory=list)
@@ -38,8 +38,8 @@ class _Found:
     strays: dict[bytes, set[int]] = field(default_factory=dict)
 
 
-def repair(documents: Documents, tables: SharedTables, writer: RedisWriter, changes: bool) -> Health:
-    """Compare everything; with `changes` put it right. What may be the work of a living worker is looked at twice,
+def repair(documents: RedisDocuments, tables: SharedTables, writer: RedisWriter, changes: bool) -> Health:
+    """Compare everything, and repair it if `changes`. A problem that a live worker may be causing is checked twice,
     `patience` seconds apart."""
     found = _Found()
     for page in documents.pages(writer.last_row()):
@@ -51,7 +51,7 @@ def repair(documents: Documents, tables: SharedTables, writer: RedisWriter, chan
     problems = [
         (len(found.half), "documents were left half added or half removed"),
         (len(found.older), "older versions of documents were left behind"),
-        (len(found.lost), "documents follow a keeper that is gone"),
+        (len(found.lost), "documents follow a keeper that does not exist"),
         (len(found.hollow), "documents have lost their contents"),
         (found.absent, "entries are missing from the tables"),
         (sum(map(len, found.strays.values())), "entries belong to no document"),
@@ -63,30 +63,30 @@ def repair(documents: Documents, tables: SharedTables, writer: RedisWriter, chan
 
 
 def _read_page(
-    documents: Documents,
+    documents: RedisDocuments,
     tables: SharedTables,
     writer: RedisWriter,
     page: dict[int, Record],
     found: _Found,
     changes: bool,
 ) -> None:
-    settled = {row: record for row, record in page.items() if record.state in (KEEPER, FOLLOWER)}
-    found.half |= {row: record for row, record in page.items() if row not in settled}
-    found.documents += len(settled)
-    found.followers += sum(record.state == FOLLOWER for record in settled.values())
-    current = documents.rows_of([record.id for record in settled.values()])
-    found.older += [row for row, now in zip(settled, current, strict=True) if now != row]
-    heads = {record.other for record in settled.values() if record.state == FOLLOWER}
+    committed = {row: record for row, record in page.items() if record.state in (KEEPER, FOLLOWER)}
+    found.half |= {row: record for row, record in page.items() if row not in committed}
+    found.documents += len(committed)
+    found.followers += sum(record.state == FOLLOWER for record in committed.values())
+    current = documents.rows_of([record.id for record in committed.values()])
+    found.older += [row for row, now in zip(committed, current, strict=True) if now != row]
+    heads = {record.other for record in committed.values() if record.state == FOLLOWER}
     leads = {row for row, record in documents.read(sorted(heads)).items() if record.state == KEEPER}
     found.lost |= {
         row: record
-        for row, record in settled.items()
+        for row, record in committed.items()
         if record.state == FOLLOWER and record.other not in leads
     }
-    rows, items = writer.items_of(settled)
-    found.hollow += sorted(settled.keys() - set(rows.tolist()))
+    rows, items = writer.items_of(committed)
+    found.hollow += sorted(committed.keys() - set(rows.tolist()))
     for kind, state in ((KEEPERS, KEEPER), (FOLLOWERS, FOLLOWER)):
-        of_kind = np.array([settled[row].state == state for row in rows.tolist()], bool)
+        of_kind = np.array([committed[row].state == state for row in rows.tolist()], bool)
         of_kind &= ~items.empty
         part = items.take(np.flatnonzero(of_kind))
         missing = tables.missing(kind, part.keys, rows[of_kind])
@@ -98,8 +98,8 @@ def _read_page(
             documents.connection.run(again)
 
 
-def _read_buckets(documents: Documents, tables: SharedTables, found: _Found) -> None:
-    """Entries whose row has no record, or one of another state than the bucket's kind."""
+def _read_buckets(documents: RedisDocuments, tables: SharedTables, found: _Found) -> None:
+    """Entries whose row has no record, or whose record has another state than the bucket."""
     layout = tables.layout
     waiting: list[bytes] = []
     for key in documents.connection.scan(f"{{{layout.name}:*}}[{(KEEPERS + FOLLOWERS).decode()}]:*"):
@@ -110,7 +110,9 @@ def _read_buckets(documents: Documents, tables: SharedTables, found: _Found) -> 
     _read_entries(documents, tables, waiting, found)
 
 
-def _read_entries(documents: Documents, tables: SharedTables, keys: Sequence[bytes], found: _Found) -> None:
+def _read_entries(
+    documents: RedisDocuments, tables: SharedTables, keys: Sequence[bytes], found: _Found
+) -> None:
     held = tables.rows_in(keys)
     wanted = np.unique(np.concatenate([np.empty(0, np.int64), *held]))
     records = documents.read(wanted.tolist())
@@ -125,12 +127,12 @@ def _belongs(record: Record | None, key: bytes) -> bool:
         return False
     kind = key[key.index(b"}") + 1 :][:1]
     if record.state in (PENDING, VOID, GONE):
-        return True  # its own matter
+        return True  # the worker that adds or removes it is responsible
     return record.state == (KEEPER if kind == KEEPERS else FOLLOWER)
 
 
-def _look_again(documents: Documents, found: _Found) -> None:
-    """Leave out what has moved on meanwhile."""
+def _look_again(documents: RedisDocuments, found: _Found) -> None:
+    """Leave out rows that have changed meanwhile."""
     now = documents.read(sorted({*found.half, *found.lost, *found.older}))
     found.half = {row: r for row, r in found.half.items() if row in now and now[row].head == r.head}
     found.lost = {row: r for row, r in found.lost.items() if row in now and now[row].head == r.head}
@@ -146,19 +148,19 @@ def _look_again(documents: Documents, found: _Found) -> None:
     found.strays = {key: strays for key, strays in again.items() if strays}
 
 
-def _put_right(documents: Documents, tables: SharedTables, writer: RedisWriter, found: _Found) -> None:
+def _put_right(documents: RedisDocuments, tables: SharedTables, writer: RedisWriter, found: _Found) -> None:
     names = list(found.half)
     owners = documents.rows_of([found.half[row].id for row in names])
     dead = {
         row for row, owner in zip(names, owners, strict=True) if found.half[row].state == GONE or owner != row
     }
     writer.drop(sorted({*dead, *found.older, *found.hollow}))
-    # What was being added is added now: nobody was told that it is new, but its id is there.
+    # Half-added documents are added now: no client has received an answer for them, but their ids are stored.
     left = {row: record for row, record in found.half.items() if row not in dead}
-    # Read again, as what went has made others look again, these among them.
+    # Read again, because removing documents has voided other records, perhaps some of these.
     now = documents.read(sorted(left))
     half = {row: record for row, record in now.items() if record.state in (PENDING, VOID)}
-    writer.resettle(found.lost | half)
+    writer.reassign(found.lost | half)
     strays = {key: np.array(sorted(rows), "<u8").tobytes() for key, rows in found.strays.items()}
     if strays:
         words = [(rows,) for rows in strays.values()]
@@ -167,8 +169,8 @@ def _put_right(documents: Documents, tables: SharedTables, writer: RedisWriter, 
     _count(documents, writer)
 
 
-def _count(documents: Documents, writer: RedisWriter) -> None:
-    """Counters set to what there is."""
+def _count(documents: RedisDocuments, writer: RedisWriter) -> None:
+    """Set the counters to the numbers that were found."""
     counts = {"documents": 0, "followers": 0}
     for page in documents.pages(writer.last_row()):
         states = [record.state for record in page.values()]

@@ -1,4 +1,5 @@
-"""A shared index made again: from an export, as it was, or from its workers' logs, document by document."""
+"""Restores a shared index: from an export, exactly as it was, or from the logs of its workers, document by
+document."""
 
 from __future__ import annotations
 
@@ -22,8 +23,8 @@ from neardup.index.match import Items
 from neardup.index.recipe import Recipe
 from neardup.index.redis.address import Address
 from neardup.index.redis.connection import Connection
-from neardup.index.redis.journal import Change, is_journal, read_journal
-from neardup.index.redis.layout import Layout
+from neardup.index.redis.journal import JournalEntry, is_journal, read_journal
+from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.recipe import load_recipe, store_recipe
 from neardup.index.redis.records import FOLLOWER, KEEPER, Record
 from neardup.index.redis.store import RedisStore
@@ -34,10 +35,10 @@ AT_ONCE = 1000
 
 
 def replay(address: str, sources: Sequence[str], key: str | PathLike[str] | None = None) -> int:
-    """Put an index on a server again, from one export or from the logs of all workers; gives the number of changes.
+    """Restore an index on a server, from one export or from the logs of all workers. Returns the number of changes.
 
-    The key is FILE.key of the first file. An export goes into an index that is new or empty. Logs may go on top of an
-    older state: what is there already is put again, and answers the same.
+    The key is FILE.key of the first file. An export needs an index that is new or empty. Logs can be replayed into an
+    index that already has some of the documents: these are added again, with the same answers.
     """
     logs = [is_journal(source) for source in sources]
     if not sources or (not all(logs) and len(sources) > 1):
@@ -47,7 +48,7 @@ def replay(address: str, sources: Sequence[str], key: str | PathLike[str] | None
         if logs[0]:
             return _play(store, heapq.merge(*map(read_journal, sources), key=lambda change: change.order))
         if store.writer.last_row():
-            raise DataError(f"{store.path}: an export goes into a new index; give another name")
+            raise DataError(f"{store.path}: an export needs a new index; give another name")
         return _fill(store, read_export(sources[0], recipe))
 
 
@@ -57,7 +58,7 @@ def _opened(address: str, recipe: Recipe) -> RedisStore:
     try:
         found = load_recipe(connection)
         if found is None:
-            Layout.of(where.name, recipe, where.expected)
+            KeyLayout.of(where.name, recipe, where.expected)
             store_recipe(connection, recipe, where.expected)
         elif found[0].to_settings() != recipe.to_settings():
             raise ConfigError(f"{where.shown}: another index has this name; give another")
@@ -66,7 +67,7 @@ def _opened(address: str, recipe: Recipe) -> RedisStore:
     return RedisStore(address, Opening())
 
 
-def _play(store: RedisStore, changes: Iterable[Change]) -> int:
+def _play(store: RedisStore, changes: Iterable[JournalEntry]) -> int:
     count, now = 0, int(time.time() * 1000)
     batch: list[dict[str, Any]] = []
     for change in changes:
@@ -104,15 +105,15 @@ def _put(store: RedisStore, batch: Sequence[dict[str, Any]]) -> None:
 
 
 def _items(recipe: Recipe, prints: Sequence[bytes | None], contents: Sequence[Any] | None) -> Items:
-    if any(print is not None and len(print) != recipe.width for print in prints):
+    if any(fingerprint is not None and len(fingerprint) != recipe.width for fingerprint in prints):
         raise ValueError(f"a fingerprint has {recipe.width} bytes")
-    column = recipe.column(b"".join(print or bytes(recipe.width) for print in prints))
-    empty = np.array([print is None for print in prints], bool)
+    column = recipe.column(b"".join(fingerprint or bytes(recipe.width) for fingerprint in prints))
+    empty = np.array([fingerprint is None for fingerprint in prints], bool)
     return Items(column, recipe.keys(column), empty, contents)
 
 
 def _fill(store: RedisStore, lines: Iterable[Line]) -> int:
-    """Documents with the keepers they had. A keeper may come after its follower, so rows are given out beforehand."""
+    """Add documents with their keepers. A keeper may come after its follower, so all rows are assigned first."""
     whole = list(lines)
     rows = {line.id: row for row, line in enumerate(whole)}
     if len(rows) != len(whole):
@@ -132,7 +133,7 @@ def _fill(store: RedisStore, lines: Iterable[Line]) -> int:
             contents = [line.content or b"" for line in part]
             if recipe.contents == "text":
                 contents = [unpack_text(content or pack_text("")) for content in contents]
-        items = _items(recipe, [line.print for line in part], contents)
+        items = _items(recipe, [line.fingerprint for line in part], contents)
         writer.fill(np.arange(start, start + len(part)), records, items)
     return len(whole)
 
@@ -141,7 +142,7 @@ def _record(line: Line, rows: dict[str, int], recipe: Recipe) -> Record:
     if line.meta is not None:
         json.loads(line.meta)
     leads = line.keeper == line.id
-    print = None if recipe.kind == "sketches" else line.print
+    fingerprint = line.fingerprint if recipe.method.whole_keys else None
     return Record(
         KEEPER if leads else FOLLOWER,
         0 if leads else rows[line.keeper],
@@ -150,7 +151,7 @@ def _record(line: Line, rows: dict[str, int], recipe: Recipe) -> Record:
         line.distance,
         line.similarity,
         line.id,
-        print,
+        fingerprint,
         line.meta,
-        line.print is None,
+        line.fingerprint is None,
     )

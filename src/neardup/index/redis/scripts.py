@@ -1,6 +1,6 @@
-"""What the server does in one step: small Lua scripts, each touching the keys it is given and no others.
+"""Small Lua scripts that the server runs in one atomic step. Each uses only the keys it is given.
 
-They are sent whole (EVAL), so that a server that was restarted or took over from another knows them too.
+They are sent in full (EVAL), so they also work on a server that was restarted or that replaced another.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ local found = {}
 for i = 1, #KEYS do found[i] = redis.call('HGET', KEYS[i], ARGV[i]) end
 return found
 """
-"""KEYS hashes, ARGV a field of each: the values."""
+"""Reads fields. KEYS: hashes; ARGV: one field for each. Returns the values."""
 
 APPEND = """
 local most, refused = tonumber(ARGV[#KEYS + 1]), 0
@@ -22,10 +22,11 @@ for i = 1, #KEYS do
 end
 return refused
 """
-"""KEYS strings, ARGV what to add to each, and how long they may get (0: as long as need be): how many were too long."""
+"""Appends to strings. KEYS: strings; ARGV: what to append to each, and the longest allowed length (0: no limit).
+Returns how many were already too long."""
 
 DROP = """
-local width, gone, call, sub, find = tonumber(ARGV[#KEYS + 1]), 0, redis.call, string.sub, string.find
+local width, removed, call, sub, find = tonumber(ARGV[#KEYS + 1]), 0, redis.call, string.sub, string.find
 for i = 1, #KEYS do
   local old, rows = call('GET', KEYS[i]), ARGV[i]
   if old then
@@ -49,13 +50,14 @@ for i = 1, #KEYS do
     end
     if left == '' then call('DEL', KEYS[i])
     elseif #left < #old then call('SET', KEYS[i], left) end
-    gone = gone + (#old - #left) / width
+    removed = removed + (#old - #left) / width
   end
 end
-return gone
+return removed
 """
-"""KEYS strings of entries, ARGV the rows to take out of each, eight bytes a row, and the width of an entry: how many
-went. A row may have several entries, as what was sent twice was written twice."""
+"""Removes entries. KEYS: strings of entries; ARGV: the rows to remove from each, eight bytes for each row, and the
+width of an entry. Returns how many were removed. A row may have several entries, because a command that is sent twice
+appends twice."""
 
 SWITCH = """
 local found = {}
@@ -73,9 +75,9 @@ for i = 1, #KEYS do
 end
 return found
 """
-"""KEYS hashes, ARGV a field, what its value must begin with, and its new value, three by three: 1 where it was so, the
-value there is where it was not, 0 where there is none. A new value of less than 8 bytes takes the place of as many at
-the beginning, an empty one deletes the field. Done twice it does no more than once."""
+"""Replaces values if they begin as expected. KEYS: hashes; ARGV: for each a field, the required beginning and the new
+value. Returns 1 where the beginning matched, the stored value where it did not, 0 where there is none. A new value of
+less than 8 bytes replaces only as many bytes at the beginning; an empty one deletes the field. Idempotent."""
 
 LEAD = """
 local before, after, failed = ARGV[#KEYS + 1], ARGV[#KEYS + 2], {}
@@ -99,8 +101,9 @@ for i = 1, #KEYS do
 end
 return failed
 """
-"""KEYS hashes, ARGV bytes that are fields of each, then what all values must begin with and what takes its place, as
-long as that: key, field and value wherever it was not so. What SWITCH does, for many values with the same beginning."""
+"""Does what SWITCH does, for many values with the same beginning. KEYS: hashes; ARGV: bytes that are fields of each,
+then the required beginning of all values and its replacement of the same length. Returns key, field and value
+wherever the beginning did not match."""
 
 CLAIM = """
 local found, call = {}, redis.call
@@ -117,8 +120,9 @@ for i = 1, #KEYS do
 end
 return found
 """
-"""KEYS hashes, ARGV a field, its value ('' for none) and its new value, three by three: 1 where it was so, else the
-value there is. Done twice it does no more than once, and who did it knows what was there before."""
+"""Replaces whole values. KEYS: hashes; ARGV: for each a field, the expected value ('' for none) and the new value.
+Returns 1 where the expected value was stored, else the stored value. Idempotent; the caller learns what was stored
+before."""
 
 WRITE = """
 local fields, words, taken, sub = {}, {}, 0, string.sub
@@ -133,5 +137,5 @@ end
 if #words > 0 then redis.call('HSET', KEYS[1], unpack(words)) end
 return taken
 """
-"""KEYS a hash, ARGV fields and values: written where there are none, as a copy of the command that was on the way for
-long must not undo what was done since. How many were there that differ in more than their state."""
+"""Writes fields that do not exist yet, so that a delayed copy of the command cannot undo later changes. KEYS: one
+hash; ARGV: fields and values. Returns how many fields exist with a value that differs in more than its state."""

@@ -1,4 +1,4 @@
-"""Sizes of a shared index."""
+"""Statistics of a shared index."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ __all__ = ["SharedStats"]
 
 @dataclass(frozen=True)
 class SharedStats(Stats):
-    """`rows` have been given out, `documents` are alive, `keepers` lead clusters, `unlisted` entries of followers found
-    their bucket full. The tables are laid out for `expected` documents; a query looks into `probes` buckets of `tables`
-    tables. `memory_bytes` are those of the server, for all it holds. It has no database, cache or segments here."""
+    """`rows` is the number of row numbers used so far, `documents` of live documents, `keepers` of clusters,
+    `unlisted` of follower entries that found their bucket full. The tables are laid out for `expected` documents; a
+    query reads `probes` buckets in `tables` tables. `memory_bytes` is the memory of the server for all its data. A
+    shared index has no database, cache or segments."""
 
     unlisted: int
     expected: int
@@ -22,6 +23,6 @@ class SharedStats(Stats):
     probes: int
 
     def to_json(self) -> dict[str, Any]:
-        """What there is of it, as plain JSON values."""
+        """The fields that apply to a shared index, as plain JSON values."""
         absent = ("watermark", "database_bytes", "cache_bytes", "segments")
         return {name: value for name, value in super().to_json().items() if name not in absent}

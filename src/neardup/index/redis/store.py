@@ -16,9 +16,9 @@ from neardup.index.interface import Opening, Rows, unsupported
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.address import Address
 from neardup.index.redis.connection import Connection
-from neardup.index.redis.documents import Documents
+from neardup.index.redis.documents import RedisDocuments
 from neardup.index.redis.journal import Journal
-from neardup.index.redis.layout import Layout
+from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.queries import RedisReader
 from neardup.index.redis.recipe import load_recipe, store_recipe, usual_config
 from neardup.index.redis.repair import repair
@@ -31,22 +31,20 @@ __all__ = ["RedisStore"]
 
 
 class RedisStore:
-    """The methods are those of Store.
+    """The store of a shared index; it has the methods of Store.
 
     address   redis://, rediss:// (TLS), redis+cluster:// or rediss+cluster://, with the name of the index: ?name=pages.
               Further options: expected, timeout, patience, log, sync (neardup.index.redis.address.Address)
 
-    Durability is the server's; docs/shared-index.md says what can be lost.
+    Durability depends on the server; docs/shared-index.md says what can be lost.
     """
-
-    batch: int | None = None
 
     def __init__(self, address: str, opening: Opening) -> None:
         where = Address.of(address)
         if opening.durability != "normal":
             raise unsupported(
                 f"durability={opening.durability!r}",
-                "how durable a shared index is, is set in the server (appendonly, appendfsync, replicas); "
+                "the durability of a shared index is set in the server (appendonly, appendfsync, replicas); "
                 "log=FILE&sync=1 in the address keeps a log of what was acknowledged",
             )
         self.path: Path | str = where.shown
@@ -56,15 +54,15 @@ class RedisStore:
             found = load_recipe(self._connection)
             if found is None:
                 made = opening.new_recipe(where.shown, usual_config)
-                Layout.of(where.name, made, where.expected)  # raises before anything is stored
+                KeyLayout.of(where.name, made, where.expected)  # raises before anything is stored
                 store_recipe(self._connection, made, where.expected)
                 found = load_recipe(self._connection)
                 assert found is not None
             self.recipe, expected = found
             opening.check_recipe(where.shown, self.recipe)
-            layout = Layout.of(where.name, self.recipe, expected)
+            layout = KeyLayout.of(where.name, self.recipe, expected)
             self._tables = SharedTables(self._connection, layout)
-            self._documents = Documents(self._connection, layout, self.recipe)
+            self._documents = RedisDocuments(self._connection, layout, self.recipe)
             self.matcher = Matcher(self.recipe, self._tables, opening.threads)
             if where.log is not None and opening.writes:
                 self._journal = Journal(where.log, self.recipe, where.sync)
@@ -90,7 +88,7 @@ class RedisStore:
         return self._reader.hits(items, own, mode, int(time.time() * 1000))
 
     def search_rows(self, items: Items, mode: Mode, threads: int | None) -> Hits:
-        near = self._tables.search(items.keys, items.empty, followers=True)
+        near = self._tables.search(items.keys, items.empty, followers=True, probes=self.matcher.probes(items))
         if mode == "first":
             order = np.lexsort((near.row, near.distance, near.query))
             query = near.query[order]
@@ -124,7 +122,7 @@ class RedisStore:
         return self._counts()["documents"]
 
     def stats(self) -> SharedStats:
-        """Counts may be off after a worker or server died; `compact` counts again."""
+        """Counts may be wrong after a worker or server died; `compact` counts again."""
         counts, layout = self._counts(), self._tables.layout
         return SharedStats(
             documents=counts["documents"],
@@ -156,8 +154,8 @@ class RedisStore:
         return False
 
     def compact(self) -> None:
-        """Finish what workers that died left undone, put back entries that a failover lost, take out those of documents
-        that are gone, and count again. Others may work on meanwhile."""
+        """Finish what dead workers left undone, restore entries that a failover lost, remove entries of documents
+        that no longer exist, and count again. Other workers may continue meanwhile."""
         self.writer.check_writable()
         repair(self._documents, self._tables, self.writer, changes=True)
 

@@ -1,4 +1,4 @@
-"""Entries in buckets on the server: put there, taken out, and fetched by the thousand to be checked here."""
+"""Tables of buckets on the server: entries are added, removed, and fetched by the thousand to be compared here."""
 
 from __future__ import annotations
 
@@ -12,27 +12,26 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import FormatError
 from neardup.index.redis.connection import Command, Connection, Packed
-from neardup.index.redis.layout import Layout
+from neardup.index.redis.layout import KeyLayout
 from neardup.index.redis.scripts import APPEND, DROP
 from neardup.index.tables import Near
 from neardup.search.interface import Mode
+from neardup.search.key_join import Probing
 
 __all__ = ["FOLLOWERS", "KEEPERS", "Question", "SharedTables"]
 
 KEEPERS, FOLLOWERS = b"k", b"f"
-MOST_FOLLOWERS = (
-    1 << 20
-)  # bytes of a bucket of followers: a page copied a million times is not listed in full
+MOST_FOLLOWERS = 1 << 20  # bytes of a follower bucket: the list of a page copied a million times is cut off
 Rows = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Flags = NDArray[np.bool_]
 
 
 class Question(NamedTuple):
-    """What is asked of the tables for some queries: commands, and where in their replies each probe finds its bucket.
+    """The commands that search the tables for some queries, and where each probe finds its bucket in the replies.
 
-    `there` are the queries that are not empty, `keys` theirs; `place` has a column for each probe of a table, and
-    `order` says which bucket each value of the replies is, if they come in another order than the buckets.
+    `there` are the queries that are not empty, and `keys` their keys. `place` has a column for each probe of a table.
+    `order` is the bucket of each value in the replies, if their order differs from that of the buckets.
     """
 
     there: Rows
@@ -44,16 +43,17 @@ class Question(NamedTuple):
 
 
 class SharedTables:
-    """The tables of one index. What one server gets is packed by the core; a cluster has a command for each shard."""
+    """The tables of one index. For one server the core packs the commands; a cluster gets one command for each
+    shard."""
 
-    def __init__(self, connection: Connection, layout: Layout) -> None:
+    def __init__(self, connection: Connection, layout: KeyLayout) -> None:
         self._connection, self.layout = connection, layout
         self._name, self._cluster = layout.name.encode(), connection.address.cluster
-        self._crowded = False  # whether a bucket of followers was met that is full
+        self._crowded = False  # whether any follower bucket was found full
 
     def added(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
-        """Commands that put rows into their buckets; `refused` reads their replies. Empty rows have none."""
-        if self._cluster or (kind == FOLLOWERS and self._crowded):
+        """Commands that add rows to their buckets; `refused` reads their replies. Empty rows have no entries."""
+        if self._cluster or self.layout.sparse or (kind == FOLLOWERS and self._crowded):
             names, values = self._grouped(kind, keys, empty, rows, whole=True)
             most = MOST_FOLLOWERS if kind == FOLLOWERS else 0
             return self._connection.total(APPEND, names, values, most)
@@ -66,15 +66,15 @@ class SharedTables:
         )
 
     def refused(self, replies: Sequence[Any]) -> int:
-        """How many places there were not, by the replies for followers. The lengths of buckets tell when one is full:
-        from then on all are looked at before anything is put there."""
+        """How many entries were refused, from the replies for followers. The replied lengths show when a bucket is
+        full; from then on the length is checked before each append."""
         for reply in replies:
             self._crowded |= isinstance(reply, list) and max(reply) >= MOST_FOLLOWERS
         return sum(reply for reply in replies if isinstance(reply, int))
 
     def dropped(self, kind: bytes, keys: Keys, empty: Flags, rows: Rows) -> list[Command]:
-        """Commands that take rows out of their buckets."""
-        if self._cluster:
+        """Commands that remove rows from their buckets."""
+        if self._cluster or self.layout.sparse:
             names, values = self._grouped(kind, keys, empty, rows, whole=False)
             return self._connection.total(DROP, names, values, self.layout.width)
         keys, rows = _there(keys, empty, rows)
@@ -88,7 +88,7 @@ class SharedTables:
     def _grouped(
         self, kind: bytes, keys: Keys, empty: Flags, rows: Rows, whole: bool
     ) -> tuple[list[bytes], list[tuple[bytes]]]:
-        """The buckets of rows, and the entries, or the rows alone, that belong in each."""
+        """The buckets of rows, and the entries, or only the rows, that belong in each."""
         there = np.flatnonzero(~empty)
         keys, rows = keys[there], rows[there]
         homes = self.layout.homes(keys)
@@ -97,6 +97,10 @@ class SharedTables:
         width = self.layout.width if whole else 8
         for table in range(len(self.layout.tables) if len(rows) else 0):
             order = np.argsort(homes[:, table], kind="stable")
+            if self.layout.sparse:
+                order = order[keys[order, table] != 0]
+                if not len(order):
+                    continue
             entries = self.layout.entries(keys, rows, table) if whole else rows.astype(np.uint64)
             data = entries[order].astype("<u8").tobytes()
             ordered = homes[order, table]
@@ -107,20 +111,42 @@ class SharedTables:
         return names, values
 
     def search(
-        self, keys: Keys, empty: Flags, *, followers: bool, mode: Mode = "all", most: int | None = None
+        self,
+        keys: Keys,
+        empty: Flags,
+        *,
+        followers: bool,
+        mode: Mode = "all",
+        most: int | None = None,
+        probes: Probing | None = None,
     ) -> Near:
-        """The rows near each query, whatever state they are in; of rows with one and the same key at most so many."""
-        return self.find(keys, empty, (KEEPERS, FOLLOWERS) if followers else (KEEPERS,), most)
+        """The rows near each query, in any state; `most` limits the rows with the same key."""
+        return self.find(keys, empty, (KEEPERS, FOLLOWERS) if followers else (KEEPERS,), most, probes)
 
-    def find(self, keys: Keys, empty: Flags, kinds: Sequence[bytes], most: int | None = None) -> Near:
-        """The same in tables of some kinds; all probes of a batch go in one pipeline to each server."""
-        question = self.question(keys, empty, kinds)
+    def find(
+        self,
+        keys: Keys,
+        empty: Flags,
+        kinds: Sequence[bytes],
+        most: int | None = None,
+        probes: Probing | None = None,
+    ) -> Near:
+        """The same in the tables of some kinds; all probes of a batch are sent to each server in one pipeline."""
+        question = self.question(keys, empty, kinds, probes)
         return self.near(question, self._connection.run(question.commands), most)
 
-    def question(self, keys: Keys, empty: Flags, kinds: Sequence[bytes]) -> Question:
-        """What `find` asks; `near` makes an answer of the replies."""
+    def question(
+        self, keys: Keys, empty: Flags, kinds: Sequence[bytes], extra: Probing | None = None
+    ) -> Question:
+        """The commands of `find`; `near` reads the replies. Each `extra` probe is sent as a separate query that has
+        no key in the other tables."""
         there = np.flatnonzero(~empty)
         asked = keys if len(there) == len(keys) else keys[there]
+        if extra is not None:
+            query, of, key = (column[~empty[extra[0]]] for column in extra)
+            more = np.zeros((len(query), keys.shape[1]), np.uint64)
+            more[np.arange(len(query)), of] = key
+            there, asked = np.concatenate([there, query]), np.concatenate([asked, more])
         asked = np.ascontiguousarray(asked)
         probes, places, count = self.layout.probes(asked), [], 0
         commands: list[Command] = []
@@ -175,7 +201,7 @@ class SharedTables:
         query, row = question.there[query], entries[entry, -1].astype(np.int64)
         order = np.lexsort((row, query))
         query, row, far = query[order], row[order], far[order]
-        # A row met in several tables, or written twice, is one hit.
+        # A row that is found in several tables, or was written twice, is one hit.
         fresh = np.ones(len(query), bool)
         fresh[1:] = (query[1:] != query[:-1]) | (row[1:] != row[:-1])
         return Near(query[fresh], row[fresh], far[fresh])
@@ -188,7 +214,7 @@ class SharedTables:
         return self.layout.buckets(question.kinds[kind], int(self.layout.probed[probe]), [bucket])[0]
 
     def _entries(self, values: list[Any], name: Callable[[int], bytes]) -> tuple[Keys, Rows]:
-        """The entries of buckets, and from where to where each has its own."""
+        """The entries of all buckets, and the range that belongs to each."""
         try:
             return _core.bucket_entries(values, self.layout.words + 1)
         except IndexError as error:
@@ -207,17 +233,18 @@ class SharedTables:
         return [rows[first:last] for first, last in pairwise(starts.tolist())]
 
     def missing(self, kind: bytes, keys: Keys, rows: Rows) -> Rows:
-        """In how many tables each row has no entry; full buckets of followers do not count."""
+        """In how many tables each row has no entry; full follower buckets do not count."""
         none = np.zeros(len(rows), np.int64)
         homes = self.layout.homes(keys)
         for table in range(len(self.layout.tables) if len(rows) else 0):
             buckets, place = np.unique(homes[:, table], return_inverse=True)
             names = self.layout.buckets(kind, table, buckets.tolist())
             held = self.rows_in(names)
+            due = keys[:, table] != 0 if self.layout.sparse else np.ones(len(rows), bool)
             full = [kind == FOLLOWERS and len(part) * self.layout.width >= MOST_FOLLOWERS for part in held]
             inside = [set(part.tolist()) for part in held]
             for at, (row, home) in enumerate(zip(rows.tolist(), place.reshape(-1).tolist(), strict=True)):
-                none[at] += not (full[home] or row in inside[home])
+                none[at] += bool(due[at]) and not (full[home] or row in inside[home])
         return none
 
 
@@ -233,7 +260,7 @@ def _there(keys: Keys, empty: Flags, rows: Rows) -> tuple[Keys, Rows]:
 
 
 def _at_most(line: Rows, entries: Keys, entry: Rows, most: int) -> Rows:
-    """Places of hits, of which at most so many have one line and one and the same key: those of the lowest rows."""
+    """Positions of hits, at most `most` for each query and key: those with the lowest rows."""
     many = np.bincount(line)
     if many.max(initial=0) <= most:
         return np.arange(len(line))

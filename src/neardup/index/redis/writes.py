@@ -1,4 +1,4 @@
-"""Documents come and go in a shared index: batches in, removals, and what has had its time."""
+"""Inserts and deletes in a shared index: batches, removals, and expired documents."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import secrets
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
 import numpy as np
@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from neardup.errors import FormatError, NeardupError
 from neardup.index.answers import Answers
-from neardup.index.inputs import check_ids, distinct_until, lasting
+from neardup.index.inputs import batches, check_ids, lasting
 from neardup.index.interface import read_only
 from neardup.index.match import Items, Matcher
-from neardup.index.redis.conflicts import Case, Settling
+from neardup.index.redis.conflicts import Case, ConflictResolver
 from neardup.index.redis.connection import Command
-from neardup.index.redis.documents import Documents, Fetched
+from neardup.index.redis.documents import Fetched, RedisDocuments
 from neardup.index.redis.journal import Journal
 from neardup.index.redis.records import FOLLOWER, GONE, KEEPER, PENDING, Record
 from neardup.index.redis.tables import FOLLOWERS, KEEPERS, SharedTables
@@ -37,7 +37,7 @@ class RedisWriter:
 
     def __init__(
         self,
-        documents: Documents,
+        documents: RedisDocuments,
         tables: SharedTables,
         matcher: Matcher,
         *,
@@ -47,50 +47,53 @@ class RedisWriter:
     ) -> None:
         self._documents, self._tables, self._matcher = documents, tables, matcher
         self._connection, self._layout = documents.connection, documents.layout
-        self._settling = Settling(documents, tables, matcher, self._connection.address.patience)
+        self._resolver = ConflictResolver(documents, tables, matcher, self._connection.address.patience)
         self._ttl, self._writes, self._journal = lasting(ttl), writes, journal
         self._lock = threading.RLock()
 
     def put(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None
     ) -> Answers:
-        """Documents in batches; one ends before an id that it has already."""
+        """Add documents in batches. A batch ends before an id that it already contains."""
         now, life = int(time.time() * 1000), self._ttl if ttl is None else lasting(ttl)
         return self.put_at(ids, items, metas, [(now, None if life is None else now + life)] * len(ids))
 
     def put_at(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
     ) -> Answers:
-        """The same for documents with times of their own."""
+        """The same for documents with their own times."""
         self.check_writable()
         check_ids(ids)
         parts: list[Answers] = []
-        with self._lock, ThreadPoolExecutor(1, "settle") as other:
+        with self._lock, ThreadPoolExecutor(1, "resolve") as other:
             under_way: Future[Answers] | None = None
-            for first, last in _batches(ids):
-                part = items if last - first == len(ids) else items.take(np.arange(first, last))
-                case, old = self._begun(ids[first:last], part, metas[first:last], times[first:last])
-                if last - first == len(ids):
-                    return self._settled(case, old)
-                # While one batch is settled the next is written, and asks the tables. It is settled after those before
-                # it, and asks again if they put anything alike into the tables meanwhile.
+            for part in batches(ids, AT_ONCE):
+                whole = part.stop - part.start == len(ids)
+                case, old = self._begun(
+                    ids[part], items if whole else items.cut(part), metas[part], times[part]
+                )
+                if whole:
+                    return self._resolved(case, old)
+                # While one batch is resolved, the next is written and searches the tables. It is resolved after the
+                # batches before it, and searches again if these added similar documents meanwhile.
                 try:
                     parts += [] if under_way is None else [under_way.result()]
                 except BaseException:
                     self._give_up(case)
                     raise
-                under_way = other.submit(self._settled, case, old)
+                under_way = other.submit(self._resolved, case, old)
             parts += [] if under_way is None else [under_way.result()]
         return Answers.joined(parts)
 
     def _begun(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
     ) -> tuple[Case, set[int]]:
-        """Documents written, as pending, and the rows of their older versions."""
+        """Write documents as pending. Also returns the rows of their older versions."""
         case, taken = self._written(ids, items, metas, times)
         skipped = len(ids)
         while taken:
-            # A failover or a restart has set the counter of rows back, and others have these rows: on to free ones.
+            # A failover or restart has set the row counter back, and these rows already hold other documents: use
+            # free rows.
             self._undo(case)
             self.take_rows(skipped)
             skipped *= 2
@@ -102,20 +105,21 @@ class RedisWriter:
     def _written(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], times: Sequence[Times]
     ) -> tuple[Case, int]:
-        """Documents under new rows, and how many of these have other documents, which must not be."""
+        """Write documents under new rows. Also counts the rows that already hold other documents, which is an
+        error."""
         now = int(time.time() * 1000)
         rows, ticket = self._numbers(len(ids), now)
         prints = [None] * len(ids) if self._documents.apart else items.blobs()
         columns = zip(ids, prints, metas, items.empty.tolist(), times, strict=True)
         records = [
-            Record(PENDING, ticket, *moment, None, None, id, print, meta, empty)
-            for id, print, meta, empty, moment in columns
+            Record(PENDING, ticket, *moment, None, None, id, fingerprint, meta, empty)
+            for id, fingerprint, meta, empty, moment in columns
         ]
         case = Case(rows, items, records, ticket, now)
-        self._settling.later[ticket] = False
+        self._resolver.later[ticket] = False
         numbers = rows.tolist()
         claims = self._documents.claims(ids, rows)
-        question = self._tables.question(items.keys, items.empty, (KEEPERS,))
+        question = self._tables.question(items.keys, items.empty, (KEEPERS,), self._matcher.probes(items))
         written = self._documents.written(numbers, records)
         writing = written + self._documents.filled(numbers, items)
         writing += self._tables.added(KEEPERS, items.keys, items.empty, rows) + self._expiring(rows, records)
@@ -129,9 +133,10 @@ class RedisWriter:
         return case, sum(done[: len(written)])
 
     def _undo(self, case: Case) -> None:
-        """Take back what was written under rows that others have. Their contents, written over, go too, and where a
-        bucket has entries of both, theirs: a document half lost, as such a server loses others, and not a wrong one."""
-        self._settling.later.pop(case.ticket, None)
+        """Undo what was written under rows that already hold other documents. Their overwritten contents are deleted
+        too, and so are their entries in shared buckets. Such a document is incomplete, like others that this server
+        lost, but not wrong."""
+        self._resolver.later.pop(case.ticket, None)
         ids, rows = [record.id for record in case.records], case.rows.tolist()
         self._connection.run(self._tables.dropped(KEEPERS, case.items.keys, case.items.empty, case.rows))
         back = [(ids[at], rows[at], old) for at, old in enumerate(case.before) if old is not None]
@@ -142,32 +147,33 @@ class RedisWriter:
         free = [row for row, reply in zip(rows, replies, strict=True) if reply is True]
         self._connection.run(self._documents.erased(free, sorted(set(rows) - set(free))))
 
-    def _settled(self, case: Case, old: set[int]) -> Answers:
-        """The answers for documents that were written; older versions go."""
+    def _resolved(self, case: Case, old: set[int]) -> Answers:
+        """The answers for documents that were written; older versions are removed."""
         try:
-            settled = self._settling.settle(case)
+            resolved = self._resolver.resolve(case)
         except NeardupError:
             self._give_up(case)
             raise
-        rows, keepers = case.rows, settled.keepers
-        there = ~settled.taken
+        rows, keepers = case.rows, resolved.keepers
+        there = ~resolved.taken
         follows = there & (keepers.row != rows)
         documents, followers = int(there.sum()) - case.counted[0], int(follows.sum()) - case.counted[1]
-        self._count(documents=documents, followers=followers, unlisted=settled.unlisted)
-        # Under the batch's own ticket, as that of the next, which waits for this one, has been given out.
+        self._count(documents=documents, followers=followers, unlisted=resolved.unlisted)
+        # Use the ticket of this batch: the ticket of the next batch, which waits for this one, already exists.
         if old or case.stale:
             self.drop(sorted(old | self._left_behind(case.stale)), case.ticket)
         ids = [record.id for record in case.records]
-        names = settled.names | dict(zip(rows.tolist(), ids, strict=True))
+        names = resolved.names | dict(zip(rows.tolist(), ids, strict=True))
         if self._journal is not None:
             self._journal.put(rows, case.records, case.items)
         return Answers(ids, rows, keepers.row, keepers.distance, keepers.similarity, names)
 
     def _give_up(self, case: Case) -> None:
-        """After an error: ids back to the older versions of what was not settled; those of what was settled go."""
-        self._settling.later.pop(case.ticket, None)
+        """After an error: give ids back to the older versions of uncommitted documents, and remove those of committed
+        ones."""
+        self._resolver.later.pop(case.ticket, None)
         with contextlib.suppress(NeardupError):
-            undone = set(self._settling.give_up(case))
+            undone = set(self._resolver.give_up(case))
             places = [at for at, before in enumerate(case.before) if before is not None]
             back = [at for at in places if at in undone]
             self._documents.hand_back(
@@ -178,14 +184,14 @@ class RedisWriter:
             self.drop(sorted({case.before[at] or 0 for at in places if at not in undone}))
 
     def _left_behind(self, rows: Iterable[int]) -> set[int]:
-        """Those rows that no longer have their id, and are nobody's to finish."""
+        """The rows that no longer own their id, and that no live worker will finish."""
         records = self._documents.read(rows)
         stale = [row for row, record in records.items() if record.state in (KEEPER, FOLLOWER)]
         now = self._documents.rows_of([records[row].id for row in stale])
         return {row for row, current in zip(stale, now, strict=True) if current != row}
 
     def _numbers(self, count: int, now: int) -> tuple[Rows, int]:
-        """New row numbers and a ticket; what is due to expire goes first."""
+        """New row numbers and a ticket; expired documents are removed first."""
         meta, layout = self._layout.meta, self._layout
         rows, ticket, due = self._connection.run(
             [
@@ -202,7 +208,7 @@ class RedisWriter:
         return np.arange(rows - count, rows), int(ticket)
 
     def remove(self, ids: Sequence[str]) -> int:
-        """Take documents out; gives how many of them there were."""
+        """Remove documents. Returns how many of them existed."""
         self.check_writable()
         check_ids(ids)
         with self._lock:
@@ -213,7 +219,7 @@ class RedisWriter:
             return count
 
     def forget(self, before: int) -> int:
-        """Take out what was added before a time in milliseconds since 1970."""
+        """Remove documents added before a time, in milliseconds since 1970."""
         self.check_writable()
         with self._lock:
             found = [
@@ -228,13 +234,13 @@ class RedisWriter:
             return count
 
     def expire(self) -> int:
-        """Take out the expired documents."""
+        """Remove the expired documents."""
         self.check_writable()
         with self._lock:
             return self._sweep(int(time.time() * 1000))
 
     def last_row(self) -> int:
-        """The first row number that has not been given out."""
+        """The first row number that has not been used."""
         return int(self._connection.one(self._layout.meta, "HGET", self._layout.meta, "rows") or 0)
 
     def check_writable(self) -> None:
@@ -254,7 +260,7 @@ class RedisWriter:
         return commands
 
     def fill(self, rows: Rows, records: Sequence[Record], items: Items) -> None:
-        """Settled documents into an empty index, as they are."""
+        """Write committed documents into an empty index, unchanged."""
         self.check_writable()
         follows = np.array([record.state == FOLLOWER for record in records], bool)
         numbers = rows.tolist()
@@ -268,12 +274,12 @@ class RedisWriter:
         self._count(documents=len(records), followers=int(follows.sum()))
 
     def take_rows(self, count: int) -> int:
-        """The first of so many new row numbers."""
+        """Reserve `count` row numbers; returns the first."""
         meta = self._layout.meta
         return int(self._connection.one(meta, "HINCRBY", meta, "rows", count)) - count
 
     def _sweep(self, now: int) -> int:
-        """Take out what has expired, second by second; the current second is looked at again until it is over."""
+        """Remove expired documents, second by second; the current second is read again until it is over."""
         index, count = self._layout.expiring, 0
         due = self._connection.one(index, "ZRANGEBYSCORE", index, "-inf", now // 1000)
         for value in due:
@@ -291,21 +297,21 @@ class RedisWriter:
                 )
             rows = sorted(set(np.frombuffer(data, "<u8").tolist()))
             records = self._documents.read(rows)
-            gone = [row for row in rows if row in records and records[row].expired(now)]
-            count += sum(self.drop(part) for part in _parts(gone, REMOVED_AT_ONCE))
+            expired = [row for row in rows if row in records and records[row].expired(now)]
+            count += sum(self.drop(part) for part in _parts(expired, REMOVED_AT_ONCE))
             if second < now // 1000:
                 self._connection.run([Command(key, ("DEL", key)), Command(index, ("ZREM", index, second))])
         return count
 
     def drop(self, rows: Sequence[int], ticket: int | None = None) -> int:
-        """Rows out, and new keepers for those that followed them, under a ticket of their own or one whose documents
-        have all been settled. Gives how many there were."""
+        """Remove rows, and choose new keepers for their followers, under a new ticket or one whose documents are all
+        committed. Returns how many rows existed."""
         if not rows:
             return 0
         before = self._documents.read(rows)
         going: dict[int, Record] = {}
         left = dict(before)
-        mark = GONE + secrets.token_bytes(6)  # of workers that remove one document, one has removed it
+        mark = GONE + secrets.token_bytes(6)  # unique, so that only one of several workers counts a removal
         while left:
             replies = self._documents.switch([(row, record.head, mark) for row, record in left.items()])
             going |= {row: r for (row, r), done in zip(left.items(), replies, strict=True) if done is True}
@@ -313,41 +319,41 @@ class RedisWriter:
         numbers, items = self.items_of(going)
         led = np.array([going[row].state == KEEPER for row in numbers.tolist()], bool)
         orphans = self._orphans(numbers[led], items.take(np.flatnonzero(led)))
-        self.resettle(orphans, set(rows), ticket)
+        self.reassign(orphans, set(rows), ticket)
         there = [record for record in going.values() if record.state in (KEEPER, FOLLOWER)]
         followers = sum(record.state == FOLLOWER for record in there)
         self._clean(going, numbers, items, self._counting(documents=-len(there), followers=-followers))
         return len(there)
 
     def _clean(self, going: dict[int, Record], rows: Rows, items: Items, counting: Sequence[Command]) -> None:
-        """Entries, ids, and last of all records, so that what is left undone can be done again."""
+        """Delete entries, then ids, and records last, so that an interrupted removal can be repeated."""
         commands = self._tables.dropped(KEEPERS, items.keys, items.empty, rows)
         commands += self._tables.dropped(FOLLOWERS, items.keys, items.empty, rows)
         released = self._documents.released([record.id for record in going.values()], list(going))
         self._connection.in_order(commands, released, self._documents.erased(list(going)), counting)
 
     def items_of(self, records: dict[int, Record]) -> tuple[Rows, Items]:
-        """Stored rows as items again; those that have lost their contents are left out."""
+        """Items of stored rows; rows whose contents are lost are left out."""
         rows = np.array(list(records), np.int64)
         whole = Fetched(self._documents, records).contents(rows)
         rows = rows[np.isin(rows, np.array(list(whole), np.int64))]
         return rows, self._matcher.of_contents(rows, whole)
 
     def _orphans(self, keepers: Rows, items: Items) -> dict[int, Record]:
-        """The documents that follow one of these rows: all of them are near it, so the tables know them."""
+        """The documents that follow one of these rows. All are near it, so a search in the tables finds them."""
         if not len(keepers):
             return {}
-        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,))
+        near = self._tables.find(items.keys, items.empty, (FOLLOWERS,), probes=self._matcher.probes(items))
         found = self._documents.read(np.unique(near.row).tolist())
-        gone = set(keepers.tolist())
-        return {row: r for row, r in sorted(found.items()) if r.state == FOLLOWER and r.other in gone}
+        removed = set(keepers.tolist())
+        return {row: r for row, r in sorted(found.items()) if r.state == FOLLOWER and r.other in removed}
 
-    def resettle(
+    def reassign(
         self, orphans: dict[int, Record], without: set[int] | None = None, ticket: int | None = None
     ) -> None:
-        """New keepers for documents that lost theirs, as if they had just come, in the order of their rows."""
-        gone = without or set()
-        rows = [row for row in sorted(orphans) if row not in gone]
+        """Choose new keepers for documents that lost theirs, as if they were new, in the order of their rows."""
+        excluded = without or set()
+        rows = [row for row in sorted(orphans) if row not in excluded]
         for part in _parts(rows, ORPHANS_AT_ONCE):
             meta = self._layout.meta
             if ticket is None:
@@ -361,15 +367,17 @@ class RedisWriter:
             if not len(numbers):
                 continue
             commands = self._tables.added(KEEPERS, items.keys, items.empty, numbers)
-            # What was only half added may not be in the lists of followers, as orphans are.
+            # A half-added document may be missing in the follower tables, where orphans are.
             half = np.array([orphans[row].state != FOLLOWER for row in numbers.tolist()], bool)
             some = items.take(np.flatnonzero(half))
             commands += self._tables.added(FOLLOWERS, some.keys, some.empty, numbers[half])
             self._connection.run(commands)
-            case = Case(numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(gone))
-            settled = self._settling.settle(case, listed=True)
-            taken = int(settled.taken.sum())
-            leads = (settled.keepers.row == numbers) & ~settled.taken
+            case = Case(
+                numbers, items, [pending[row] for row in numbers.tolist()], ticket, now, set(excluded)
+            )
+            resolved = self._resolver.resolve(case, listed=True)
+            taken = int(resolved.taken.sum())
+            leads = (resolved.keepers.row == numbers) & ~resolved.taken
             self._count(documents=-taken, followers=-taken - int(leads.sum()))
 
     def _count(self, **by: int) -> None:
@@ -378,16 +386,6 @@ class RedisWriter:
     def _counting(self, **by: int) -> list[Command]:
         meta = self._layout.meta
         return [Command(meta, ("HINCRBY", meta, name, value)) for name, value in by.items() if value]
-
-
-def _batches(ids: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """From where to where batches go, as in a local index: every 1,024 documents, and before an id that comes again."""
-    for start in range(0, len(ids), AT_ONCE):
-        part, first = ids[start : start + AT_ONCE], 0
-        while first < len(part):
-            last = distinct_until(part, first)
-            yield start + first, start + last
-            first = last
 
 
 def _parts(rows: Sequence[int], size: int) -> list[Sequence[int]]:

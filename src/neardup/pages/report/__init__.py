@@ -1,4 +1,4 @@
-"""The report: findings as one page for people, in a file that needs nothing else."""
+"""The report: findings as one self-contained HTML file for people."""
 
 from neardup.pages.report.page import report
 

@@ -1,4 +1,4 @@
-"""Plots as inline SVG, shaped as in page/charts.js: places are percentages, so that letters keep their size."""
+"""Plots as inline SVG that look like those of charts.js: positions are percentages, so that letters keep their size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from neardup.pages.report.markup import Html, label, raw, tag
 
 __all__ = ["Bar", "Bin", "bars", "ceiling", "curves", "histogram"]
 
-PLOT = 84.0  # percent of the height; below it stand the labels of the axis
+PLOT = 84.0  # percent of the height; the labels of the axis are below it
 TOP = 4.0
 
 
@@ -21,7 +21,7 @@ class Bin(NamedTuple):
 
 
 class Bar(NamedTuple):
-    """A value, and the whole it is a part of, if any."""
+    """A value, and optionally the total it is a part of."""
 
     name: str
     value: int
@@ -33,7 +33,7 @@ def _at(percent: float) -> str:
 
 
 def ceiling(value: float) -> float:
-    """A round number at or above the value, whose half is whole."""
+    """A round number at or above the value; half of it is a whole number."""
     if value <= 10:
         return max(2.0, 2.0 * math.ceil(value / 2 - 1e-9))
     power = 10.0 ** math.floor(math.log10(value))
@@ -42,7 +42,7 @@ def ceiling(value: float) -> float:
 
 
 def _steps(low: float, high: float) -> int:
-    """Into how many parts an axis is cut so that its labels are round."""
+    """The number of parts of an axis that gives round labels."""
     span = round(100 * (high - low))
     for unit in (5, 1):
         for steps in (4, 5, 3, 6, 2):
@@ -97,7 +97,7 @@ def _cut(place: float, value: float) -> Html:
 
 
 def histogram(title: str, bins: Sequence[Bin], cut: float, unit: str, note: str = "") -> Html:
-    """Bars side by side; those below the cut are pale."""
+    """Bars side by side; bars below the cut are pale."""
     low, high = bins[0].low, bins[-1].high
     span = (high - low) or 1.0
     top = ceiling(max(one.many for one in bins))
@@ -116,21 +116,21 @@ def histogram(title: str, bins: Sequence[Bin], cut: float, unit: str, note: str 
     parts.append(_axis(low, high))
     parts.append(_cut(100 * (cut - low) / span, cut))
     total = sum(one.many for one in bins)
-    said = f"{title}: {total:,} {unit} from {low:.2f} to {high:.2f}, threshold {cut:g}"
-    picture = tag("svg", *parts, class_="tall", role="img", aria_label=said)
+    description = f"{title}: {total:,} {unit} from {low:.2f} to {high:.2f}, threshold {cut:g}"
+    picture = tag("svg", *parts, class_="tall", role="img", aria_label=description)
     rows = [[f"{one.low:.2f} – {one.high:.2f}", f"{one.many:,}"] for one in bins]
     return _figure(title, note, picture, ("similarity", unit), rows)
 
 
 def bars(title: str, rows: Sequence[Bar], unit: str, note: str = "") -> Html:
-    """Bars one under the other, each with its name and number above it."""
+    """Horizontal bars, each with its name and number above it."""
     top = max([1, *(row.value if row.of is None else row.of for row in rows)])
-    height, parts, told = 2.6, [], []
+    height, parts, cells = 2.6, [], []
     for place, row in enumerate(rows):
         y = place * height
         number = f"{row.value:,}" if row.of is None else f"{row.value:,} of {row.of:,}"
         whole = 100.0 * (top if row.of is None else row.of) / top
-        told.append([label(row.name, 80), number])
+        cells.append([label(row.name, 80), number])
         parts.append(
             raw(
                 f"<g><title>{label(row.name, 80)}: {number} {unit}</title>"
@@ -141,9 +141,11 @@ def bars(title: str, rows: Sequence[Bar], unit: str, note: str = "") -> Html:
                 f'height="0.5em" rx="3"/></g>'
             )
         )
-    said = f"{title}: {len(rows):,} bars, in {unit}; the table below has the numbers"
-    picture = tag("svg", *parts, role="img", aria_label=said, height=f"{max(1, len(rows)) * height:.2f}em")
-    return _figure(title, note, picture, ("", unit), told)
+    description = f"{title}: {len(rows):,} bars, in {unit}; the table below has the numbers"
+    picture = tag(
+        "svg", *parts, role="img", aria_label=description, height=f"{max(1, len(rows)) * height:.2f}em"
+    )
+    return _figure(title, note, picture, ("", unit), cells)
 
 
 def curves(
@@ -163,12 +165,12 @@ def curves(
         '<svg class="plane" viewBox="0 0 100 100" preserveAspectRatio="none" width="100%" height="100%">'
         f"{''.join(lines)}</svg>"
     )
-    said = f"{title}: " + "; ".join(
+    description = f"{title}: " + "; ".join(
         f"at {t:g} {a:,} {names[0]} and {b:,} {names[1]}" for t, a, b in points[:: max(1, len(points) // 6)]
     )
     marks = _cut(100 * (cut - low) / (high - low), cut)
     picture = tag(
-        "svg", _grid(top), inner, _axis(low, high), marks, class_="tall", role="img", aria_label=said
+        "svg", _grid(top), inner, _axis(low, high), marks, class_="tall", role="img", aria_label=description
     )
     rows = [[f"{t:g}", f"{a:,}", f"{b:,}"] for t, a, b in points]
     return _figure(title, note, picture, ("threshold", *names), rows)

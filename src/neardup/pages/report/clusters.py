@@ -1,4 +1,4 @@
-"""The most telling clusters on the page: keeper, members, and how the least similar one differs."""
+"""The most notable clusters on the page: keeper, members, and how the least similar one differs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from neardup.clusters.selection import Cut
 from neardup.findings import Findings
 from neardup.pages.report.differences import compared
-from neardup.pages.report.examples import Telling, telling_clusters
+from neardup.pages.report.examples import NotableCluster, notable_clusters
 from neardup.pages.report.markup import Html, raw, table, tag, text
 from neardup.values.sizes import size_text
 from neardup.values.wording import counted
@@ -21,12 +21,12 @@ BUDGET = 1_200_000  # characters of all clusters together
 KINDS = {
     "suspicious": (
         "Suspicious clusters",
-        "What is alike here may not be the content: look at these before the others.",
+        "These documents may be similar without being duplicates: check these clusters first.",
         "warn",
     ),
     "largest": (
         "Largest clusters",
-        "A very large one is often a template, an error page or a login page.",
+        "A very large cluster is often a template, an error page or a login page.",
         "accent",
     ),
     "borderline": (
@@ -38,8 +38,8 @@ KINDS = {
 
 
 def cluster_sections(found: Findings, cut: Cut, threshold: float, each: int) -> list[Html]:
-    """All of it as one section."""
-    chosen = telling_clusters(found, cut, threshold, each)
+    """The section with all shown clusters."""
+    chosen = notable_clusters(found, cut, threshold, each)
     _, sizes = cut.clusters.sizes()
     parts, size = [], 0
     for kind, (title, why, badge) in KINDS.items():
@@ -56,24 +56,24 @@ def cluster_sections(found: Findings, cut: Cut, threshold: float, each: int) -> 
             head = tag("div", tag("h3", raw(title)), tag("p", raw(why), class_="soft small"))
             parts.append(tag("div", head, *cards, class_="kind stack"))
     shown = sum(part.count("<article") for part in parts)
-    told = f"{shown:,} of {counted(len(sizes), 'cluster')}, the ones that tell most."
+    lead = f"{shown:,} of {counted(len(sizes), 'cluster')}, the most notable ones."
     if not parts:
-        told = "No clusters are shown." if len(sizes) else "There are no clusters at this threshold."
-    lead = tag("p", raw(told), class_="soft small")
-    return [tag("section", tag("div", tag("h2", raw("Clusters")), lead), *parts, id="clusters")]
+        lead = "No clusters are shown." if len(sizes) else "There are no clusters at this threshold."
+    title = tag("div", tag("h2", raw("Clusters")), tag("p", raw(lead), class_="soft small"))
+    return [tag("section", title, *parts, id="clusters")]
 
 
-def _card(found: Findings, cut: Cut, one: Telling, badge: str) -> Html:
+def _card(found: Findings, cut: Cut, one: NotableCluster, badge: str) -> Html:
     clusters, rows = cut.clusters, one.rows
-    # The doubtful ones are at the end.
+    # Always show a few of the least similar, which are at the end.
     shown = rows if len(rows) <= MEMBERS else np.concatenate([rows[: MEMBERS - 3], rows[len(rows) - 3 :]])
     ids = found.ids(shown)
     known = clusters.similarity[rows[1:]]
     least = float(np.nanmin(known)) if not np.isnan(known).all() else None
-    said = "no pair with the keeper" if least is None else f"least similar {least:.3f}"
+    similarity = "no pair with the keeper" if least is None else f"least similar {least:.3f}"
     head = [
         tag("h4", raw(f"{len(rows):,} documents")),
-        tag("span", raw(said), class_="soft small"),
+        tag("span", raw(similarity), class_="soft small"),
     ]
     left: list[Html] = []
     if one.why:
@@ -100,13 +100,13 @@ def _members(found: Findings, cut: Cut, shown: NDArray[np.int64], ids: list[str]
         shown.tolist(), ids, cut.clusters.similarity[shown].tolist(), strict=True
     ):
         keeper = row == int(cut.clusters.keeper[row])
-        fate = "keeper" if keeper else "stays" if cut.kept[row] else "goes"
+        outcome = "keeper" if keeper else "kept" if cut.kept[row] else "dropped"
         kind = "good" if cut.kept[row] else ""
         score = "" if keeper else "via others" if similarity != similarity else f"{similarity:.3f}"
         lines.append(
             [
                 tag("span", text(name, ID), class_="id"),
-                tag("span", raw(fate), class_=f"badge {kind}".strip()),
+                tag("span", raw(outcome), class_=f"badge {kind}".strip()),
                 raw(score),
                 *([text(found.source_names[int(found.sources[row])], SOURCE)] if several else []),
                 raw(size_text(int(found.sizes[row]))),
@@ -116,12 +116,12 @@ def _members(found: Findings, cut: Cut, shown: NDArray[np.int64], ids: list[str]
     numbers = frozenset({2, len(head) - 1})
     body = table(head, lines, numbers)
     more = size - len(ids)
-    rest = f"… and {more:,} more, not listed, between the similar and the least similar ones"
+    rest = f"… and {more:,} more between the most similar and the least similar ones"
     return tag("div", body, tag("p", raw(rest), class_="soft tiny") if more else raw(""), class_="members")
 
 
 def _difference(found: Findings, rows: NDArray[np.int64], ids: list[str]) -> list[Html]:
-    """The keeper against its least similar member."""
+    """The keeper compared with its least similar member."""
     keeper, last = int(rows[0]), int(rows[-1])
     if not (found.has_text(keeper) and found.has_text(last)):
         return []
@@ -129,6 +129,6 @@ def _difference(found: Findings, rows: NDArray[np.int64], ids: list[str]) -> lis
         return [tag("p", raw("All of them have the same words."), class_="soft small")]
     left, right = found.texts(np.array([keeper, last]))
     title = raw(
-        f"The keeper against {text(ids[-1], ID)}: <del>only the keeper</del> <ins>only the other</ins>"
+        f"The keeper compared with {text(ids[-1], ID)}: <del>only the keeper</del> <ins>only the other</ins>"
     )
     return [tag("p", title, class_="legend"), compared(left, right)]

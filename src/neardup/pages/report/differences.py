@@ -1,4 +1,4 @@
-"""Where two texts differ, word by word, short enough to be read: long passages in common are left out."""
+"""Shows where two texts differ, word by word; long shared passages are left out to keep it short."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WORD = re.compile(f"[{UNSPACED}]|[^\\s{UNSPACED}]+")
 
 
 class Part(NamedTuple):
-    """A run of words: in both texts, in the left or in the right one alone."""
+    """A run of words: in both texts, only in the left one, or only in the right one."""
 
     kind: str
     words: int
@@ -34,7 +34,7 @@ def differences(left: str, right: str) -> list[Part] | None:
     if blocks is None:
         return None
     parts: list[Part] = []
-    # One word in common between two differences reads better as part of them.
+    # A single shared word between two differences is easier to read as part of them.
     for block in absorb(blocks, lambda _, same, __: len(same.left) == 1):
         if block.equal:
             parts.append(_part("same", old, block.left))
@@ -49,22 +49,22 @@ def _part(kind: str, words: Words, run: range) -> Part:
 
 
 def compared(left: str, right: str) -> Html:
-    """Both texts as one, what only the left one has struck out and what only the right one has underlined."""
+    """Both texts as one: words only in the left text are struck out, words only in the right text are underlined."""
     parts = differences(left, right)
     if parts is None:
-        return tag("p", raw("The words could not be aligned: they are too many, or the extra "
+        return tag("p", raw("The words could not be aligned: there are too many, or the extra "
                             "<code>neardup[edit]</code> is not installed."), class_="soft small")  # fmt: skip
     if all(part.kind == "same" for part in parts):
-        within = " as far as they are compared here" if max(len(left), len(right)) > COMPARED else ""
+        within = " in the part that is compared here" if max(len(left), len(right)) > COMPARED else ""
         return tag("p", raw(f"The texts have the same words{within}."), class_="soft small")
-    shown, size, told = [], 0, 0
+    shown, size, listed = [], 0, 0
     for piece, length, changes in _condensed(parts):
-        if size + length > SHOWN and told:
+        if size + length > SHOWN and listed:
             break
         shown.append(piece)
         size += length
-        told += changes
-    rest = sum(part.kind != "same" for part in parts) - told
+        listed += changes
+    rest = sum(part.kind != "same" for part in parts) - listed
     if rest > 0:
         shown.append(tag("span", raw(f" … and {rest:,} more differences"), class_="soft"))
     return tag("p", *shown, class_="text diff")

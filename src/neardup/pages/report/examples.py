@@ -1,4 +1,4 @@
-"""The clusters that tell most about a scan: suspicious ones, the largest, and the closest calls."""
+"""Chooses the most notable clusters of a scan: suspicious ones, the largest, and borderline ones."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from neardup.clusters.selection import Cut
 from neardup.findings import Findings
 from neardup.findings.risk import FLAGS, ClusterTable, cluster_table
 
-__all__ = ["Telling", "telling_clusters"]
+__all__ = ["NotableCluster", "notable_clusters"]
 
 Rows = NDArray[np.int64]
 WHY = {
-    "chain": "Most of its documents resemble the keeper, or one another in turn, but not each other.",
-    "template": "All are of one source and about as similar to the keeper, as forms are that were filled in.",
-    "large": "It is large, as those of templates, error pages and login pages are.",
+    "chain": "Its documents are similar to the keeper or connected by a chain, but most pairs of them are not similar.",
+    "template": "All documents come from one source and are about equally similar to the keeper, like filled-in forms.",
+    "large": "It is large, like clusters of templates, error pages or login pages.",
 }
 
 
-class Telling(NamedTuple):
-    """A cluster worth a look: the kind of reason, the reasons in words, and its rows, the keeper first and the others
-    by their similarity to it."""
+class NotableCluster(NamedTuple):
+    """A cluster to show: the kind of reason, the reasons in words, and its rows: the keeper first, then the others by
+    their similarity to it."""
 
     kind: str
     why: str
     rows: Rows
 
 
-def telling_clusters(findings: Findings, cut: Cut, threshold: float, each: int = 5) -> list[Telling]:
-    """At most so many clusters of each kind, none twice; the same for the same findings.
+def notable_clusters(findings: Findings, cut: Cut, threshold: float, each: int = 5) -> list[NotableCluster]:
+    """At most `each` clusters of every kind, none twice; the same findings always give the same clusters.
 
-    Suspicious are those that the review page flags as a chain, a template or large, by their risk.
+    Suspicious clusters are those that the review page flags as a chain, a template or large, ordered by risk.
     """
     table = cluster_table(findings, cut, threshold)
     doubtful = sum(1 << FLAGS.index(name) for name in WHY)
@@ -44,14 +44,16 @@ def telling_clusters(findings: Findings, cut: Cut, threshold: float, each: int =
         "largest": np.argsort(-table.sizes, kind="stable"),
         "borderline": near[np.argsort(table.least[near], kind="stable")],
     }
-    found: list[Telling] = []
+    found: list[NotableCluster] = []
     taken: set[int] = set()
     for kind, places in wanted.items():
         chosen = [place for place in places[: each + len(taken)].tolist() if place not in taken][:each]
         taken.update(chosen)
         for place in chosen:
             why = " ".join(WHY[flag] for flag in table.flags_of(place) if flag in WHY)
-            found.append(Telling(kind, why if kind == "suspicious" else "", _ordered(cut, table, place)))
+            found.append(
+                NotableCluster(kind, why if kind == "suspicious" else "", _ordered(cut, table, place))
+            )
     return found
 
 

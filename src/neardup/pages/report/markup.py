@@ -1,4 +1,4 @@
-"""Markup from plain values: whatever others wrote comes out as text, also what cannot be seen."""
+"""Makes markup from plain values. Foreign text is always escaped, and invisible characters are made visible."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ __all__ = ["Html", "label", "raw", "table", "tag", "text"]
 Html = NewType("Html", str)
 """Markup that is safe to put on the page."""
 
-# Characters that act without being seen: controls but for tab and line feed, marks of direction, zero-width ones,
-# tags; and halves of surrogate pairs, which no file can hold.
+# Invisible characters with an effect: controls other than tab and line feed, direction marks, zero-width characters,
+# tags; and lone surrogates, which no file can store.
 HIDDEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"
 )
-MOST_MARKS = 200  # in one text; a mark is many times as long as its character
+MOST_MARKS = 200  # per text, because a mark is much longer than its character
 
 
 def raw(markup: str) -> Html:
-    """Says that this is markup of our own making."""
+    """Declare that this string is markup made by us."""
     return Html(markup)
 
 
 def text(given: str, most: int) -> Html:
-    """A text as markup: at most so many characters of it, hidden ones shown by their numbers."""
+    """A text as markup: at most `most` characters, with hidden characters shown by their code points."""
     cut = given[:most]
     seen = 0
 
@@ -44,7 +44,7 @@ def text(given: str, most: int) -> Html:
 
 
 def label(given: str, most: int = 60) -> str:
-    """The same as plain text on one line, for places that hold no markup: attributes, titles and pictures."""
+    """A text as plain text on one line, for places without markup: attributes, titles and pictures."""
     line = " ".join(given[: most + 1].split())
     shown = HIDDEN.sub(lambda match: f"[U+{ord(match[0]):04X}]", line)
     return escape(shown if len(given) <= most else shown[:most] + "…", quote=True)
@@ -61,7 +61,7 @@ def tag(name: str, *children: Html, **attributes: str | None) -> Html:
 
 
 def table(head: list[str], rows: list[list[Html]], numbers: frozenset[int] = frozenset()) -> Html:
-    """A table in a box that scrolls by itself; `numbers` are the columns that stand to the right."""
+    """A table in its own scrolling box; `numbers` are the right-aligned columns."""
 
     def kind(column: int) -> str | None:
         return "number" if column in numbers else None

@@ -1,4 +1,4 @@
-"""One HTML file of a scan: its numbers, plots, most telling clusters and settings, and how to repeat it."""
+"""The report of a scan as one HTML file: numbers, plots, notable clusters, settings, and how to repeat the scan."""
 
 from __future__ import annotations
 
@@ -59,22 +59,22 @@ def report(
     clusters: int = 5,
     decisions: Decisions | None = None,
 ) -> Summary:
-    """Write the findings of a scan as one HTML file under 2 MB that needs nothing else, and return the summary whose
-    numbers it shows.
+    """Write the findings of a scan as one HTML file under 2 MB that needs no other file, and return the summary that it
+    shows.
 
-    `threshold` is another one than the scan's, from its floor up; `clusters` (at most 20) of each kind are shown.
-    `decisions` are a person's, by default those of a review that stand in the findings. The same findings and
-    decisions give the same bytes. The file appears whole or not at all.
+    `threshold` replaces the scan's threshold, from the floor up; `clusters` (at most 20) of each kind are shown.
+    `decisions` of a review are by default read from the findings folder. The same findings and decisions give the same
+    bytes. The file appears only when it is complete.
     """
     found = findings if isinstance(findings, Findings) else Findings(findings)
     if not 0 <= clusters <= 20:
-        raise ConfigError(f"a report shows 0 to 20 clusters of a kind, not {clusters}")
+        raise ConfigError(f"a report shows 0 to 20 clusters of each kind, not {clusters}")
     found.check_target(path)
-    said = read_decisions(found) if decisions is None else decisions
-    cut = decided_cut(found, threshold, decisions=said)
-    summary = summarize(found, cut, threshold, said)
+    decisions = read_decisions(found) if decisions is None else decisions
+    cut = decided_cut(found, threshold, decisions=decisions)
+    summary = summarize(found, cut, threshold, decisions)
     page = _page(found, cut, summary, clusters).encode("utf-8", "replace")
-    assert len(page) < LARGEST, "every part of a report is bounded"
+    assert len(page) < LARGEST, "every part of a report has a limit"
     with AtomicFile(path) as whole:
         whole.write(page)
     return summary
@@ -112,7 +112,8 @@ def _page(found: Findings, cut: Cut, summary: Summary, clusters: int) -> str:
         f'<nav aria-label="Sections">{navigation}</nav></div></header>\n'
         f"<main>{''.join(main)}</main>\n"
         f'<footer class="foot">Made by neardup {label(__version__)} from findings of neardup '
-        f"{label(str(found.manifest.get('neardup', '?')))}. It needs nothing else and asks for nothing.</footer>\n"
+        f"{label(str(found.manifest.get('neardup', '?')))}. "
+        "This page needs no other file and sends no requests.</footer>\n"
         "</body>\n</html>\n"
     )
 
@@ -124,7 +125,7 @@ def _lead(found: Findings, summary: Summary) -> str:
         f"{counted(summary.documents, 'document')} {'was' if summary.documents == 1 else 'were'} compared on "
         f"<time>{when}</time>. "
         f"At a threshold of {summary.threshold:g} ({label(summary.measure)}) "
-        f"{summary.gone:,} of them, {share:.1%}, repeat another and can go."
+        f"{summary.gone:,} of them, {share:.1%}, are duplicates of another and are dropped."
     )
 
 
@@ -135,8 +136,8 @@ def _overview(found: Findings, cut: Cut, summary: Summary) -> Html:
     )
     numbers = [
         ("Documents", f"{summary.documents:,}", size_text(summary.bytes)),
-        ("Stay", f"{summary.kept:,}", "the keepers and all others"),
-        ("Can go", f"{summary.gone:,}", f"{share} of all"),
+        ("Kept", f"{summary.kept:,}", "keepers and documents without duplicates"),
+        ("Dropped", f"{summary.gone:,}", f"{share} of all"),
         ("The same words", f"{summary.exact:,}", "as another document"),
         ("Near-duplicates", f"{summary.near:,}", f"{label(summary.measure)} ≥ {summary.threshold:g}"),
         ("Clusters", f"{summary.clusters:,}", "of two documents or more"),
@@ -150,14 +151,14 @@ def _overview(found: Findings, cut: Cut, summary: Summary) -> Html:
     parts = [tag("dl", *boxes, class_="numbers")]
     reasons = alarms(found, cut)
     if reasons:
-        told = tag("ul", *(tag("li", text(reason, 600)) for reason in reasons), class_="plain")
+        listed = tag("ul", *(tag("li", text(reason, 600)) for reason in reasons), class_="plain")
         head = tag(
             "p",
             raw(
-                "<strong>Look before this is applied.</strong> It resembles an accident more than duplication:"
+                "<strong>Check this before you apply it.</strong> It looks more like an accident than like duplication:"
             ),
         )
-        parts.append(tag("div", head, told, class_="note bad"))
+        parts.append(tag("div", head, listed, class_="note bad"))
     notes = _notes(summary)
     if notes:
         parts.append(tag("ul", *(tag("li", note) for note in notes), class_="plain soft small"))
@@ -169,19 +170,21 @@ def _notes(summary: Summary) -> list[Html]:
     if summary.decisions:
         notes.append(f"made with {counted(summary.decisions, 'decision')} of a review")
     if summary.reference:
-        notes.append(f"compared against {counted(summary.reference, 'reference document')}, never touched")
+        notes.append(
+            f"compared against {counted(summary.reference, 'reference document')}, which are never dropped"
+        )
     notes += [
         f"{count:,} left out by a filter: {label(reason)}" for reason, count in summary.filtered.items()
     ]
     if summary.empty:
-        notes.append(f"{summary.empty:,} have no words and are left alone")
+        notes.append(f"{summary.empty:,} have no words and are always kept")
     rejected = sorted(summary.rejected.items())
     notes += [f"{count:,} could not be read: {label(reason, 200)}" for reason, count in rejected[:20]]
     if summary.figures:
-        notes.append(f"{summary.figures:,} differ from another in figures alone, which these settings fold")
+        notes.append(f"{summary.figures:,} differ from another only in numbers, which these settings ignore")
     if summary.capped:
         notes.append(
-            f"too large to compare pair by pair: {counted(summary.capped, 'bucket')} of alike documents"
+            f"{counted(summary.capped, 'group')} of similar documents too large to compare every pair"
         )
     return [raw(note) for note in notes]
 
@@ -196,7 +199,7 @@ def _plots(found: Findings, cut: Cut, summary: Summary) -> Html:
                 _bins(scores, summary.floor),
                 summary.threshold,
                 "pairs",
-                "verified, from the scan's floor up; documents of the same words are not among them",
+                "verified, from the scan's floor up; documents with the same words are not included",
             )
         )
     if len(summary.table) > 1:
@@ -205,8 +208,8 @@ def _plots(found: Findings, cut: Cut, summary: Summary) -> Html:
                 "What another threshold would do",
                 summary.table,
                 summary.threshold,
-                ("documents that can go", "clusters"),
-                "line: documents that can go; dashes: clusters",
+                ("dropped documents", "clusters"),
+                "line: dropped documents; dashes: clusters",
             )
         )
     _, sizes = cut.clusters.sizes()
@@ -217,7 +220,7 @@ def _plots(found: Findings, cut: Cut, summary: Summary) -> Html:
         more = "the most first" if len(summary.sources) <= 8 else "the eight that lose most"
         plots.append(bars("What each source loses", rows, "documents", more))
     if not plots:
-        nothing = tag("p", raw("No two documents are alike here: there is nothing to plot."))
+        nothing = tag("p", raw("No two documents are similar: there is nothing to plot."))
         plots.append(tag("div", nothing, class_="empty"))
     cards = (tag("div", plot, class_="card") for plot in plots)
     return tag(
@@ -226,7 +229,7 @@ def _plots(found: Findings, cut: Cut, summary: Summary) -> Html:
 
 
 def _bins(scores: NDArray[np.float64], floor: float) -> list[Bin]:
-    """From the floor to 1 in steps of .01, or of .02 or .05 where that would be too many to see."""
+    """From the floor to 1 in steps of .01, or of .02 or .05 if there would be too many bins."""
     step = next(step for step in (1, 2, 5) if (1 - floor) * 100 / step <= 40 or step == 5)
     low = int(np.floor(floor * 100 / step + 1e-9)) * step
     edges = np.arange(low, 101, step) / 100
@@ -234,7 +237,7 @@ def _bins(scores: NDArray[np.float64], floor: float) -> list[Bin]:
         edges = np.append(edges, 1.0)
     if len(edges) == 1:
         edges = np.array([1.0 - step / 100, 1.0])
-    # A similarity that stands on an edge belongs above it, however the edge is rounded.
+    # A similarity exactly on an edge belongs to the bin above it, however the edge is rounded.
     counts = np.histogram(np.minimum(scores + 1e-12, 1.0), edges)[0]
     return [Bin(float(a), float(b), int(n)) for a, b, n in zip(edges[:-1], edges[1:], counts, strict=True)]
 

@@ -1,4 +1,4 @@
-"""What a scan was made of and with, and the commands that make it again."""
+"""The inputs and settings of a scan, and the commands that repeat it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST = 20_000  # characters of the settings
 
 
 def settings_section(found: Findings, summary: Summary) -> Html:
-    """Inputs with their digests, settings, versions, and how to repeat it."""
+    """Inputs with their digests, settings, versions, and how to repeat the scan."""
     manifest = found.manifest
     inputs = manifest["inputs"]
     rows = [
@@ -90,8 +90,8 @@ def _repeat(found: Findings, summary: Summary) -> list[Html]:
         tag("pre", text(lines, 4000), tabindex="0", role="region", aria_label="commands"),
         tag(
             "p",
-            raw("Inputs of the same SHA-256, settings and version give the same findings, on any machine and with "
-                "any number of threads."),
+            raw("Inputs with the same SHA-256, the same settings and the same version give the same findings, on "
+                "any machine and with any number of threads."),
             class_="soft small",
         ),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""The review page: a person looks at findings in a browser, moves the threshold, and decides."""
+"""The review page: a person looks at findings in a browser, moves the threshold, and makes decisions."""
 
 from neardup.pages.review.session import Review
 

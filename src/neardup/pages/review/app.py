@@ -1,4 +1,4 @@
-"""The routes of the review page, on the service's own stack."""
+"""The routes of the review page, on the same HTTP stack as the service."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from neardup.pipeline.trace import Trial
 
 __all__ = ["make_app"]
 
-# Answers hold findings, so nothing of them is kept by a browser.
+# Answers contain findings, so the browser must not store them.
 HEADERS = (
     *((name, value) for name, value in SAFE if name != b"cache-control"),
     (b"cache-control", b"no-store"),
@@ -45,7 +45,7 @@ class DecisionRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class AtThreshold(msgspec.Struct):
-    """Parameters after the question mark; those below have more."""
+    """Query parameters; the classes below add more."""
 
     threshold: float
 
@@ -67,7 +67,7 @@ class ListParameters(Wanted):
 
 
 class _Handlers:
-    """What each route does. All of these run in threads: a cut of a million pairs must not hold up the event loop."""
+    """The handlers of the routes. All run in threads: a cut of a million pairs must not block the event loop."""
 
     def __init__(self, review: Review, limits: Limits) -> None:
         self._review, self._limits = review, limits
@@ -76,7 +76,7 @@ class _Handlers:
         return self._review.overview() | self._progress()
 
     def state(self, request: Request[None]) -> Json:
-        """How far the decisions have come; pages ask for it to see what other pages did."""
+        """The number of decisions; pages poll it to see the decisions of other pages."""
         return self._progress()
 
     def _progress(self) -> Json:
@@ -109,7 +109,7 @@ class _Handlers:
         return compare(self._review, self._review.view(asked.threshold), asked.left, asked.right)
 
     def decide(self, request: Request[DecisionRequest]) -> Json:
-        """Save a decision; it is on disk when this answers."""
+        """Save a decision; it is on disk before the answer is sent."""
         asked = request.body
         made = self._review.decide(asked.decision, asked.left, asked.right)
         return made.to_json() | self._progress()
@@ -120,7 +120,7 @@ class _Handlers:
         return Reply(200, lines.encode("utf-8", "surrogatepass"), NDJSON)
 
     def live(self, request: Request[None]) -> Json:
-        """Lets the page that tries texts know where it is."""
+        """The page "Try it" uses this to find out which server it is on."""
         return {"state": "review"}
 
     def try_(self, request: Request[TryRequest]) -> Trial:
@@ -128,7 +128,7 @@ class _Handlers:
 
 
 def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
-    """Everything that is served but the pages."""
+    """All routes except the pages."""
 
     def route(method: str, path: str, call: Callable[[Request[Any]], Any], **more: Any) -> Route:
         async def run(request: Request[Any]) -> Any:
@@ -152,12 +152,12 @@ def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
 
 
 def _explain(error: Exception) -> Refused | None:
-    """The refusal for an error that was to be expected, or None."""
+    """The refusal for an expected error, or None."""
     if isinstance(error, NeardupError):
         return Refused(422, str(error))
-    if isinstance(error, OSError):  # the findings folder is full, or may not be written
+    if isinstance(error, OSError):  # the disk is full, or the findings folder is not writable
         place = f"{error.filename}: " if error.filename else ""
-        reason = f"{place}{error.strerror or error}. What was not confirmed is not saved."
+        reason = f"{place}{error.strerror or error}. Decisions that were not confirmed are not saved."
         return Refused(507 if error.errno == errno.ENOSPC else 503, reason)
     return None
 
@@ -171,13 +171,13 @@ def _page_files() -> PageFiles:
 
 
 def make_app(review: Review, token: str, limits: Limits, executor: Executor) -> Application:
-    """The ASGI application. Files are for everyone who reaches this machine's loopback; findings and decisions only for
-    who knows the token.
+    """The ASGI application. Everyone on this machine can get the files; only those who know the token can get findings
+    and decisions.
 
-    The token comes in a header that no page of another origin can send, so there is nothing a foreign page could make
-    the browser do in its owner's name.
+    The token is sent in a header that no page of another origin can send, so a foreign page cannot act through the
+    user's browser.
     """
-    wanted = "open the address that `neardup review` printed: it holds the key to this page"
+    wanted = "open the address that `neardup review` printed: it contains the key to this page"
     return Application(
         _table(_Handlers(review, limits), executor),
         limits,

@@ -1,4 +1,4 @@
-"""Clusters as a person reads them: in an order, filtered, searched, a page at a time."""
+"""Lists clusters for the page: ordered, filtered, searched, one page at a time."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ _SEARCH_BATCH = 512
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which clusters to list. `show` is "all", "open" (with a member nobody decided about), "decided" or one of FLAGS;
-    `search` is looked for in ids and texts."""
+    """Which clusters to list. `show` is "all", "open" (with an undecided member), "decided" or one of FLAGS; `search`
+    is searched in ids and texts."""
 
     order: str = "risk"
     show: str = "all"
@@ -45,7 +45,7 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
     table, findings, order, show = view.table, view.findings, wanted.order, wanted.show
     source, search = wanted.source, wanted.search[:MOST_SEARCH].strip()
     if order not in get_args(Order):
-        raise ConfigError(f"clusters come by {', '.join(get_args(Order))}, not {order!r}")
+        raise ConfigError(f"order clusters by {', '.join(get_args(Order))}, not {order!r}")
     if order not in view.orders:
         by = {"risk": -table.risk, "size": -table.sizes, "similarity": table.least}[order]
         view.orders[order] = np.lexsort((table.labels, -table.sizes, by))
@@ -79,7 +79,7 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
         "clusters": [
             {
                 "label": int(table.labels[place]),
-                "keeper": id,
+                "keeper": name,
                 "size": int(table.sizes[place]),
                 "least": float(table.least[place]),
                 "risk": round(float(table.risk[place]), 3),
@@ -87,7 +87,7 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
                 "decided": int(decided[place]),
                 "begins": snippet(findings, row),
             }
-            for place, row, id in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
+            for place, row, name in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
         ],
     }
 
@@ -97,7 +97,7 @@ def _page(rows: Rows, offset: int, limit: int) -> Rows:
 
 
 def _decided(view: View) -> Rows:
-    """For each cluster, how many of its members are decided about together with the keeper."""
+    """For each cluster, the number of members with a decision about them and the keeper."""
     table, clusters = view.table, view.cut.clusters
     rows = {
         row
@@ -110,7 +110,7 @@ def _decided(view: View) -> Rows:
 
 
 def cluster_of(review: Review, view: View, row: int, offset: int = 0, limit: int = 100) -> dict[str, Any]:
-    """The cluster of a document: its keeper and why, and some members, the least similar first."""
+    """The cluster of a document: its keeper and the reason for it, and some members, the least similar first."""
     table, clusters = view.table, view.cut.clusters
     review.check_row(row)
     place = table.place_of(int(clusters.labels[row]))
@@ -145,7 +145,7 @@ def _together(view: View, decision: Decision) -> bool:
 
 def _why(review: Review, view: View, keeper: int, size: int) -> str:
     if keeper < view.findings.reference:
-        return "It is of the reference, whose documents always stay."
+        return "It belongs to the reference, whose documents are always kept."
     if keeper in view.decisions.chosen:
         return "You chose it."
     if size == 1:
@@ -154,7 +154,7 @@ def _why(review: Review, view: View, keeper: int, size: int) -> str:
 
 
 def member(view: View, row: int, keeper: int) -> dict[str, Any]:
-    """What the page shows of one document beside its keeper."""
+    """What the page shows about one document and its keeper."""
     findings, clusters = view.findings, view.cut.clusters
     similarity = float(clusters.similarity[row])
     place = findings.place(row)
@@ -178,7 +178,7 @@ def member(view: View, row: int, keeper: int) -> dict[str, Any]:
 
 
 def snippet(findings: Findings, row: int) -> str:
-    """How a text begins, on one line; empty if it was not kept."""
+    """The beginning of a text on one line; empty if the text was not stored."""
     if not findings.has_text(row):
         return ""
     words = " ".join(findings.text(row)[: 4 * SNIPPET].split())
@@ -186,7 +186,7 @@ def snippet(findings: Findings, row: int) -> str:
 
 
 def search_rows(findings: Findings, wanted: str, seconds: float = SEARCH_SECONDS) -> tuple[Rows, bool]:
-    """Documents with this in their id or their text, whatever its case; and whether there was no time for all texts."""
+    """Documents whose id or text contains `wanted`, ignoring case; and whether time ran out before the end."""
     end = time.monotonic() + seconds
     by_id = _in_ids(findings, wanted)
     texts, partial = _in_texts(findings, wanted.casefold(), end)

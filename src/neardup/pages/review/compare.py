@@ -1,4 +1,4 @@
-"""Two documents side by side: rows of words, shared passages on one height, and every measure."""
+"""Two documents side by side: rows of words with shared passages in the same row, and all measures."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from neardup.pages.review.session import Review, View
 
 __all__ = ["aligned", "compare"]
 
-# Beyond these a text is cut, and the page says so: a person reads no megabyte word by word.
+# A longer text is cut, and the page says so: nobody reads a megabyte word by word.
 SHOWN, SHOWN_WORDS = 100_000, 8_000
 MEASURED = 1 << 20
-LONG_ROW, LONGEST_ROW = 25, 60  # words before the next line's end, or any place, begins another row
-MOVED = 6  # words that occur elsewhere in the other text are moved, not changed
+LONG_ROW, LONGEST_ROW = 25, 60  # words after which a row ends at the next line end, or anywhere
+MOVED = 6  # this many words in a row that occur elsewhere in the other text count as moved, not changed
 SHINGLES = 12
 
 # A word, a character of a script without spaces, or a run of other signs.
@@ -30,7 +30,7 @@ Piece = tuple[str, str]  # same, changed or moved; and the text
 
 
 def aligned(left: str, right: str) -> dict[str, Any]:
-    """Rows of pieces, left and right: what is shared is in the same row. Word by word, whatever the case."""
+    """Rows of pieces, left and right, with shared words in the same row. Compares word by word and ignores case."""
     mine, theirs = Words.of(left, _WORD, SHOWN, SHOWN_WORDS), Words.of(right, _WORD, SHOWN, SHOWN_WORDS)
     keys = [word.casefold() for word in mine.keys], [word.casefold() for word in theirs.keys]
     moved_left: set[int] = set()
@@ -51,13 +51,13 @@ def aligned(left: str, right: str) -> dict[str, Any]:
 
 
 def _by_chance(before: Block, same: Block, after: Block) -> bool:
-    """A word or two that chance put into a long change is part of it: people read a passage that was replaced, not its
-    scattered "the" and "of"."""
+    """Whether a few equal words inside a long change are equal only by chance: people want to see one replaced passage,
+    not its scattered "the" and "of"."""
     return 2 * len(same.left) <= min(max(len(block.left), len(block.right)) for block in (before, after))
 
 
 class _Rows:
-    """Rows being made: a new one begins after a shared paragraph, or within a long one."""
+    """Builds the rows: a new row begins after a shared paragraph, or inside a long one."""
 
     def __init__(self) -> None:
         self._rows: list[dict[str, Any]] = []
@@ -95,7 +95,7 @@ class _Rows:
 
 
 def _tidy(pieces: list[list[str]]) -> list[list[str]]:
-    """White space behind a change is not marked, and none ends a row, which is the end of a line anyway."""
+    """White space after a change is not marked, and white space at the end of a row is removed."""
     tidied: list[list[str]] = []
     for kind, text in pieces:
         words = text.rstrip()
@@ -113,7 +113,7 @@ def _tidy(pieces: list[list[str]]) -> list[list[str]]:
 
 
 def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]:
-    """Everything about two documents, `left` the one that is or may be kept."""
+    """Everything about two documents; `left` is the one that is or may be kept."""
     findings = view.findings
     review.check_row(left)
     review.check_row(right)
@@ -130,8 +130,8 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
         samples=SHINGLES,
     )
     shown = aligned(*texts)
-    if _figures_alone(shown["rows"]):
-        notes.append("They differ in figures alone, such as dates, prices or numbers of pages.")
+    if _only_numbers_differ(shown["rows"]):
+        notes.append("They differ only in numbers, such as dates, prices or page numbers.")
     pair = (min(left, right), max(left, right))
     made = view.decisions.pairs.get(pair)
     return {
@@ -172,15 +172,15 @@ def _notes(findings: Findings, texts: tuple[str, str], rows: tuple[int, int]) ->
     notes = []
     if findings.first[rows[0]] == findings.first[rows[1]]:
         notes.append(
-            "They have the same words: only case, white space or punctuation can differ. The findings hold the text of "
-            "the first of them, which is shown for both."
+            "They have the same words: only case, white space or punctuation can differ. The findings contain the text "
+            "of the first one, which is shown for both."
         )
     if max(map(len, texts)) > MEASURED:
         notes.append(f"Measured on the first {MEASURED:,} characters of each.")
     return notes
 
 
-def _figures_alone(rows: list[dict[str, Any]]) -> bool:
+def _only_numbers_differ(rows: list[dict[str, Any]]) -> bool:
     pieces = [
         text for row in rows for side in ("left", "right") for kind, text in row[side] if kind != "same"
     ]

@@ -1,4 +1,4 @@
-"""The numbers of the overview: what a threshold makes of the stored pairs, as `neardup apply` would."""
+"""The numbers of the overview: the outcome of a threshold, the same as `neardup apply` would give."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from neardup.clusters.selection import Cut
 from neardup.findings.folder import Findings
-from neardup.findings.summary import alarms, gone_rows
+from neardup.findings.summary import alarms, dropped_rows
 
 __all__ = ["Figures", "figures_of", "histogram_of", "steps_of"]
 
@@ -19,7 +19,7 @@ MOST_SOURCES = 50
 
 @dataclass(frozen=True)
 class Figures:
-    """Counts at one threshold. `sizes` has (label, clusters), `sources` (name, documents that go, documents there are),
+    """Counts at one threshold. `sizes` has (label, clusters), `sources` (name, dropped documents, all documents),
     those that lose most first."""
 
     threshold: float
@@ -28,7 +28,7 @@ class Figures:
     kept: int
     exact: int
     near: int
-    gone: int
+    dropped: int
     clusters: int
     largest: int
     bytes_saved: int
@@ -40,11 +40,11 @@ class Figures:
 
 
 def figures_of(findings: Findings, cut: Cut, threshold: float, revision: int) -> Figures:
-    gone = gone_rows(findings, cut)
-    exact = cut.exact(findings.first, gone)
+    dropped = dropped_rows(findings, cut)
+    exact = cut.exact(findings.first, dropped)
     _, sizes = cut.clusters.sizes()
     names = findings.source_names
-    lost = np.bincount(findings.sources[gone], minlength=len(names))
+    lost = np.bincount(findings.sources[dropped], minlength=len(names))
     have = np.bincount(findings.sources[findings.reference :], minlength=len(names))
     most = np.argsort(-lost, kind="stable")[:MOST_SOURCES]
     return Figures(
@@ -53,12 +53,12 @@ def figures_of(findings: Findings, cut: Cut, threshold: float, revision: int) ->
         pairs=int((findings.pairs.similarity >= threshold).sum()),
         kept=int(cut.kept[findings.reference :].sum()),
         exact=exact,
-        near=len(gone) - exact,
-        gone=len(gone),
+        near=len(dropped) - exact,
+        dropped=len(dropped),
         clusters=len(sizes),
         largest=int(sizes.max(initial=0)),
-        bytes_saved=int(findings.sizes[gone].sum()),
-        tokens_saved=int(findings.tokens[gone].sum()),
+        bytes_saved=int(findings.sizes[dropped].sum()),
+        tokens_saved=int(findings.tokens[dropped].sum()),
         sizes=[
             (_size_label(low, high), int(((sizes >= low) & (sizes <= (high or sizes.max(initial=0)))).sum()))
             for low, high in SIZES
@@ -80,7 +80,7 @@ def steps_of(findings: Findings) -> list[float]:
 
 
 def histogram_of(findings: Findings) -> list[dict[str, Any]]:
-    """How many stored pairs there are between each step and the next; a similarity of 1 is in the last."""
+    """The number of stored pairs between each step and the next; a similarity of 1 is in the last."""
     edges = np.array(steps_of(findings))
     if len(edges) < 2:
         return [{"from": findings.floor, "to": 1.0, "count": len(findings.pairs)}]

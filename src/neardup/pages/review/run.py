@@ -1,4 +1,4 @@
-"""Start and stop the review page: on this machine's loopback alone, for who knows its address."""
+"""Starts and stops the server of the review page, on the loopback interface only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LIMITS = Limits(body=1 << 20, requests=64, connections=256, drain_seconds=5.0)
 
 
 def serve(review: Review, port: int = 0, *, started: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT, then finish what is in work and return. `started` gets the address to open."""
+    """Serve until SIGTERM or SIGINT, then finish running requests and return. `started` gets the address to open."""
     with Deadline(LIMITS.drain_seconds) as deadline, event_loop() as runner:
         runner.run(_serve(review, Address(port=port), deadline, started))
 
@@ -34,7 +34,7 @@ async def _serve(
     try:
         async with listening:
             if await listening.until(asyncio.ensure_future(_answers(listening.port))):
-                # Behind the #, so that the token is never part of a request, a log or a referrer.
+                # After the #, so that the token is never part of a request, a log or a referrer.
                 started(f"{listening.url}/#token={token}")
                 await listening.until()
             await listening.drain()
@@ -48,7 +48,7 @@ def _close(review: Review, executor: ThreadPoolExecutor) -> None:
 
 
 async def _answers(port: int) -> None:
-    """Return when the server answers, so that a browser that is opened at once finds it."""
+    """Return when the server answers, so that a browser that opens immediately finds it."""
     for _ in range(500):
         try:
             _, writer = await asyncio.open_connection("127.0.0.1", port)

@@ -1,4 +1,4 @@
-"""One review: the findings, what is decided, and the cuts that are being looked at."""
+"""One review: the findings, the decisions, and the cuts at recent thresholds."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from neardup.pages.review.figures import Figures, figures_of, histogram_of, step
 
 __all__ = ["Review", "View"]
 
-VIEWS = 3  # cuts held; one of a million documents takes 25 MB
+VIEWS = 3  # cuts kept in memory; one of a million documents takes 25 MB
 
 
 @dataclass(frozen=True)
 class View:
-    """The findings at one threshold, as decided up to one revision."""
+    """The findings at one threshold, with the decisions of one revision."""
 
     findings: Findings
     decisions: Decisions
@@ -43,26 +43,26 @@ class View:
         return cluster_table(self.findings, self.cut, self.threshold)
 
     @property
-    def looked(self) -> bool:
-        """Whether the table is made."""
+    def has_table(self) -> bool:
+        """Whether the table was computed already."""
         return "table" in self.__dict__
 
-    def look(self) -> View:
-        """Make the table."""
+    def with_table(self) -> View:
+        """Compute the table."""
         _ = self.table
         return self
 
 
 class Review:
-    """All methods may be called from several threads. Figures of every step of the slider are made in the background,
-    so that moving it waits for nothing; what a person asks for is done first."""
+    """The state of a review. All methods may be called from several threads. The figures of every step of the slider
+    are computed in the background, so that the slider never waits; requests of a person come first."""
 
     def __init__(self, findings: Findings, keep: Keep | None = None) -> None:
         self.findings, self.keep = findings, keep or findings.config.keep
         self.log = DecisionLog(findings)
         self.steps = steps_of(findings)
         self.rank = findings.rank(self.keep)
-        self._lock = threading.Lock()  # of what is remembered; held for moments
+        self._lock = threading.Lock()  # protects the cached values; held only briefly
         self._work = threading.Lock()  # one cut at a time: two would only slow each other down
         self._source = self.log.refresh()
         self._decisions = _copy(self._source)
@@ -70,7 +70,7 @@ class Review:
         self._figures: dict[float, Figures] = {}
         self._asked = 0
         self._wake, self._closing = threading.Event(), False
-        self._thread = threading.Thread(target=self._ahead, name="figures", daemon=True)
+        self._thread = threading.Thread(target=self._precompute, name="figures", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -83,7 +83,7 @@ class Review:
             self._thread.join(5)
 
     def decisions(self) -> Decisions:
-        """What is decided by now, here or by another process; not to be changed."""
+        """The decisions in force, made here or by another process; callers must not change them."""
         with self._lock:
             fresh = self.log.refresh()
             if fresh is not self._source or fresh.revision != self._decisions.revision:
@@ -91,7 +91,7 @@ class Review:
             return self._decisions
 
     def _replace(self, fresh: Decisions) -> None:
-        if fresh is not self._source:  # another log, which counts from 1 again
+        if fresh is not self._source:  # another log, whose revisions start at 1 again
             self._source = fresh
             self._views.clear()
         self._decisions = _copy(fresh)
@@ -99,7 +99,7 @@ class Review:
         self._wake.set()
 
     def decide(self, kind: Kind, left: int, right: int) -> Decision:
-        """Save a decision; `left` is the document that is to be kept."""
+        """Save a decision; `left` is the document to keep."""
         similarity = None if kind == "clear" else self.similarity(left, right)
         with self._lock:
             made = self.log.add(kind, left, right, similarity)
@@ -107,7 +107,7 @@ class Review:
         return made
 
     def similarity(self, left: int, right: int) -> float | None:
-        """Of two documents by the scan's measure: as it was stored, or else computed now; None if a text is missing."""
+        """The similarity by the scan's measure, stored or computed now; None if a text is missing."""
         findings = self.findings
         for row in (left, right):
             self.check_row(row)
@@ -130,7 +130,7 @@ class Review:
         return row
 
     def view(self, threshold: float, *, table: bool = False) -> View:
-        """The findings at a threshold from the floor up; with `table`, its clusters are looked at already."""
+        """The findings at a threshold from the floor up; with `table`, the table of clusters is computed too."""
         self.findings.check_threshold(threshold)
         decisions = self.decisions()
         key = threshold, decisions.revision
@@ -138,7 +138,7 @@ class Review:
             view = self._views.get(key)
             if view is not None:
                 self._views.move_to_end(key)
-                if view.looked or not table:
+                if view.has_table or not table:
                     return view
             self._asked += 1
         try:
@@ -146,7 +146,7 @@ class Review:
                 with self._lock:
                     view = self._views.get(key)
                 view = view or self._view(threshold, decisions)
-                return view.look() if table else view
+                return view.with_table() if table else view
         finally:
             with self._lock:
                 self._asked -= 1
@@ -187,8 +187,8 @@ class Review:
         with self._lock:
             return sorted(self._figures.values(), key=lambda made: made.threshold)
 
-    def _ahead(self) -> None:
-        """Make the figures of all steps, from the scan's threshold outwards, whenever nobody waits."""
+    def _precompute(self) -> None:
+        """Make the figures of all steps, from the scan's threshold outwards, while no request is waiting."""
         outwards = sorted(self.steps, key=lambda step: (abs(step - self.findings.threshold), step))
         while not self._closing:
             self._wake.wait()
@@ -196,7 +196,7 @@ class Review:
             while not self._closing:
                 with self._lock:
                     if self._asked:
-                        break  # the request that is waited for wakes this thread again
+                        break  # the running request wakes this thread when it is done
                     decisions = self._decisions
                     missing = [step for step in outwards if step not in self._figures]
                 if not missing:
@@ -212,10 +212,10 @@ class Review:
             view = (self._view if first else self._made)(threshold, decisions)
         self._remember(figures_of(self.findings, view.cut, threshold, decisions.revision))
         if first:
-            view.look()  # the list of clusters is what is asked for next
+            view.with_table()  # the page requests the list of clusters next
 
     def overview(self) -> dict[str, Any]:
-        """What no threshold changes."""
+        """The values that do not depend on the threshold."""
         findings = self.findings
         own = slice(findings.reference, None)
         counts = np.bincount(findings.sources[own], minlength=len(findings.source_names))
@@ -246,7 +246,7 @@ class Review:
 
 
 def changed_inputs(findings: Findings) -> list[str]:
-    """The inputs that are missing or of another size than when they were scanned, at most ten."""
+    """The inputs that are missing or have another size than in the scan, at most ten."""
     changed = []
     for entry in findings.manifest["inputs"]:
         if "://" in entry["path"]:
@@ -255,12 +255,12 @@ def changed_inputs(findings: Findings) -> list[str]:
             if os.path.getsize(entry["path"]) != entry["bytes"]:
                 changed.append(f"{entry['name']} has changed since it was scanned")
         except OSError:
-            changed.append(f"{entry['name']} is no longer there")
+            changed.append(f"{entry['name']} no longer exists")
     return changed[:10]
 
 
 def _command(findings: Findings, keep: Keep) -> str:
-    """What to type to have this page's numbers applied, but for the threshold: the policy is part of it."""
+    """The command that applies this page's numbers, with the keep policy but without the threshold."""
     words, own = ["neardup", "apply", str(findings.path)], findings.config.keep
     if (keep.by, keep.score) != (own.by, own.score):
         words += ["--keep", f"score:{keep.score}" if keep.by == "score" else keep.by]

@@ -1,20 +1,20 @@
-// Small charts as SVG. Places are percentages of the box and letters keep their size, so they fit a phone and a wall.
-// Every chart says in words what it shows, and holds its numbers as a table.
+// Small charts as SVG. Positions are percentages of the box and letters keep their size, so charts fit any screen.
+// Every chart has a description in words and its numbers as a table.
 
 import { count, el, plain, svg } from "./dom.js";
 
-const PLOT = 84; // percent of the height; below it stand the labels of the axis
+const PLOT = 84; // percent of the height; the labels of the axis are below it
 
 const place = (number) => `${Math.round(number * 100) / 100}%`;
 
-/** A round number at or above the largest value, whose half is whole. */
+/** A round number at or above the largest value; half of it is a whole number. */
 export function ceiling(value) {
   if (value <= 10) return Math.max(2, 2 * Math.ceil(value / 2 - 1e-9));
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 1.2, 1.6, 2, 2.4, 3, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value - 1e-9);
 }
 
-/** Into how many parts an axis is cut so that its labels are round. */
+/** The number of parts of an axis that gives round labels. */
 function steps(low, high) {
   const span = Math.round(100 * (high - low));
   for (const unit of [5, 1]) {
@@ -38,11 +38,11 @@ const LEVELS = [0.5, 1].map((part) => [part, place(PLOT * (1 - part) + 4)]);
 
 const gridlines = () => LEVELS.map(([, y]) => svg("line", { class: "gridline", x1: "0", x2: "100%", y1: y, y2: y }));
 
-/** The numbers of the gridlines, above bars that may stand there. */
+/** The numbers of the gridlines, drawn above the bars. */
 const scale = (top, said) => LEVELS.map(([part, y]) => svg("text", { class: "scale", x: "0", y, dy: "-0.3em" }, said(top * part)));
 
-/** Bars that stand side by side: bins of {from, to, count}. `cut` draws a line at a value of the axis and pales
- *  what is below it. */
+/** Bars side by side: bins of {from, to, count}. `cut` draws a line at a value of the axis; bars below it are
+ *  pale. */
 export function histogram({ title, note = "", bins, cut = null, unit = "pairs", said = count, label = (value) => value.toFixed(2) }) {
   const low = bins.length ? bins[0].from : 0;
   const high = bins.length ? bins[bins.length - 1].to : 1;
@@ -80,7 +80,7 @@ export function histogram({ title, note = "", bins, cut = null, unit = "pairs", 
     bins.map((bin) => [`${label(bin.from)} – ${label(bin.to)}`, count(bin.count)]));
 }
 
-/** Bars that lie one under the other: rows of {label, value, of}. `of` is the whole of which the value is a part. */
+/** Horizontal bars: rows of {label, value, of}. `of` is the total that the value is a part of. */
 export function bars({ title, note = "", rows, unit = "", said = count, most = 12 }) {
   const shown = rows.slice(0, most);
   const top = Math.max(1e-9, ...shown.map((row) => row.of ?? row.value));
@@ -88,11 +88,11 @@ export function bars({ title, note = "", rows, unit = "", said = count, most = 1
   const summary = `${plain(title)}: ` + shown.map((row) => `${plain(row.label, 40)} ${said(row.value)} ${unit}`).join(", ");
   const picture = svg("svg", { role: "img", "aria-label": summary, height: `${Math.max(1, shown.length) * height}em` },
     shown.map((row, at) => {
-      const told = row.of === undefined ? said(row.value) : `${said(row.value)} of ${said(row.of)}`;
+      const number = row.of === undefined ? said(row.value) : `${said(row.value)} of ${said(row.of)}`;
       return svg("g", {},
-        svg("title", {}, `${plain(row.label)}: ${told} ${unit}`),
+        svg("title", {}, `${plain(row.label)}: ${number} ${unit}`),
         svg("text", { class: "label", x: "0", y: `${at * height + 1.1}em` }, plain(row.label, 44)),
-        svg("text", { x: "100%", y: `${at * height + 1.1}em`, "text-anchor": "end" }, told),
+        svg("text", { x: "100%", y: `${at * height + 1.1}em`, "text-anchor": "end" }, number),
         svg("rect", { class: "track", x: "0", width: place((100 * (row.of ?? top)) / top), y: `${at * height + 1.45}em`, height: "0.5em", rx: "3" }),
         svg("rect", { class: "bar", x: "0", width: place((100 * row.value) / top), y: `${at * height + 1.45}em`, height: "0.5em", rx: "3" }));
     }));
@@ -101,7 +101,7 @@ export function bars({ title, note = "", rows, unit = "", said = count, most = 1
     shown.map((row) => [plain(row.label), row.of === undefined ? said(row.value) : `${said(row.value)} of ${said(row.of)}`]));
 }
 
-/** A line over time, the newest value at the right; null is a gap that is drawn as nothing. */
+/** A line over time, the newest value at the right; null leaves a gap. */
 export function spark({ title, note = "", values, said = count, unit = "" }) {
   const known = values.filter((value) => value !== null);
   const top = Math.max(1e-9, ...known);

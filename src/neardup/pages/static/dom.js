@@ -1,4 +1,4 @@
-// Elements made from plain values. Text only ever becomes text nodes, so nothing a document says is run.
+// Makes elements from plain values. Text only becomes text nodes, so nothing in a document is ever executed.
 
 const SVG = "http://www.w3.org/2000/svg";
 
@@ -27,7 +27,7 @@ function fill(element, attributes, children) {
   return element;
 }
 
-/** Put new children in place of what an element holds. */
+/** Replace the children of an element. */
 export function show(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
     .map((child) => (child instanceof Node ? child : String(child))));
@@ -36,15 +36,15 @@ export function show(element, ...children) {
 
 export const byId = (id) => document.getElementById(id);
 
-// Characters that act without being seen: controls, marks of direction, zero-width ones, halves of surrogate pairs,
-// and the tags and private characters that fonts may draw as anything.
+// Invisible characters with an effect: controls, direction marks, zero-width characters, lone surrogates, and the tags
+// and private characters that fonts may draw as anything.
 const HIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]|\udb40[\udc00-\udc7f]/g;
 
 /** The name by which a hidden character is shown: U+202E. */
 const named = (character) => "U+" + character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
 
-/** A text as nodes, its hidden characters as marks that can be seen; at most `most` characters of it. */
+/** A text as nodes, with hidden characters as visible marks; at most `most` characters. */
 export function visible(text, most = 100_000) {
   const whole = document.createDocumentFragment();
   const cut = cutAt(text, most);
@@ -60,7 +60,7 @@ export function visible(text, most = 100_000) {
   return whole;
 }
 
-/** The same as one string, for titles and labels. */
+/** A text as one string with visible marks, for titles and labels. */
 export function plain(text, most = 200) {
   const cut = cutAt(text, most);
   const part = text.slice(0, cut).replace(HIDDEN, (character) => `[${named(character)}]`).replace(/\s+/g, " ");

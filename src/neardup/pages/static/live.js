@@ -1,4 +1,4 @@
-// The live index: asks every two seconds what the service is doing, and keeps two minutes of it to draw.
+// The live index: requests the state of the service every two seconds, and keeps two minutes of it to draw.
 
 import { Refusal, ask, tokenForm } from "./asking.js";
 import { bars, spark } from "./charts.js";
@@ -11,7 +11,7 @@ const NAMES = { "/v1/seen": "seen", "/v1/search": "search", "/v1/documents": "do
 const history = [];
 let timer = null;
 
-/** Something a second between two answers. */
+/** A rate per second between two answers. */
 const rate = (now, before, read) => Math.max(0, (read(now) - read(before)) / Math.max(0.001, now.now - before.now));
 const routed = (live, route) => live.routes.find((one) => one.route === route)?.requests ?? 0;
 const remembered = (live) => live.new + live.duplicates;
@@ -70,7 +70,7 @@ function segments(index) {
   const waiting = Math.max(0, index.rows - index.segments.reduce((sum, size) => sum + size, 0));
   return el("section", { class: "card" },
     el("h2", {}, "Segments"),
-    el("p", { class: "soft small" }, "Sorted tables that never change, and a tail that takes what is new; full tails become segments."),
+    el("p", { class: "soft small" }, "Sorted tables that never change, and a tail for new documents; full tails become segments."),
     bars({ title: "Rows in each", unit: "rows", rows: [...rows, { label: "tail", value: waiting }] }));
 }
 
@@ -79,7 +79,7 @@ function health(live) {
   const facts = [
     ["State", state(live)],
     ["Running for", lasting(live.now - live.started)],
-    ["Requests in work", count(live.in_work)],
+    ["Running requests", count(live.in_work)],
     ["Database", bytes(index.database_bytes)],
     ["Tables on disk", bytes(index.cache_bytes)],
     ["Tables in memory", bytes(index.memory_bytes)],
@@ -103,13 +103,13 @@ function hits(live) {
   const head = ["When", "Document", "Duplicate of", "Distance", "Similarity"];
   return el("section", { class: "card hits" },
     el("h2", {}, "Last hits"),
-    el("p", { class: "soft small" }, "Documents that were no news, the last one first. Ids alone: texts stay in the index."),
+    el("p", { class: "soft small" }, "Documents that were already known, the latest first. Only ids are shown, never texts."),
     rows.length
       ? el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Last hits" }, el("table", {},
         el("thead", {}, el("tr", {}, head.map((name, at) => el("th", { scope: "col", class: at > 2 ? "number" : null }, name)))),
         el("tbody", {}, rows)))
       : el("div", { class: "empty" },
-        el("p", {}, "No duplicate yet. Send one page under two names, and the second stands here:"),
+        el("p", {}, "No duplicate yet. Send one page under two ids, and the second one appears here:"),
         el("pre", { tabindex: "0", role: "region", "aria-label": "An example" }, ["a", "b"].map((id) => `curl ${location.origin}/v1/seen -d '{"id": "${id}", "text": "The ferry leaves at eight"}'`).join("\n"))));
 }
 
@@ -121,7 +121,7 @@ const state = (live) => STATES[live.state]?.[1] ?? live.state;
 
 function tell(kind, words) {
   const badge = byId("state");
-  if (badge.textContent.trim() === words) return; // a status that does not change is not read out again
+  if (badge.textContent.trim() === words) return; // screen readers should not read an unchanged status again
   badge.className = `push badge ${kind}`;
   show(badge, el("span", { class: `dot ${kind}` }), ` ${words}`);
 }
@@ -134,7 +134,7 @@ function draw(live) {
     show(content, el("p", { class: "empty card" }, live.state === "opening" ? "The index is being opened …" : "There is no index here."));
     return;
   }
-  // Whoever is marking words to copy them is not disturbed; tables that are unfolded, and the focus, stay as they are.
+  // Do not redraw while the user selects text; open tables and the focus are preserved.
   const marked = getSelection();
   if (!marked.isCollapsed && content.contains(marked.anchorNode)) return;
   const reach = () => [...content.querySelectorAll("summary, [tabindex]")];
@@ -153,15 +153,15 @@ function draw(live) {
 
 function rangeOf(values) {
   const known = values.filter((value) => value !== null);
-  const told = known.length ? `now ${perSecond(known.at(-1))}, at most ${perSecond(Math.max(...known))}` : "waiting for a second look";
-  return el("p", { class: "soft tiny" }, told);
+  const range = known.length ? `now ${perSecond(known.at(-1))}, at most ${perSecond(Math.max(...known))}` : "waiting for the second sample";
+  return el("p", { class: "soft tiny" }, range);
 }
 
 async function look() {
   clearTimeout(timer);
   try {
     const live = await ask("/v1/live");
-    if (live.started !== history.at(-1)?.started) history.length = 0; // it was started anew
+    if (live.started !== history.at(-1)?.started) history.length = 0; // the service was restarted
     history.push(live);
     if (history.length > KEPT) history.shift();
     draw(live);
@@ -172,7 +172,7 @@ async function look() {
       show(byId("trouble"));
       show(byId("content"), tokenForm(look));
       byId("token").focus();
-      return; // nothing changes until there is one
+      return; // wait until the user has entered a token
     }
     tell("bad", problem.status ? "trouble" : "not reachable");
     show(byId("trouble"), el("p", { class: "note bad" }, plain(problem.message, 400)));

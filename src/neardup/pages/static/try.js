@@ -1,4 +1,4 @@
-// The page that tries texts: two of them, or one against the index if the service has one.
+// The page "Try it": compares two texts, or one text with the index if the service has one.
 
 import { Refusal, ask, tokenForm } from "./asking.js";
 import { byId, count, el, plain, score, show } from "./dom.js";
@@ -37,7 +37,7 @@ function start() {
   findIndex();
 }
 
-/** Whether there is an index to look texts up in. */
+/** Whether the service has an index to look texts up in. */
 async function findIndex() {
   try {
     const live = await ask("/v1/live");
@@ -65,11 +65,11 @@ function setMode(chosen) {
 }
 
 async function go() {
-  const mine = ++asked; // an answer that comes after a newer question is not shown
+  const mine = ++asked; // an answer to an older request is not shown
   const button = byId("go");
   show(byId("trouble"));
   if (!left.value.trim()) {
-    show(byId("trouble"), el("p", { class: "note warn" }, mode === "two" ? "Paste two texts, or take an example." : "Paste a text."));
+    show(byId("trouble"), el("p", { class: "note warn" }, mode === "two" ? "Paste two texts, or choose an example." : "Paste a text."));
     left.focus();
     return;
   }
@@ -101,14 +101,14 @@ function hitList(hits) {
       ? el("div", { class: "scroll" }, el("table", {},
         el("thead", {}, el("tr", {}, ["Document", "Distance", "Similarity", ""].map((name, at) => el("th", { scope: "col", class: at ? "number" : null }, name || el("span", { class: "unseen" }, "Action"))))),
         el("tbody", {}, rows)))
-      : el("p", { class: "soft" }, "It was looked up, not remembered. Below is its fingerprint."));
+      : el("p", { class: "soft" }, "The text was looked up but not stored. Its fingerprint is below."));
 }
 
 async function compareWith(id) {
   try {
     const stored = await ask(`/v1/documents/${encodeURIComponent(id)}`);
     if (stored.text === null) {
-      show(byId("trouble"), el("p", { class: "note warn" }, "This index keeps no texts, so there is nothing to compare with here."));
+      show(byId("trouble"), el("p", { class: "note warn" }, "This index stores no texts, so there is nothing to compare with."));
       return;
     }
     right.value = stored.text;

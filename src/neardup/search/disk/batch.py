@@ -20,11 +20,12 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import check_radius, rows_and_words
 from neardup.search.disk.segment_set import SegmentSet
 from neardup.search.disk.segment_writer import memory_bytes
 from neardup.search.disk.segments import Chunk, sorted_hits, words_of
 from neardup.search.hamming.designs import Design, compact
-from neardup.search.interface import Hits, Mode, check_mode, check_radius, rows_and_words
+from neardup.search.interface import Hits, Mode, check_mode
 from neardup.search.psm.flips import Flips, TemplateFlips
 from neardup.values.threads import check_threads
 

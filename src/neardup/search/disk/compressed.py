@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import check_radius, check_scheme, rows_and_words
 from neardup.search.disk.segment_writer import StoredCodes
 from neardup.search.disk.segments import Chunk, sort_chunk, sorted_hits, words_of
-from neardup.search.interface import Hits, check_radius, check_scheme, rows_and_words
+from neardup.search.interface import Hits
 from neardup.storage.column_file import BLOCK, Closing, ColumnFile, pieces
 from neardup.storage.column_writer import ColumnFileWriter
 from neardup.values.threads import check_threads

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import rows_and_words, width_for
 from neardup.search.disk.compressed import CompressedSegment
 from neardup.search.disk.segment_writer import StoredCodes
 from neardup.search.disk.segments import Chunk, Segment, write_segment
-from neardup.search.interface import rows_and_words, width_for
 from neardup.storage.column_file import Closing
 
 __all__ = ["SegmentSet", "open_segment"]

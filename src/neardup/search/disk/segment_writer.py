@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
+from neardup.search.codes import check_radius
 from neardup.search.disk.segments import Chunk, Segment, SortedSegment, sort_chunk, words_of
-from neardup.search.interface import check_radius
 from neardup.storage.column_file import BLOCK
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Codes
-from neardup.search.interface import Hits, check_radius, check_scheme, rows_and_words, to_codes
+from neardup.search.codes import check_radius, check_scheme, rows_and_words, to_codes
+from neardup.search.interface import Hits
 from neardup.storage.column_file import BLOCK, Closing, ColumnFile, pieces
 from neardup.storage.column_writer import ColumnFileWriter
 from neardup.values.threads import check_threads

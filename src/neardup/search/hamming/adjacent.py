@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import check_codes, width_for
 from neardup.search.collapse import collapse
-from neardup.search.interface import Candidates, check_codes, width_for
+from neardup.search.hamming.method import HammingMethod
+from neardup.search.interface import Candidates
 
 __all__ = ["Adjacent", "rotate"]
 
 
 @dataclass(frozen=True)
-class Adjacent:
+class Adjacent(HammingMethod):
     """Pairs within `radius` of codes that sort within `window` places of each other in some rotation.
 
     Codes may have any width from 1 to 128 bits; `bits` is the one to insist on, if any. `rotations` is how
@@ -34,6 +36,8 @@ class Adjacent:
     bits: int | None = None
     window: int = 1
     rotations: int | None = None
+
+    finds_all = False
 
     def __post_init__(self) -> None:
         self._check(128 if self.bits is None else self.bits)

@@ -8,7 +8,7 @@ codes are collapsed first: pairs are of first rows, with the groups beside them.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,36 +16,18 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.fingerprints.printer import Printer
+from neardup.search.codes import WIDTHS, check_codes, check_radius, check_scheme, width_for
 from neardup.search.collapse import Batch, Groups, collapse
-from neardup.search.hamming.designs import Design, bphs, covering, covering_sizes
-from neardup.search.interface import WIDTHS, Candidates, check_codes, check_radius, check_scheme, width_for
+from neardup.search.hamming.designs import Design
+from neardup.search.hamming.method import HammingMethod, join_design
+from neardup.search.interface import Candidates, Reach
 
-__all__ = ["Join", "PairsBetween", "PairsWithin", "join_design"]
-
-# Nanoseconds a code spends in each table, and with each other code of its bucket: the ratio alone matters
-# here.
-TABLE_COST, MEETING_COST = 15.0, 0.06
-MOST_TABLES, WIDEST_SEARCHED = 60, 8
-
-
-def join_design(bits: int, radius: int, rows: int) -> Design:
-    """The design that joins `rows` uniform codes soonest: more tables cost passes, shorter keys
-    comparisons."""
-    check_radius(radius, bits)
-    if radius > WIDEST_SEARCHED:
-        if radius >= bits:
-            raise ConfigError(f"at radius {radius} all {bits}-bit codes are pairs: nothing to search")
-        return bphs(bits, radius, radius + 1, 1)
-
-    def cost(tables: int, key_bits: float) -> float:
-        return tables * (TABLE_COST + MEETING_COST * rows / 2 ** (key_bits + 1))
-
-    sizes = covering_sizes(bits, radius, MOST_TABLES)
-    return covering(bits, radius, min(sizes, key=lambda tables: cost(tables, sizes[tables])))
+__all__ = ["Join", "PairsBetween", "PairsWithin"]
 
 
 @dataclass(frozen=True)
-class Join:
+class Join(HammingMethod):
     """All pairs within the radius, inclusive; exact for codes of 32, 64 and 128 bits.
 
     `bits` is the width of code to insist on; by default that of the codes, or of the design. `design` names
@@ -106,6 +88,9 @@ class Join:
         bits = width_for(codes, self.design.bits if self.design else self.bits)
         check_radius(self.radius, bits)
         return check_codes(codes, bits)
+
+    def reach(self, fingerprint: Printer) -> Reach:
+        return replace(super().reach(fingerprint), joining=self.design)
 
     def masks(self, bits: int, rows: int) -> NDArray[np.uint64]:
         """The keys for this many rows of such codes, as the core takes them: uint64[tables, 2]."""

@@ -11,15 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 from neardup import _core
 from neardup.errors import DataError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.search.codes import check_codes, check_scheme, rows_and_words
 from neardup.search.hamming.tables import Compact, TableMethod, design_arrays
-from neardup.search.interface import (
-    Hits,
-    Mode,
-    check_codes,
-    check_mode,
-    check_scheme,
-    rows_and_words,
-)
+from neardup.search.interface import Hits, Mode, check_mode
 from neardup.values.threads import check_threads
 
 __all__ = ["LiveSearcher", "LiveState"]

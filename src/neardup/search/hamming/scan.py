@@ -11,25 +11,16 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import DataError
 from neardup.fingerprints.fingerprints import Codes, same_scheme
-from neardup.search.interface import (
-    WIDTHS,
-    Candidates,
-    Hits,
-    Mode,
-    check_codes,
-    check_mode,
-    check_radius,
-    check_scheme,
-    rows_and_words,
-    width_for,
-)
+from neardup.search.codes import WIDTHS, check_codes, check_radius, check_scheme, rows_and_words, width_for
+from neardup.search.hamming.method import HammingMethod
+from neardup.search.interface import Candidates, Hits, Mode, check_mode
 from neardup.values.threads import check_threads
 
 __all__ = ["Scan", "ScanSearcher", "count_distances", "distances"]
 
 
 @dataclass(frozen=True)
-class Scan:
+class Scan(HammingMethod):
     """Search by brute force; `first` is the smallest row. O(stored * queries), nothing built, no bytes
     added. `bits` is the width of code to insist on; by default any of 32, 64 and 128."""
 

@@ -13,8 +13,8 @@ All return precisely what a scan would, for the radius they are made for.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
 from typing import Literal, get_args
@@ -25,17 +25,11 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
+from neardup.fingerprints.printer import Printer
+from neardup.search.codes import check_radius, check_scheme, rows_and_words
 from neardup.search.hamming.designs import Design, bphs, compact, covering, covering_sizes, manku
-from neardup.search.interface import (
-    Candidates,
-    Hits,
-    Keyed,
-    Mode,
-    check_mode,
-    check_radius,
-    check_scheme,
-    rows_and_words,
-)
+from neardup.search.hamming.method import HammingMethod
+from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, Reach, check_mode
 from neardup.values.threads import check_threads
 
 __all__ = [
@@ -80,7 +74,7 @@ def _check_lookup(lookup: str) -> None:
         raise ConfigError(f"lookup is direct, binary or interpolation, not {lookup!r}")
 
 
-class TableMethod(ABC):
+class TableMethod(HammingMethod, KeyMethod):
     """What the exact methods share: everything but the design of their tables."""
 
     radius: int
@@ -91,6 +85,12 @@ class TableMethod(ABC):
     @abstractmethod
     def design(self) -> Design:
         """The keys and flips of each table."""
+
+    def reach(self, fingerprint: Printer) -> Reach:
+        return replace(super().reach(fingerprint), tables=self.design)
+
+    def key_tables(self, prints: Codes) -> int:
+        return len(self.design.tables)
 
     def keys(self, codes: Codes) -> Keyed:
         """One key a row and table, row by row; empty rows have none."""

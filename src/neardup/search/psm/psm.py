@@ -16,16 +16,10 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Codes
-from neardup.search.interface import (
-    Candidates,
-    Hits,
-    Keyed,
-    Mode,
-    check_mode,
-    check_radius,
-    check_scheme,
-    rows_and_words,
-)
+from neardup.fingerprints.printer import Printer
+from neardup.search.codes import check_radius, check_scheme, rows_and_words
+from neardup.search.hamming.method import HammingMethod
+from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, check_mode
 from neardup.search.psm.margins import has_sizes, margin_sizes
 from neardup.search.psm.recall import Calibration, calibrate
 from neardup.search.psm.vosh import FlipModel, expected_costs, laplace_costs
@@ -44,7 +38,7 @@ def top_bits(words: NDArray[np.uint64], bits: int, count: int) -> NDArray[np.uin
 
 
 @dataclass(frozen=True)
-class PSM:
+class PSM(HammingMethod, KeyMethod):
     """Search by likeliest flips.
 
     radius        largest distance reported, 0 to 16 bits
@@ -65,6 +59,9 @@ class PSM:
     expected: tuple[float, ...] | None = None
     model: FlipModel | None = None
     bits: int = 64
+
+    finds_all = False
+    needs_ranks = True
 
     def __post_init__(self) -> None:
         check_radius(self.radius, self.bits)
@@ -116,6 +113,12 @@ class PSM:
         if self.order == "heap":
             return _core.heap_flips(costs, header, self.radius, flips, threads)
         return _core.template_flips(costs, expected, self.radius, flips, threads)
+
+    def check_live(self, fingerprint: Printer) -> None:
+        raise ConfigError(
+            "a live index says of near-duplicates that exactly one is new, so it has to find all of them, and PSM "
+            "finds a share: give search=nd.Compact (the smallest), nd.Covering (the fastest) or nd.BPHS"
+        )
 
     def keys(self, codes: Codes) -> Keyed:
         """The header of each code that is not empty, in table 0."""

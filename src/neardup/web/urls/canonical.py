@@ -1,4 +1,4 @@
-"""URLs to their canonical form: one text for the many URLs of one page, good enough to deduplicate a frontier."""
+"""The canonical form of URLs: one text for the many URLs of one page, good enough to deduplicate a frontier."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ DEFAULT = UrlRules()
 
 @dataclass(frozen=True)
 class CanonicalUrls(Sequence[str]):
-    """The canonical forms of a batch, one for each row. `unparsed` has the rows that are no URLs, ascending (int64):
-    they are given back as they came, white space around them stripped."""
+    """The canonical forms of a batch, one for each row. `unparsed` are the rows that are not URLs, ascending (int64):
+    they are returned unchanged, without surrounding white space."""
 
     urls: list[str]
     unparsed: NDArray[np.int64]
@@ -57,13 +57,13 @@ class CanonicalUrls(Sequence[str]):
         return found
 
     def firsts(self) -> NDArray[np.int64]:
-        """The first row of each form, ascending: what is left of a frontier."""
+        """The first row of each form, ascending: the deduplicated frontier."""
         return np.array([rows[0] for rows in self.groups().values()], dtype=np.int64)
 
 
 @dataclass(frozen=True)
 class UrlStep:
-    """One rule that changed a URL, with what it did."""
+    """One rule that changed a URL, with the URL before and after."""
 
     rule: str
     before: str
@@ -72,7 +72,7 @@ class UrlStep:
 
 @dataclass(frozen=True)
 class UrlExplanation:
-    """How a URL became its canonical form. `parsed` is False for what is no URL and came back as it was."""
+    """How a URL became its canonical form. `parsed` is False if it is not a URL and was returned unchanged."""
 
     url: str
     canonical: str
@@ -85,15 +85,16 @@ class UrlExplanation:
 
 
 def canonical_url(url: str, rules: UrlRules = DEFAULT) -> str:
-    """The canonical form of one URL. Never raises on what a URL may look like; what is no URL comes back stripped."""
+    """The canonical form of one URL. Never raises for any text; a text that is not a URL is returned without
+    surrounding white space."""
     return canonical_urls([url], rules).urls[0]
 
 
 def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalUrls:
-    """The canonical forms of many URLs. The form of a form is itself, under the same rules.
+    """The canonical forms of many URLs. A canonical form does not change again under the same rules.
 
-    URLs of the web (http, https) of up to 16,384 characters go through all rules; others are only parsed and written
-    as the standard says.
+    All rules are applied to web URLs (http, https) of up to 16,384 characters; others are only parsed and written as
+    the standard says.
     """
     parse, steps, kept = parser(), tuple(step for _, step in rules.steps), rules.kept
     redirects = rules.redirects.table if rules.redirects is not None else None
@@ -125,19 +126,19 @@ def canonical_urls(urls: Iterable[str], rules: UrlRules = DEFAULT) -> CanonicalU
 
 
 def explain_url(url: str, rules: UrlRules = DEFAULT) -> UrlExplanation:
-    """Which rules changed a URL on the way to its canonical form, in order, with the URL before and after each."""
+    """The rules that changed a URL on the way to its canonical form, in order, with the URL before and after each."""
     if not isinstance(url, str):
         raise DataError(f"a URL is text, not {type(url).__name__}")
-    parse, told = parser(), []
+    parse, steps = parser(), []
     current = url.strip()
     if current != url:
-        told.append(UrlStep("white-space", url, current))
+        steps.append(UrlStep("white-space", url, current))
     while True:
         parts, host = read(parse, current, rules.kept)
         if parts is None:
-            return UrlExplanation(url, current, False, tuple(told))
+            return UrlExplanation(url, current, False, tuple(steps))
         parsed = parts if isinstance(parts, str) else written(parts, host)
-        told += [UrlStep(*step) for step in standard_steps(current, parsed)]
+        steps += [UrlStep(*step) for step in standard_steps(current, parsed)]
         before, current = current, parsed
         if isinstance(parts, str):
             if current == before:
@@ -147,18 +148,18 @@ def explain_url(url: str, rules: UrlRules = DEFAULT) -> UrlExplanation:
             step(parts)
             after = written(parts, host)
             if after != current:
-                told.append(UrlStep(name, current, after))
+                steps.append(UrlStep(name, current, after))
                 current = after
         if not parts.again and len(current) <= LONGEST:
             break
     if rules.redirects is not None and (to := rules.redirects.table.get(current)) is not None:
-        told.append(UrlStep("redirect", current, to))
+        steps.append(UrlStep("redirect", current, to))
         current = to
-    return UrlExplanation(url, current, True, tuple(told))
+    return UrlExplanation(url, current, True, tuple(steps))
 
 
 def parts_of(url: str, rules: UrlRules = DEFAULT) -> Parts | None:
-    """The parts of the canonical form of a URL of the web; None for anything else. Redirects are not followed."""
+    """The parts of the canonical form of a web URL; None for anything else. Redirects are not followed."""
     current, parse = url.strip(), parser()
     while True:
         parts, host = read(parse, current, rules.kept)

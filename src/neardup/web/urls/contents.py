@@ -1,4 +1,4 @@
-"""Which URLs show the same content: one label for each URL, from pairs, from digests, or from both."""
+"""Which URLs have the same content: one label for each URL, from pairs, from digests, or from both."""
 
 from __future__ import annotations
 
@@ -18,17 +18,18 @@ __all__ = ["Contents"]
 
 @dataclass(frozen=True)
 class Contents:
-    """Distinct canonical URLs, in the order they were met, and a label for each: equal labels, same content (int64).
+    """Distinct canonical URLs, in the order of first occurrence, with labels (int64): equal labels mean the same
+    content.
 
-    `known[i]` says whether URL i stood in a pair or had a digest; the others were only listed. `mixed` counts URLs that
-    were given two digests; such a URL is joined to neither, so nothing is learnt from it.
+    `known[i]` says whether URL i occurred in a pair or had a digest; the others were only listed. `mixed` counts URLs
+    with two different digests; such a URL is joined to neither, so nothing is learnt from it.
     """
 
     urls: list[str]
     labels: NDArray[np.int64]
     known: NDArray[np.bool_]
     mixed: int
-    pairs: NDArray[np.int64]  # the pairs given, as rows of `urls`, left < right, each once
+    pairs: NDArray[np.int64]  # the given pairs, as rows of `urls`, left < right, each once
 
     def __len__(self) -> int:
         return len(self.urls)
@@ -41,7 +42,7 @@ class Contents:
         urls: Iterable[str] = (),
         rules: UrlRules = DEFAULT,
     ) -> Contents:
-        """Labels are the connected components of the pairs, URLs with equal digests joined. Linear in what is given."""
+        """Labels are the connected components of pairs and equal digests. Linear in the size of the input."""
         rows: dict[str, int] = {}
         ties = _pair_rows(pairs, rows, rules)
         paired = len(rows)

@@ -1,10 +1,10 @@
-"""Rules for single sites out of data: URLs whose content is known show which parts of a URL do not matter.
+"""Learns rules for single sites: URLs with known content show which parts of a URL do not matter.
 
 Candidates come from pairs of URLs with the same content that differ in one place: a parameter, the host, the beginning
-or the end of the path, capitals. Each candidate is then tried on all known URLs of its host, through the very code
-that will use it: groups of URLs it makes one are its support where the content is the same, and counter-examples where
-it is not. Support counts contents, not groups: a page that says "not found" under every path and id is one content,
-and lends no support to dropping the id.
+or the end of the path, capitals. Each candidate is then tried on all known URLs of its host, with the same code that
+will apply it. Groups of URLs that it merges are support if their content is the same, and counter-examples if not.
+Support counts contents, not groups: a page that says "not found" under every path and id is one content, and does not
+support dropping the id.
 """
 
 from __future__ import annotations
@@ -25,17 +25,18 @@ from neardup.web.urls.steps import Parts
 
 __all__ = ["Learnt", "Proposal", "learn_url_rules"]
 
-# Bounds that keep a hostile URL or host from costing more than its share.
+# Limits, so that a hostile URL or host cannot cost too much.
 MOST_PARAMETERS, MOST_CANDIDATES, LONGEST_SUFFIX, SAMPLES, MOST_TOGETHER = 64, 40, 32, 3, 4
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A rule with its evidence. `merged` is how many URLs it saves; `accepted` whether the evidence is enough.
+    """A rule with its evidence. `merged` is the number of URLs it saves; `accepted` says whether the evidence is
+    enough.
 
-    `examples` are pairs of URLs it rightly makes one, `counter_examples` pairs it would make one though their content
-    differs; three of each at most. For aliases, `same_owner` says whether both hosts have one registered name, and
-    `overlap` is the share of the smaller host's URLs that the other has too.
+    `examples` are pairs of URLs that it merges correctly, `counter_examples` pairs that it would merge although their
+    content differs; at most three of each. For aliases, `same_owner` says whether both hosts have the same registered
+    name, and `overlap` is the share of the smaller host's URLs that the other host has too.
     """
 
     rule: SiteRule
@@ -62,7 +63,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Learnt:
-    """All proposals, accepted ones first, and the rules extended by those."""
+    """All proposals, accepted ones first, and the rules extended by the accepted ones."""
 
     proposals: tuple[Proposal, ...]
     rules: UrlRules
@@ -84,10 +85,10 @@ def learn_url_rules(
 ) -> Learnt:
     """Propose rules for the hosts in `pairs` (URLs with equal content) and `contents` (url and digest or cluster).
 
-    URLs that no pair or digest ties together count as different, so the more of a crawl is given the safer the rules.
-    A rule is accepted with `min_support` groups and at most the share `max_counter` of groups against it; an alias also
-    needs `min_overlap` of the smaller host's URLs on the other. Rules are found one after the other: what is accepted
-    holds when the next is tried.
+    URLs that no pair or digest connects count as different, so rules are safer if more of a crawl is given. A rule is
+    accepted with `min_support` groups and at most the share `max_counter` of groups against it; an alias also needs
+    `min_overlap` of the smaller host's URLs on the other host. Rules are found one after the other: accepted rules are
+    applied before the next is tried.
     """
     if min_support < 1 or not 0 <= max_counter < 1 or not 0 <= min_overlap <= 1:
         raise ConfigError("min_support must be 1 or more, max_counter below 1, min_overlap from 0 to 1")
@@ -118,7 +119,7 @@ class _Learner:
         self._gather()
 
     def _gather(self) -> None:
-        """Bring all URLs into the form of the present rules and sort them by host; the first of equal forms stays."""
+        """Apply the current rules to all URLs and sort them by host; of equal forms the first is kept."""
         forms = canonical_urls(self.original, self.rules)
         self.urls: dict[str, int] = {}
         for url, label in zip(forms, self.original.values(), strict=True):
@@ -130,9 +131,9 @@ class _Learner:
                 self.hosts[host][url] = parts
 
     def run(self) -> None:
-        """Rounds, until one accepts nothing: each may uncover what two differences at once had hidden."""
+        """Repeat until a round accepts nothing: each round may show rules that two differences at once had hidden."""
         while True:
-            # Aliases first: they bring the URLs of two hosts together, so that one host's evidence is all of it.
+            # Aliases first: they join the URLs of two hosts, so that the evidence of one host is complete.
             found = self._try(list(self._aliases()))
             if found:
                 self._gather()
@@ -143,8 +144,8 @@ class _Learner:
             self._gather()
 
     def _try(self, candidates: list[SiteRule]) -> bool:
-        """Look at the evidence of each, and accept the first good one of each host: the others' turn comes in the next
-        round, on what the URLs have become."""
+        """Check the evidence of each, and accept the first good rule of each host. The others are tried in the next
+        round, on the changed URLs."""
         changed: set[str] = set()
         for rule in candidates:
             before = self.proposals.get(rule)
@@ -197,7 +198,7 @@ class _Learner:
         )
 
     def _aliases(self) -> Iterator[SiteRule]:
-        """Hosts that show the same content under the same path, each beside the best host that does so too."""
+        """Hosts with the same content under the same path, each with the best such host."""
         places: dict[tuple[str, int], list[str]] = defaultdict(list)
         for host, urls in self.hosts.items():
             for url, parts in urls.items():
@@ -205,7 +206,7 @@ class _Learner:
         order = {host: (names_a_copy(host), -len(urls), len(host), host) for host, urls in self.hosts.items()}
         together: Counter[tuple[str, str]] = Counter()
         for hosts in places.values():
-            # One comparison for each host, not one for each two: a path that all hosts have must not cost a square.
+            # One comparison for each host, not for each pair: a path that all hosts have must not cost quadratic time.
             best = min(hosts, key=order.__getitem__)
             together.update((host, best) for host in hosts if host != best)
         for (host, best), count in sorted(together.items(), key=lambda item: (-item[1], item[0])):
@@ -213,7 +214,7 @@ class _Learner:
                 yield SiteRule("host-alias", host, to=best)
 
     def _candidates(self, host: str) -> list[SiteRule]:
-        """What pairs of one host with the same content differ in, the commonest first."""
+        """The differences between pairs of one host with the same content, the most common first."""
         by_label: dict[int, list[str]] = defaultdict(list)
         for url in self.hosts[host]:
             by_label[self.urls[url]].append(url)
@@ -226,14 +227,15 @@ class _Learner:
         return [rule for rule, count in ranked if count >= self.min_support][:MOST_CANDIDATES]
 
     def _differences(self, host: str, urls: list[str]) -> Iterator[SiteRule]:
-        """Of URLs with one content: the parameters in which those of one path differ, and the ends of their paths."""
+        """For URLs with the same content: the parameters in which those with the same path differ, and the ends of
+        their paths."""
         parts = self.hosts[host]
         paths: dict[str, list[Parts]] = defaultdict(list)
         for url in urls:
             paths[parts[url].path].append(parts[url])
         for same_path in paths.values():
             yield from (SiteRule("drop-parameter", host, names) for names in _parameters(same_path))
-        # Neighbours in order, and each with the smallest: linear, and enough since the evidence looks at all URLs.
+        # Neighbours in order, and each with the smallest: linear, and enough, because the evidence uses all URLs.
         queries = {path: {tuple(parts.pieces) for parts in same} for path, same in paths.items()}
         ordered = sorted(paths)
         by_tail = sorted(paths, key=lambda path: path[::-1])
@@ -244,7 +246,8 @@ class _Learner:
 
 
 def _parameters(urls: list[Parts]) -> Iterator[tuple[str, ...]]:
-    """The names of parameters that differ between URLs of one path: single ones, and what differs together."""
+    """The names of parameters that differ between URLs with the same path: single ones, and those that differ
+    together."""
     first = min(urls, key=lambda parts: (len(parts.pieces), parts.pieces))
     for parts in urls:
         if parts is first or len(parts.pieces) > MOST_PARAMETERS or len(first.pieces) > MOST_PARAMETERS:
@@ -274,7 +277,7 @@ def _ends(host: str, a: str, b: str) -> Iterator[SiteRule]:
     while same < min(len(a), len(b)) and a[same] == b[same]:
         same += 1
     for place in range(same, 0, -1):
-        # Back to where a word ends in both: at a dot, a slash or the like, or at the very end.
+        # Go back to where a word ends in both: at a dot, a slash or similar, or at the very end.
         if all(side[place : place + 1] in ("", ".", "/", "_", "-", "~") for side in (a, b)):
             ends = a[place:], b[place:]
             if max(map(len, ends)) <= LONGEST_SUFFIX:
@@ -282,8 +285,8 @@ def _ends(host: str, a: str, b: str) -> Iterator[SiteRule]:
             break
     for kind, names in candidates:
         try:
-            # Sorted, so that one rule is not met as two.
+            # Sorted, so that the same rule is not counted as two.
             ordered = tuple(sorted(names, key=lambda name: (-len(name), name)))
             yield SiteRule("same-prefix" if kind == "same-prefix" else "same-suffix", host, ordered)
         except ConfigError:
-            continue  # a path with characters no rule may have
+            continue  # the path has characters that no rule may contain

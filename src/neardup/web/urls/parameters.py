@@ -1,8 +1,7 @@
-"""The maintained lists: parameters that say where a visitor came from or who they are, never what the page shows.
+"""Lists of parameters that say where a visitor came from or who they are, and never change the page.
 
-A name ending in `*` stands for all names that begin so. Names are compared without regard to case. Names that are as
-often part of the address (ref, source, campaign_id) are left out on purpose: add them for the sites where they are
-noise.
+A name ending in `*` matches all names with that beginning. Case is ignored. Names that are often part of the address
+(ref, source, campaign_id) are left out on purpose: add them for the sites where they do not matter.
 """
 
 from __future__ import annotations
@@ -42,13 +41,13 @@ SESSION = _names("""
     wicket:interface
 """)
 
-# Of these names only values that look drawn at random go: `sid=3f9a…` does, `sid=42` may be a story.
+# Parameters with these names are dropped only if the value looks random: `sid=3f9a…` is, `sid=42` may be a story.
 SESSION_IF_RANDOM = _names("sid session sess ssid osid bsid")
 
-# Written into the path after a semicolon: /page;jsessionid=0AB1
+# Session ids in the path after a semicolon: /page;jsessionid=0AB1
 SESSION_IN_PATH = _names("jsessionid phpsessid sessionid session_id sessid sid cfid cftoken")
 
-# What a server shows for a folder.
+# The files that a server shows for a folder.
 INDEX_PAGES = frozenset(
     _names("""
     index.html index.htm index.shtml index.xhtml index.php index.php3 index.php4 index.php5 index.phtml

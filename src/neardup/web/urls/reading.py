@@ -1,8 +1,8 @@
-"""URLs to parts by a WHATWG parser, which may be kept from changing some spellings.
+"""Splits URLs with a WHATWG parser, and can undo some of its changes.
 
-The parser always writes hosts in lower case, drops default ports and resolves dot segments. Where a rule for one of
-these is off, the parser still reads the URL, and what it changed is put back: the host's letters as they came, the
-port, and dot segments, which it is given under another name.
+The parser always writes hosts in lower case, drops default ports and resolves dot segments. If the rule for one of
+these is off, the parser still reads the URL, and its change is undone: the original letters of the host and the port
+are restored, and dot segments are hidden from the parser under another name.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from neardup.web.urls.steps import Parts
 
 __all__ = ["DOTS", "LONGEST", "SHAPE", "cleaned", "parser", "read", "split_port", "written"]
 
-# Longer ones are parsed and no more: no page needs them, and rules that apply again and again would take long.
+# Longer URLs are only parsed: no page needs them, and rules that are applied repeatedly would take long.
 LONGEST = 1 << 14
 
 # Scheme, slashes, authority, path, query, fragment.
@@ -41,8 +41,8 @@ def parser() -> Callable[[str], Any]:
 
 
 def read(parse: Callable[[str], Any], url: str, kept: frozenset[str]) -> tuple[Parts | str | None, str]:
-    """The parts of a URL of the web, another URL as the standard writes it, or None for what is none; and the host's
-    own spelling, empty where it is that of the parts. `kept` names rules of the standard that are off."""
+    """The parts of a web URL, another URL as the standard writes it, or None if it is not a URL; and the original
+    spelling of the host, empty if it is that of the parts. `kept` are rules of the standard that are off."""
     if not kept or len(url) > LONGEST:
         return _parts(parse, url), ""
     dots = "dot-segments" in kept and ("/." in url or "\\." in url or "%2" in url)
@@ -83,7 +83,8 @@ def read(parse: Callable[[str], Any], url: str, kept: frozenset[str]) -> tuple[P
 
 
 def _changed(url: str, parts: Parts, kept: frozenset[str]) -> bool:
-    """Whether the parser may have dropped a port or changed the host's letters; it is quicker to ask than to look."""
+    """Whether the parser may have dropped a port or changed the letters of the host; this check is faster than a
+    comparison."""
     if "default-port" in kept and not parts.port and url.count(":") > 1:
         return True
     return "host-case" in kept and bool(
@@ -92,7 +93,7 @@ def _changed(url: str, parts: Parts, kept: frozenset[str]) -> bool:
 
 
 def written(parts: Parts, host: str) -> str:
-    """The URL, with the host's own spelling as far as the host is still that one."""
+    """The URL with the original spelling of the host, if the host is still the same."""
     if not host:
         return str(parts)
     shown = host if host.lower().endswith(parts.host) else host.removesuffix(".")
@@ -107,7 +108,7 @@ def written(parts: Parts, host: str) -> str:
 
 
 def cleaned(url: str) -> str:
-    """Without the white space that the standard drops."""
+    """The URL without the white space that the standard drops."""
     return url.strip(_BLANKS).translate(_DROPPED)
 
 
@@ -130,7 +131,7 @@ def _parts(parse: Callable[[str], Any], url: str, longest: int = LONGEST) -> Par
     if "@" in url and (parsed.username or parsed.password):
         user = f"{parsed.username}:{parsed.password}@" if parsed.password else f"{parsed.username}@"
     search, fragment = parsed.search, parsed.hash
-    # The parser keeps a sign with nothing behind it in the whole URL, and leaves it out of the parts.
+    # The parser keeps an empty ? or # in the whole URL, but leaves it out of the parts.
     if not fragment and "#" in url and parsed.href.endswith("#"):
         fragment = "#"
     if not search and "?" in url and parsed.href.partition("#")[0].endswith("?"):

@@ -1,4 +1,4 @@
-"""Redirects and rel=canonical links: what their owners say is the same page."""
+"""Redirects and rel=canonical links: statements of site owners that URLs are the same page."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ __all__ = ["Redirects"]
 
 @dataclass(frozen=True, eq=False)
 class Redirects:
-    """Where each URL leads in the end, both in canonical form; chains are followed.
+    """The final target of each URL, both in canonical form; chains are followed.
 
-    `loops` are circles, each from its smallest URL on; their members, and the `trapped` URLs that lead into them, stay
-    as they are. `conflicts` are URLs said to lead to two places (url, the first, which holds, and the other).
+    `loops` are circles, each starting at its smallest URL; their members, and the `trapped` URLs that lead into them,
+    are not changed. `conflicts` are URLs with two targets (url, the first target, which is used, and the other).
     """
 
     table: dict[str, str]
@@ -33,9 +33,9 @@ class Redirects:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[str, str]], rules: UrlRules = DEFAULT) -> Redirects:
-        """From pairs of URLs (from, to). Linear in their number; `rules` must be those the redirects are used with.
+        """Make redirects from pairs of URLs (from, to), in linear time; `rules` must be those they are used with.
 
-        A target that is no whole URL, as `/login` or `../new`, is taken as seen from the page that names it.
+        A relative target, such as `/login` or `../new`, is resolved against the page that contains it.
         """
         rules = replace(rules, redirects=None)
         sources, targets = [], []
@@ -62,14 +62,14 @@ class Redirects:
 
     @classmethod
     def load(cls, path: str | PathLike[str], rules: UrlRules = DEFAULT) -> Redirects:
-        """From a TSV, CSV or JSONL file of from and to."""
+        """From a TSV, CSV or JSONL file with the columns from and to."""
         return cls.of(read_pairs(path), rules)
 
 
 def _targets(sources: list[str], targets: list[str], rules: UrlRules) -> list[str]:
-    """The canonical targets. Taken by itself, `/login` would make one page of the redirects of all hosts.
+    """The canonical targets. Without its host, `/login` would merge the redirects of all hosts into one page.
 
-    What makes no URL even so leads nowhere: its target is the page itself.
+    If a target is not a URL even after that, the page leads to itself.
     """
     made = canonical_urls(targets, rules)
     found = list(made)
@@ -79,14 +79,14 @@ def _targets(sources: list[str], targets: list[str], rules: UrlRules) -> list[st
             continue
         try:
             whole = canonical_urls([urljoin(sources[row].strip(), found[row])], rules)
-        except ValueError:  # a host in brackets that is no address
+        except ValueError:  # a host in brackets that is not an address
             whole = source
         found[row] = source[0] if len(whole.unparsed) else whole[0]
     return found
 
 
 def _ends(hops: dict[str, str]) -> tuple[dict[str, str | None], list[tuple[str, ...]]]:
-    """The end of each chain, None where it runs into a circle; and the circles."""
+    """The end of each chain, None if it leads into a circle; and the circles."""
     ends: dict[str, str | None] = {}
     loops = []
     for start in hops:

@@ -1,4 +1,4 @@
-"""UrlRules: which rules make the canonical form of a URL, as one object that is saved and loaded."""
+"""UrlRules: the rules for the canonical form of a URL, as one object that can be saved and loaded."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["STANDARD", "UrlRules"]
 FORMAT = "neardup-url-rules/1"
 LARGEST = 64 << 20
 
-# What the URL standard does while it parses and no rule switches: other spellings are no URLs, or cannot be told apart.
+# Changes of the URL standard that cannot be switched off: other spellings are not URLs, or the parser hides them.
 STANDARD = {
     "white-space": "white space around the URL, and tabs and line ends in it, are dropped",
     "slashes": "backslashes are slashes, and two of them follow the scheme",
@@ -44,10 +44,10 @@ STANDARD = {
 
 @dataclass(frozen=True)
 class UrlRules:
-    """The rules of a canonical form: defaults but for `off` and `on`, lists extended, sites and redirects added.
+    """The rules of a canonical form: the defaults changed by `off` and `on`, with added names, sites and redirects.
 
-    `tracking` and `session` add parameter names (`promo_*` for all that begin so); `keep` names parameters that stay
-    whatever the lists say. `nd.urls.UrlRules.known()` lists all rules.
+    `tracking` and `session` add parameter names (`promo_*` for all with that beginning); `keep` lists parameters that
+    are never dropped. `nd.urls.UrlRules.known()` lists all rules.
     """
 
     off: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class UrlRules:
 
     @staticmethod
     def known() -> dict[str, str]:
-        """Every rule that can be switched and what it does, in the order of use."""
+        """Every rule that can be switched and what it does, in the order of application."""
         return {rule.name: rule.what for rule in RULES}
 
     @cached_property
@@ -96,7 +96,7 @@ class UrlRules:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The rules that are on, in the order of use."""
+        """The rules that are on, in the order of application."""
         return tuple(
             rule.name
             for rule in RULES
@@ -109,7 +109,7 @@ class UrlRules:
 
     @cached_property
     def steps(self) -> tuple[tuple[str, Step], ...]:
-        """The steps to take, each with the name of its rule."""
+        """The steps to apply, each with the name of its rule."""
         made = []
         for rule in RULES:
             if rule.name not in self.names or rule.name in PARSED:
@@ -145,7 +145,7 @@ class UrlRules:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> UrlRules:
-        """Rules from a TOML or JSON file (docs/urls.md); redirects have files of their own."""
+        """Rules from a TOML or JSON file (docs/urls.md); redirects are in separate files."""
         file = Path(path)
         data = file.read_bytes()[: LARGEST + 1]
         if len(data) > LARGEST:
@@ -162,7 +162,7 @@ class UrlRules:
 
     @classmethod
     def from_dict(cls, said: dict[str, Any]) -> UrlRules:
-        """Rules from what `to_dict` gives."""
+        """The inverse of `to_dict`."""
         if said.get("format") != FORMAT:
             raise ConfigError(f'expected format = "{FORMAT}", got {said.get("format")!r}')
         lists = ("off", "on", "tracking", "session", "keep")
@@ -188,7 +188,7 @@ class UrlRules:
         return cls(**{name: said[name] for name in lists if name in said}, sites=tuple(sites))
 
     def to_dict(self) -> dict[str, Any]:
-        """What a file of rules holds."""
+        """The content of a rules file."""
         said: dict[str, Any] = {"format": FORMAT}
         said |= {
             n: list(getattr(self, n))
@@ -200,12 +200,13 @@ class UrlRules:
             table = {field.name: getattr(site, field.name) for field in fields(site)} | {
                 "names": list(site.names)
             }
-            # An empty name is a name (of "nothing"), an empty list is none.
+            # An empty name is a valid value; an empty list is left out.
             tables.append({name: value for name, value in table.items() if value not in ("", [], None)})
         return said | ({"site": tables} if tables else {})
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write a file for `load`: JSON if its name ends so, else TOML. It appears whole or not at all."""
+        """Write a file for `load`: JSON if its name ends in .json, else TOML. It is written completely or not at
+        all."""
         said = self.to_dict()
         text = (
             json.dumps(said, indent=1, ensure_ascii=False) + "\n"
@@ -224,5 +225,5 @@ def _toml(said: dict[str, Any]) -> str:
 
 
 def _value(value: Any) -> str:
-    # JSON's numbers, lists and texts are TOML's, but for one control character.
+    # Numbers, lists and strings are the same in JSON and TOML, except for one control character.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

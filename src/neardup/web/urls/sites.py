@@ -1,4 +1,4 @@
-"""Rules that hold for one host only: written by hand, or learnt from URLs whose content is known."""
+"""Rules for a single host: written by hand, or learnt from URLs with known content."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ Kind = Literal["drop-parameter", "host-alias", "same-prefix", "same-suffix", "pa
 KINDS = ("drop-parameter", "host-alias", "same-prefix", "same-suffix", "path-case")
 
 _PREFIX = re.compile(r"(?:/[A-Za-z0-9\-._~!$'()*,:@&=;+%]+)*")
-# A suffix begins where a word ends, so that it never cuts an escape in two.
+# A suffix begins where a word ends, so that it never splits an escape.
 _SUFFIX = re.compile(r"(?:[./_~\-][A-Za-z0-9\-._~!$'()*,:@&=/]*)?")
 
 
 @dataclass(frozen=True)
 class SiteRule:
-    """One rule for one host (`name` or `name:port`; `www.` is left out where the rule for it is on).
+    """One rule for one host (`name` or `name:port`; `www.` is left out if the rule for it is on).
 
-    - `drop-parameter`: `names` never change the page.
-    - `host-alias`: `host` shows what `to` shows under the same paths; written as `to`.
-    - `same-prefix`, `same-suffix`: paths that begin (at a slash) or end with `names[0]` show what those with `names[1]`
-      show. The shorter one is written, of equally long ones the smaller.
+    - `drop-parameter`: the parameters in `names` never change the page.
+    - `host-alias`: `host` has the same pages as `to` under the same paths; `to` is written.
+    - `same-prefix`, `same-suffix`: paths that begin (at a slash) or end with `names[0]` show the same page as those
+      with `names[1]`. The shorter one is written; if both have the same length, the smaller.
     - `path-case`: capitals in paths do not matter.
 
-    `support` and `counter` are the evidence when it was learnt: groups of URLs that the rule rightly makes one, and
-    groups it would wrongly make one.
+    `support` and `counter` are the evidence when it was learnt: groups of URLs that the rule merges correctly, and
+    groups that it would merge wrongly.
     """
 
     kind: Kind
@@ -77,7 +77,7 @@ class SiteRule:
 
 @dataclass(slots=True)
 class _Site:
-    """What holds for one host, ready to apply."""
+    """The rules of one host, ready to apply."""
 
     dropped: list[str] = field(default_factory=list)
     prefixes: list[tuple[str, str]] = field(default_factory=list)
@@ -110,7 +110,7 @@ def site_step(
     ends = {host: _end(host, aliases) for host in aliases}
     for site in sites.values():
         site.drop = drops(site.dropped)
-        if site.lower:  # before they are directed: capitals sort first
+        if site.lower:  # before the order is chosen: capitals sort first
             site.prefixes = [_directed(lower_path(a), lower_path(b)) for a, b in site.prefixes]
             site.suffixes = [_directed(a.lower(), b.lower()) for a, b in site.suffixes]
 
@@ -142,12 +142,12 @@ def _apply(site: _Site, parts: Parts) -> None:
 
 
 def _directed(a: str, b: str) -> tuple[str, str]:
-    """The two with the one to be written last; each use makes the path smaller, so rewriting ends."""
+    """The pair, with the one to be written last; each use makes the path smaller, so rewriting ends."""
     return (a, b) if (len(a), a) > (len(b), b) else (b, a)
 
 
 def _end(host: str, aliases: dict[str, str]) -> str:
-    """Where a chain of aliases ends; a circle of them is a mistake."""
+    """The end of a chain of aliases; a circle is an error."""
     seen = [host]
     while (to := aliases.get(seen[-1])) is not None:
         if to in seen:

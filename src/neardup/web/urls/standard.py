@@ -1,4 +1,4 @@
-"""What parsing alone did to a URL, told step by step. The parser's own answer is always where the steps end."""
+"""Explains step by step how parsing changed a URL. The last step always ends in the parser's own result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["standard_steps"]
 
 
 def standard_steps(url: str, parsed: str) -> Iterator[tuple[str, str, str]]:
-    """(rule, before, after) for each thing the standard changes on the way from a URL of the web to its parsed form."""
+    """(rule, before, after) for each change of the standard between a web URL and its parsed form."""
     current = url
     for name, after in _forms(url, parsed):
         if after != current:

@@ -1,9 +1,9 @@
-"""The rules one by one: each a small function that changes the parts of a URL in place.
+"""The rules one by one: each is a small function that changes the parts of a URL in place.
 
-The parts come from a WHATWG parser, so a step may rely on a lower-case host in punycode, a path that begins with a
-slash, and ASCII everywhere. A step sets `again` when its result might give an earlier step
-something new to do; the URL is then parsed and taken through all steps once more. Every change that sets it makes the
-URL shorter (or equally long and smaller), so this ends.
+The parts come from a WHATWG parser, so a step can rely on a lower-case host in punycode, a path that begins with a
+slash, and ASCII everywhere. A step sets `again` if its result may need an earlier step again; the URL is then parsed
+and processed by all steps once more. Every change that sets it makes the URL shorter (or smaller with the same
+length), so this ends.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ __all__ = [
 
 
 class Parts:
-    """A URL of the web taken apart. `port` and `fragment` (with its #) are empty when absent. `pieces` is the query cut
-    at &: none when there is no query, one empty piece when there is a question mark and no more."""
+    """The parts of a web URL. `port` and `fragment` (with its #) are empty if absent. `pieces` is the query split at
+    &: none if there is no query, one empty piece if there is only a question mark."""
 
     __slots__ = ("again", "fragment", "host", "path", "pieces", "port", "scheme", "user")
 
@@ -67,7 +67,7 @@ def scheme(parts: Parts) -> None:
 
 
 def scheme_and_port(parts: Parts) -> None:
-    """The same where default ports are kept: that of http becomes that of https."""
+    """The same if default ports are kept: that of http becomes that of https."""
     if parts.scheme == "http":
         parts.scheme = "https"
         if parts.port == "80":
@@ -79,7 +79,7 @@ def credentials(parts: Parts) -> None:
 
 
 def host_dot(parts: Parts) -> None:
-    # Only one dot: without the second, "1.2.." would be read as an address.
+    # Drop only one dot: without the second, "1.2.." would be read as an address.
     if parts.host[-1:] == "." and parts.host[-2:-1] not in ("", "."):
         parts.host = parts.host[:-1]
 
@@ -89,15 +89,15 @@ def www(parts: Parts) -> None:
         parts.host = parts.host[4:]
 
 
-# Characters that need no escape, and so lose theirs: those servers treat alike either way. In a path the semicolon and
-# the plus sign stay as they are written; in a query the ampersand, equals and plus signs are syntax.
+# Characters that need no escape, so their escapes are decoded: servers treat both forms in the same way. In a path the
+# semicolon and the plus sign are left as written; in a query the ampersand, equals and plus signs are syntax.
 _PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~"
 _PATH_PLAIN, _PATH_KEPT = _PLAIN + "!$'()*,:@&=", ";+/"
 _QUERY_PLAIN, _QUERY_KEPT = _PLAIN + "!$()*,:@/?", ";=&"
 
 
 def _escapes(plain: str, kept: str) -> tuple[re.Pattern[str], Callable[[re.Match[str]], str]]:
-    """What stands where a URL is not in its plain form, and what to write there."""
+    """The text that is not in its plain form, and its replacement."""
     table = {"%": "%25"} | {chr(byte): f"%{byte:02X}" for byte in range(128)}
     hexadecimal = "0123456789abcdefABCDEF"
     for high in hexadecimal:
@@ -125,7 +125,7 @@ _ESCAPE = re.compile("%[0-9a-f]{2}")
 
 
 def lower_path(path: str) -> str:
-    """In lower case but for escapes, whose capitals are their canonical form."""
+    """In lower case, except for escapes, whose canonical form has capitals."""
     lowered = path.lower()
     return _ESCAPE.sub(lambda match: match[0].upper(), lowered) if "%" in lowered else lowered
 
@@ -156,7 +156,7 @@ def _name(piece: str) -> str:
 
 
 def query_order(parts: Parts) -> None:
-    # By name alone and stable: the order of equal names may matter to the page.
+    # By name only, and stable: the order of equal names may matter to the page.
     if len(parts.pieces) > 1:
         parts.pieces.sort(key=_name)
 
@@ -191,7 +191,7 @@ def trailing_slash(parts: Parts) -> None:
 
 
 def bare_end(parts: Parts) -> None:
-    """Both of the above at once, for what one leaves to the other: /index.html/index.html/ is /."""
+    """Both steps above together, because each may make the other necessary: /index.html/index.html/ is /."""
     path, end = parts.path, len(parts.path)
     while True:
         while end > 1 and path[end - 1] == "/":
@@ -205,11 +205,11 @@ def bare_end(parts: Parts) -> None:
 
 
 def drops(names: Iterable[str], keep: Iterable[str] = ()) -> Callable[[str], bool]:
-    """Whether a parameter bears one of the names; `name*` stands for all that begin so."""
+    """A function that says whether a parameter has one of the names; `name*` matches all with that beginning."""
     exact, starts = _split(names)
     kept, kept_starts = _split(keep)
 
-    # Crawls repeat the same few names, so most answers are remembered ones.
+    # Crawls repeat the same few names, so most results are cached.
     @lru_cache(maxsize=1 << 14)
     def drop(name: str) -> bool:
         name = name.lower()
@@ -245,10 +245,10 @@ def session_drops(more: Iterable[str], keep: Iterable[str]) -> Step:
     def session(parts: Parts) -> None:
         if parts.pieces:
             parts.pieces = [
-                piece for piece in parts.pieces if not (either(piece.partition("=")[0]) and goes(piece))
+                piece for piece in parts.pieces if not (either(piece.partition("=")[0]) and is_session(piece))
             ]
 
-    def goes(piece: str) -> bool:
+    def is_session(piece: str) -> bool:
         name, _, value = piece.partition("=")
         return always(name) or bool(_RANDOM.fullmatch(value))
 
@@ -262,10 +262,10 @@ class Rule:
     name: str
     what: str
     default: bool
-    step: Step | None = None  # None where it needs the lists of a UrlRules, or is the parser's
+    step: Step | None = None  # None if it needs the lists of a UrlRules, or if the parser does it
 
 
-# In the order in which they are applied.
+# In the order of application.
 RULES = (
     Rule("host-case", "the host is written in lower case", True),
     Rule("default-port", ":80 of http and :443 of https are dropped", True),
@@ -291,12 +291,12 @@ RULES = (
         True,
         empty_query,
     ),
-    Rule("query-order", "parameters are sorted by name, equal names stay in order", True, query_order),
+    Rule("query-order", "parameters are sorted by name, equal names keep their order", True, query_order),
     Rule("fragment", "#... is dropped, but for #! and #/", True, fragment),
     Rule("hash-route", "#!... and #/... are dropped too", False, hash_route),
     Rule("index", "index.html and its like are dropped", True, index),
     Rule("trailing-slash", "slashes at the end of the path are dropped", True, trailing_slash),
 )
 
-# Those that the parser itself follows; see reading.py for what happens when they are off.
+# Rules of the parser itself; reading.py says what happens if they are off.
 PARSED = frozenset({"host-case", "default-port", "dot-segments"})

@@ -1,4 +1,4 @@
-// Talking to the server. The token came behind the # of the address; it goes into a header of every request.
+// Requests to the server. The token comes after the # of the address and is sent in a header of every request.
 
 const KEPT = "neardup-review-token";
 
@@ -28,8 +28,8 @@ async function ask(path, options = {}) {
     throw new Trouble(0, "The server does not answer. Was it stopped? Start it again with neardup review.");
   }
   if (answer.ok) return answer;
-  const told = await answer.json().catch(() => ({}));
-  throw new Trouble(answer.status, told.reason ?? `The server answered ${answer.status}.`);
+  const body = await answer.json().catch(() => ({}));
+  throw new Trouble(answer.status, body.reason ?? `The server answered ${answer.status}.`);
 }
 
 /** The answer to /api/`name` with these parameters; empty ones are left out. */
@@ -40,7 +40,7 @@ export async function get(name, parameters = {}) {
 
 let before = Promise.resolve();
 
-/** Save a decision; it is on disk when this returns. They go out one after the other: the last word on a pair counts. */
+/** Save a decision; it is on disk when this returns. Decisions are sent one after another, because the last one about a pair counts. */
 export function decide(decision, left, right) {
   const body = JSON.stringify({ decision, left, right });
   const send = () => ask("/api/decisions", { method: "POST", body, headers: { "Content-Type": "application/json" } });
@@ -53,7 +53,7 @@ export async function exported() {
   return (await ask("/api/decisions")).blob();
 }
 
-/** A function that runs `work()` one at a time: calls during a run lead to one more run, not to many. */
+/** A function that runs `work()` one at a time: calls during a run cause one more run, not many. */
 export function oneByOne(work) {
   let running = false;
   let again = false;

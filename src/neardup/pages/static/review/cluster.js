@@ -1,4 +1,4 @@
-// One cluster: its keeper and why it stays, and the members with their similarity to it.
+// One cluster: its keeper and why it is kept, and the members with their similarity to it.
 
 import { bytes, count, el, plain, score, show, visible } from "/page/dom.js";
 import { badges, FLAGS } from "./clusters.js";
@@ -7,11 +7,11 @@ import { state, trouble } from "./state.js";
 
 const place = (document) => `${plain(document.file, 60)}, row ${count(document.place)}`;
 
-/** What becomes of a document, in a word. */
-export function fate(document) {
+/** A badge that says whether a document is kept or dropped. */
+export function outcome(document) {
   if (document.reference) return el("span", { class: "badge" }, "reference");
-  if (document.chosen) return el("span", { class: "badge good" }, "stays, chosen");
-  return document.kept ? el("span", { class: "badge good" }, "stays") : el("span", { class: "badge bad" }, "goes");
+  if (document.chosen) return el("span", { class: "badge good" }, "kept, chosen");
+  return document.kept ? el("span", { class: "badge good" }, "kept") : el("span", { class: "badge bad" }, "dropped");
 }
 
 function facts(document) {
@@ -21,12 +21,12 @@ function facts(document) {
 }
 
 function memberRow(document, keeper) {
-  const told = { accept: ["good", "accepted"], reject: ["warn", "rejected"] }[document.decision];
+  const decided = { accept: ["good", "accepted"], reject: ["warn", "rejected"] }[document.decision];
   return el("li", { class: "member" },
     el("div", { class: "row" },
       el("span", { class: "likeness" }, document.same ? "same words" : document.similarity === null ? "via others" : score(document.similarity)),
-      fate(document),
-      told ? el("span", { class: `badge ${told[0]}` }, told[1]) : null,
+      outcome(document),
+      decided ? el("span", { class: `badge ${decided[0]}` }, decided[1]) : null,
       el("bdi", { class: "id" }, plain(document.id, 120)),
       el("a", { class: "button tight push", href: `#/compare/${keeper.row}/${document.row}` }, "Compare",
         el("span", { class: "unseen" }, ` with ${plain(document.id, 80)}`))),
@@ -53,7 +53,7 @@ export function drawCluster(box, cluster) {
   show(box,
     el("p", { class: "back" }, el("a", { href: "#/clusters" }, "← All clusters")),
     el("div", { class: "row" },
-      el("h2", {}, cluster.size === 1 ? "A document alone" : `${count(cluster.size)} documents`),
+      el("h2", {}, cluster.size === 1 ? "A single document" : `${count(cluster.size)} documents`),
       badges(cluster.flags),
       cluster.members.length ? el("a", { class: "button tight push primary-link", href: `#/compare/${keeper.row}/${cluster.members[0].row}` },
         "Compare ", el("kbd", {}, "Enter")) : null),
@@ -63,10 +63,10 @@ export function drawCluster(box, cluster) {
       el("p", {}, cluster.why),
       el("bdi", { class: "text begins" }, visible(keeper.begins, 240)),
       facts(keeper)),
-    cluster.members.length ? el("h3", {}, "Members and their similarity to the keeper, the least first") : null,
+    cluster.members.length ? el("h3", {}, "Members and their similarity to the keeper, the least similar first") : null,
     members, more,
     cluster.rejected.length ? [
-      el("h3", {}, "Rejected: no duplicates of the keeper"),
+      el("h3", {}, "Rejected: not duplicates of the keeper"),
       el("ol", { class: "members" }, cluster.rejected.map((one) => memberRow(one, keeper))),
     ] : null);
 }

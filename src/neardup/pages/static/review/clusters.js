@@ -1,4 +1,4 @@
-// The list of clusters and, beside it, the one that is chosen.
+// The list of clusters, and the chosen cluster beside it.
 
 import { byId, count, el, plain, score, show, visible } from "/page/dom.js";
 import { calm, get } from "./api.js";
@@ -13,10 +13,10 @@ const SHOWS = {
   large: "large", template: "templates",
 };
 export const FLAGS = {
-  borderline: "A member is hardly over the threshold, by 0.03 at most.",
-  chain: "Members are like the keeper, but fewer than half of the pairs among them are alike.",
+  borderline: "A member is just above the threshold, by at most 0.03.",
+  chain: "Members are similar to the keeper, but fewer than half of their pairs are similar.",
   large: "20 documents or more: often an empty, error or login page.",
-  template: "Different texts of one source, all about as similar to the keeper, as forms are that were filled in.",
+  template: "Different texts from one source, all about equally similar to the keeper, like filled-in forms.",
 };
 
 let list = null;
@@ -38,15 +38,15 @@ function item(cluster) {
     el("bdi", { class: "text pick-text" }, visible(cluster.begins, 200)));
 }
 
-async function load(stay = false) {
+async function load(keepPosition = false) {
   stale = false;
   parts.list.setAttribute("aria-busy", "true");
-  const answer = await list.reload(stay);
+  const answer = await list.reload(keepPosition);
   parts.list.removeAttribute("aria-busy");
   const filtered = answer.total < answer.of;
   parts.found.textContent = (filtered ? `${count(answer.total)} of ${count(answer.of)} clusters` : `${count(answer.total)} clusters`) +
     (answer.partial ? "; not all texts could be searched in time" : "");
-  const none = answer.of ? "No cluster is like that." : "There are no duplicates at this threshold.";
+  const none = answer.of ? "No cluster matches." : "There are no duplicates at this threshold.";
   parts.none.textContent = answer.total ? "" : none;
   parts.none.hidden = answer.total > 0;
   parts.list.hidden = answer.total === 0;
@@ -68,7 +68,7 @@ async function draw(row) {
   list.paint();
 }
 
-/** The list alone, or with its first cluster where there is room for both. */
+/** The list only, or with its first cluster if there is room for both. */
 export async function showList() {
   chosen = null;
   parts.label = null;
@@ -90,10 +90,10 @@ export async function showCluster(row) {
   const before = parts.list.scrollTop;
   await draw(row);
   const place = list.find((cluster) => cluster.label === parts.label);
-  if (place >= 0 && parts.list.scrollTop === before) list.reveal(place); // whoever scrolled meanwhile is left alone
+  if (place >= 0 && parts.list.scrollTop === before) list.reveal(place); // do not move the list if the user has scrolled
 }
 
-/** The cluster so many places further down the list than that of a row; undefined at the ends. */
+/** The cluster `step` places after the cluster of a row in the list; undefined at the ends. */
 export async function clusterBeyond(row, step) {
   if (stale) await load();
   let label = row;
@@ -114,7 +114,7 @@ function choice(name, options, title) {
   const id = `by-${name}`;
   return el("div", {}, el("label", { for: id }, title),
     el("select", { id, on: { change: (event) => { query[name] = event.target.value; load().catch(trouble); } } },
-      Object.entries(options).map(([value, told]) => el("option", { value }, told))));
+      Object.entries(options).map(([value, name]) => el("option", { value }, name))));
 }
 
 export function startClusters() {

@@ -1,17 +1,17 @@
-// Two documents side by side, every measure, and the decision.
+// Two documents side by side, all measures, and the decision.
 
 import { byId, count, el, plain, score, show } from "/page/dom.js";
 import { decide, get } from "./api.js";
-import { fate } from "./cluster.js";
+import { outcome } from "./cluster.js";
 import { clusterBeyond } from "./clusters.js";
 import { differences } from "./differences.js";
 import { measures, shingles } from "./measures.js";
-import { onChange, say, setStanding, state, trouble } from "./state.js";
+import { onChange, say, setProgress, state, trouble } from "./state.js";
 
 let pair = null; // what is shown: {left, right} rows and the answer about them
 let box = null;
 
-/** The pairs of the cluster, as they were when it was entered, so that a rejected one does not pull the rug away. */
+/** The pairs of the cluster when it was opened: a rejected pair does not change the order of the others. */
 async function queueOf(left, right) {
   const queue = state.queue;
   if (queue && queue.keeper === left && queue.rows.includes(right) && queue.threshold === state.threshold) return queue;
@@ -26,11 +26,11 @@ export async function showCompare(left, right) {
   if (!Number.isInteger(left) || !Number.isInteger(right)) throw new Error("There are no such documents.");
   const same = pair?.left === left && pair?.right === right;
   if (!same) show(box, el("p", { class: "empty" }, "Comparing …"));
-  pair = { left, right, answer: same ? pair.answer : null }; // what is not yet seen cannot be decided
+  pair = { left, right, answer: same ? pair.answer : null }; // a pair that is not shown yet cannot be decided
   const asked = pair;
   const [answer, queue] = await Promise.all([get("compare", { threshold: state.threshold, left, right }), queueOf(left, right)]);
   if (asked !== pair) return;
-  if (answer.keepers[0] === right) { // the keeper stands on the left
+  if (answer.keepers[0] === right) { // the keeper is always on the left
     history.replaceState(null, "", `#/compare/${right}/${left}`);
     await showCompare(right, left);
     return;
@@ -41,7 +41,7 @@ export async function showCompare(left, right) {
 
 /** j and k: the next pair of the cluster, then those of the next one in the list. */
 export async function stepPair(step) {
-  if (!state.queue) return; // on the way to another cluster already
+  if (!state.queue) return; // already moving to another cluster
   const { keeper, rows } = state.queue;
   const next = rows.indexOf(pair.right) + step;
   if (next >= 0 && next < rows.length) {
@@ -64,7 +64,7 @@ export function backToCluster() {
 }
 
 const SAID = {
-  accept: "Accepted: they are duplicates.", reject: "Rejected: both stay.", keep: "Swapped: the other one stays.",
+  accept: "Accepted: they are duplicates.", reject: "Rejected: both are kept.", keep: "Swapped: the other one is kept.",
   clear: "Undone: nothing is decided about this pair.",
 };
 
@@ -73,16 +73,16 @@ export async function act(decision) {
   const about = pair;
   const swap = decision === "keep";
   const [left, right] = swap ? [pair.right, pair.left] : [pair.left, pair.right];
-  const standing = await decide(decision, left, right);
+  const progress = await decide(decision, left, right);
   say(SAID[decision]);
-  // Whoever is on another pair by now stays there: the next key is meant for what is seen.
+  // Do not move if another pair is shown by now: the next key is meant for that pair.
   if (swap && !box.hidden && pair.left === about.left && pair.right === about.right) {
     const rows = state.queue?.rows.map((row) => (row === left ? right : row));
     state.queue = rows ? { keeper: left, rows, threshold: state.threshold } : null;
     history.replaceState(null, "", `#/compare/${left}/${right}`);
     pair = { left, right, answer: pair.answer };
   }
-  setStanding(standing); // tells every view, this one among them
+  setProgress(progress); // notifies all views, including this one
 }
 
 function button(decision, key, text, pressed = null) {
@@ -94,7 +94,7 @@ function button(decision, key, text, pressed = null) {
 
 function head(document, title) {
   return el("div", { class: "head stack" },
-    el("div", { class: "row" }, el("h2", {}, title), fate(document)),
+    el("div", { class: "row" }, el("h2", {}, title), outcome(document)),
     el("bdi", { class: "id" }, plain(document.id, 300)),
     el("p", { class: "hint" }, `${count(document.words)} words · `, el("bdi", {}, plain(document.file, 60)), `, row ${count(document.place)}`));
 }
@@ -102,16 +102,16 @@ function head(document, title) {
 function verdict(answer) {
   const { decision, left, right } = answer;
   if (decision === "accept") return ["good", "You accepted this pair: they are duplicates."];
-  if (decision === "reject") return ["warn", "You rejected this pair: both stay."];
-  if (answer.swapped) return ["good", "You chose this keeper; the other one goes for it."];
+  if (decision === "reject") return ["warn", "You rejected this pair: both are kept."];
+  if (answer.swapped) return ["good", "You chose this keeper; the other one is dropped."];
   if (!answer.together) return ["", "They are in different clusters at this threshold."];
-  if (answer.keepers[1] !== left.row) return ["", "They are in one cluster, but neither goes because of the other."];
-  return ["", right.kept ? "Both stay." : "Not decided yet: as it is, the keeper stays and the other one goes."];
+  if (answer.keepers[1] !== left.row) return ["", "They are in one cluster, but neither is the keeper of the other."];
+  return ["", right.kept ? "Both are kept." : "Not decided yet: the keeper is kept and the other one is dropped."];
 }
 
 function draw(answer, queue) {
   const { left, right, decision } = answer;
-  const [kind, told] = verdict(answer);
+  const [kind, message] = verdict(answer);
   const at = queue.rows.indexOf(right.row);
   const fixed = left.reference && !right.reference;
   const focused = document.activeElement?.id;
@@ -129,10 +129,10 @@ function draw(answer, queue) {
         button("reject", "r", "Reject", decision === "reject"),
         fixed ? null : button("keep", "s", "Swap keeper"),
         decision || answer.swapped ? button("clear", "u", "Undo") : null),
-      el("p", { class: `verdict ${kind}`, id: "verdict" }, told)),
+      el("p", { class: `verdict ${kind}`, id: "verdict" }, message)),
     answer.notes.map((note) => el("p", { class: "note" }, note)),
     answer.cut.some(Boolean) ? el("p", { class: "note warn", id: "cut" },
-      `Too long to show whole: only the beginnings of ${count(answer.characters[0])} and ${count(answer.characters[1])} characters are compared word by word.`) : null,
+      `Too long to show completely: only the beginnings of ${count(answer.characters[0])} and ${count(answer.characters[1])} characters are compared word by word.`) : null,
     el("section", { class: "card texts", "aria-label": "The texts" },
       el("div", { class: "heads" }, head(left, answer.keepers[0] === left.row ? "Keeper" : "Left"), head(right, "Compared with it")),
       differences(answer.rows)),

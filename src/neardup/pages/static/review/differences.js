@@ -1,10 +1,10 @@
-// Rows of words: what two texts share stands at one height, what differs is marked.
+// Rows of words: shared words are in the same row, and differences are marked.
 
 import { count, el, visible } from "/page/dom.js";
 
 const MARKS = {
-  left: { changed: ["del", "only in the left text"], moved: ["span", "stands elsewhere in the right text"] },
-  right: { changed: ["ins", "only in the right text"], moved: ["span", "stands elsewhere in the left text"] },
+  left: { changed: ["del", "only in the left text"], moved: ["span", "occurs elsewhere in the right text"] },
+  right: { changed: ["ins", "only in the right text"], moved: ["span", "occurs elsewhere in the left text"] },
 };
 
 function piece(side, kind, text) {
@@ -17,10 +17,10 @@ function cell(side, pieces) {
   return el("div", { class: `cell text ${side}`, dir: "auto" }, pieces.map(([kind, text]) => piece(side, kind, text)));
 }
 
-let shortened = false; // stays as it is from pair to pair
+let shortened = false; // the same for all pairs
 
 export function differences(rows) {
-  if (!rows.length) return el("p", { class: "empty" }, "Neither has any words.");
+  if (!rows.length) return el("p", { class: "empty" }, "Neither text has any words.");
   const same = rows.filter((row) => row.same).length;
   const whole = el("div", { class: shortened && same < rows.length ? "sides only" : "sides" }, rows.map((row) =>
     el("div", { class: row.same ? "pair same" : "pair" }, cell("left", row.left), cell("right", row.right))));

@@ -1,4 +1,4 @@
-// Keys, and the list of them.
+// Keyboard shortcuts, and the list of them.
 
 import { byId, el, show } from "/page/dom.js";
 import { stepCluster } from "./clusters.js";
@@ -10,7 +10,7 @@ const HELP = [
   ["Clusters", [["j k", "next, previous cluster"], ["Enter", "compare its first pair"]]],
   ["Compare", [
     ["j k", "next, previous pair, on to the next cluster"], ["a", "accept: they are duplicates"],
-    ["r", "reject: they are not, both stay"], ["s", "swap: keep the other one"], ["u", "undo the decision"], ["Esc", "back to the cluster"],
+    ["r", "reject: they are not, both are kept"], ["s", "swap: keep the other one"], ["u", "undo the decision"], ["Esc", "back to the cluster"],
   ]],
 ];
 
@@ -49,7 +49,7 @@ export function startKeys() {
       el("dl", { class: "facts" }, keys.map(([key, what]) => [el("dt", {}, key.split(" ").map((one) => [el("kbd", {}, one), " "])), el("dd", {}, what)])),
     ]),
     el("form", { method: "dialog" }, el("button", { class: "primary" }, "Close")));
-  // Forms are barred by the policy of the page, so the button closes by itself.
+  // The security policy of the page forbids forms, so the button needs its own handler.
   byId("help").querySelector("button").addEventListener("click", (event) => { event.preventDefault(); byId("help").close(); });
   byId("keys").addEventListener("click", openHelp);
   addEventListener("keydown", async (event) => {

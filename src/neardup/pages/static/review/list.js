@@ -1,13 +1,13 @@
-// A long list of which only the part in sight exists. Rows have one height; pages are fetched as they come into sight.
+// A long list that draws only the visible rows. All rows have the same height; pages are fetched when they become visible.
 
 import { el, show } from "/page/dom.js";
 
 const PAGE = 50;
-const AROUND = 4; // rows drawn above and below what is in sight
-const TALLEST = 8_000_000; // pixels; browsers have an end, beyond it the way is shortened
+const AROUND = 4; // rows drawn above and below the visible ones
+const TALLEST = 8_000_000; // pixels; browsers have a limit, so a longer list scrolls faster
 
 export class LongList {
-  /** `fetchPage(offset, limit)` gives {total, ...} with `rowsOf(answer)`; `draw(row, at)` makes the content of an item. */
+  /** `fetchPage(offset, limit)` returns {total, ...} with `rowsOf(answer)`; `draw(row, at)` makes the content of an item. */
   constructor(box, { height, fetchPage, rowsOf, draw, failed }) {
     Object.assign(this, { box, height, fetchPage, rowsOf, draw, failed, total: 0, round: 0, pages: new Map() });
     this.items = el("ul", { class: "long-items" });
@@ -17,13 +17,13 @@ export class LongList {
     new ResizeObserver(() => this.paint()).observe(box);
   }
 
-  /** Begin anew, with the list where it is if `stay`. Returns the first answer. */
-  async reload(stay = false) {
+  /** Load the list again, at the same position if `keepPosition`. Returns the first answer. */
+  async reload(keepPosition = false) {
     this.round += 1;
     this.pages.clear();
-    if (!stay) this.box.scrollTop = 0;
+    if (!keepPosition) this.box.scrollTop = 0;
     const first = Math.floor(this.first() / PAGE);
-    this.latest = this.fetch(stay ? first : 0);
+    this.latest = this.fetch(keepPosition ? first : 0);
     return this.latest;
   }
 
@@ -34,7 +34,7 @@ export class LongList {
       this.pages.delete(page);
       throw error;
     });
-    if (round !== this.round) return this.latest; // the list was begun anew meanwhile
+    if (round !== this.round) return this.latest; // the list was reloaded meanwhile
     this.pages.set(page, this.rowsOf(answer));
     this.total = answer.total;
     this.paint();
@@ -49,7 +49,7 @@ export class LongList {
     return Math.min(TALLEST, this.total * this.row);
   }
 
-  /** The number of the first row in sight. */
+  /** The number of the first visible row. */
   first() {
     const room = this.tall - this.box.clientHeight;
     const rows = this.total - this.box.clientHeight / this.row;
@@ -83,14 +83,14 @@ export class LongList {
     return this.pages.get(Math.floor(place / PAGE))?.[place % PAGE];
   }
 
-  /** A row, fetched if it has to be; undefined past the ends. */
+  /** A row, fetched if necessary; undefined past the ends. */
   async wanted(place) {
     if (place < 0 || place >= this.total) return undefined;
     if (!this.at(place)) await this.fetch(Math.floor(place / PAGE));
     return this.at(place);
   }
 
-  /** The place of the first fetched row for which this holds, or -1. */
+  /** The place of the first fetched row for which `holds` is true, or -1. */
   find(holds) {
     for (const [page, rows] of this.pages) {
       const at = rows ? rows.findIndex(holds) : -1;
@@ -99,7 +99,7 @@ export class LongList {
     return -1;
   }
 
-  /** Bring a row into sight. */
+  /** Scroll to a row. */
   reveal(place) {
     const seen = this.box.clientHeight / this.row;
     const first = this.box.scrollTop / this.row;

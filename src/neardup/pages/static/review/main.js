@@ -1,4 +1,4 @@
-// The frame: which view is shown, the threshold, and what other tabs decide meanwhile.
+// The frame: the current view, the threshold, and polling for decisions of other tabs.
 
 import { byId } from "/page/dom.js";
 import { get, takeToken } from "./api.js";
@@ -6,7 +6,7 @@ import { startClusters, showCluster, showList } from "./clusters.js";
 import { showCompare, startCompare } from "./compare.js";
 import { startKeys } from "./keys.js";
 import { startOverview } from "./overview.js";
-import { setStanding, setThreshold, state, trouble } from "./state.js";
+import { setProgress, setThreshold, state, trouble } from "./state.js";
 
 const POLL = 2000; // milliseconds
 
@@ -43,7 +43,7 @@ function startSlider() {
   const { steps } = state.overview;
   const kept = Number(sessionStorage.getItem("threshold"));
   slider.max = steps.length - 1;
-  const told = () => {
+  const changed = () => {
     const threshold = steps[slider.valueAsNumber];
     byId("at").textContent = threshold === Math.round(threshold * 100) / 100 ? threshold.toFixed(2) : String(threshold);
     slider.setAttribute("aria-valuetext", `${threshold}`);
@@ -52,9 +52,9 @@ function startSlider() {
   };
   const at = steps.indexOf(kept);
   slider.value = at >= 0 ? at : steps.indexOf(state.overview.threshold);
-  slider.addEventListener("input", told);
+  slider.addEventListener("input", changed);
   byId("threshold").hidden = false;
-  told();
+  changed();
 }
 
 let lost = false;
@@ -63,7 +63,7 @@ async function poll() {
   clearTimeout(waiting);
   if (!document.hidden) {
     try {
-      setStanding(await get("state"));
+      setProgress(await get("state"));
       if (lost) trouble(null);
       lost = false;
     } catch (error) {
@@ -78,7 +78,7 @@ async function start() {
   takeToken();
   state.overview = await get("overview");
   state.revision = state.overview.revision;
-  setStanding(state.overview);
+  setProgress(state.overview);
   startSlider();
   startOverview();
   startClusters();

@@ -1,11 +1,11 @@
-// The overview: numbers and charts that follow the threshold at once.
+// The overview: numbers and charts that follow the threshold immediately.
 
 import { bars, histogram } from "/page/charts.js";
 import { byId, bytes, count, el, plain, share, show } from "/page/dom.js";
 import { exported, get, oneByOne } from "./api.js";
 import { onChange, state, trouble } from "./state.js";
 
-const known = new Map(); // figures by threshold, of the present revision
+const known = new Map(); // figures by threshold, for the current revision
 let shown = null;
 let parts = null;
 
@@ -19,14 +19,14 @@ function numbers(figures) {
   const { documents, bytes: all, tokens, filtered } = state.overview;
   return el("dl", { class: "numbers" },
     number("Documents", count(documents), filtered ? `${count(filtered)} left out by a filter` : "scanned"),
-    number("Stay", count(figures.kept), share(figures.kept, documents)),
+    number("Kept", count(figures.kept), share(figures.kept, documents)),
     number("Exact duplicates", count(figures.exact), "the same words as another"),
     number("Near-duplicates", count(figures.near), `${state.overview.measure} ${label(figures.threshold)} or more`),
     number("Clusters", count(figures.clusters), figures.largest ? `the largest of ${count(figures.largest)}` : "none"),
     number("Saved", bytes(figures.bytes_saved), `${share(figures.bytes_saved, all)} of bytes, ${share(figures.tokens_saved, tokens)} of words`));
 }
 
-/** A chart in place of the one that is there; its table stays open. */
+/** Replace a chart; if its table was open, it is still open. */
 function redraw(place, chart) {
   const open = place.querySelector("details")?.open;
   show(place, chart);
@@ -66,11 +66,11 @@ function drawFigures(figures) {
   }));
   if (!figures.clusters) show(parts.sizes, el("p", { class: "empty" }, "No clusters at this threshold."));
   if (!figures.sources.length) show(parts.sources, el("p", { class: "empty" }, "No source loses anything."));
-  byId("brief").textContent = `${count(figures.gone)} go in ${count(figures.clusters)} clusters`;
+  byId("brief").textContent = `${count(figures.dropped)} dropped in ${count(figures.clusters)} clusters`;
   byId("slider").setAttribute("aria-valuetext", `${figures.threshold}: ${byId("brief").textContent}`);
 }
 
-// The slider may be far ahead when an answer comes: then it is only remembered, and the newest threshold asked for.
+// If the slider has moved on when an answer comes, the answer is only stored, and the newest threshold is requested.
 const fetchFigures = oneByOne(async () => {
   if (known.has(state.threshold)) return;
   const figures = await get("figures", { threshold: state.threshold });
@@ -89,7 +89,7 @@ function update() {
   return fetchFigures().catch(trouble);
 }
 
-/** Ask for the figures of all steps until they are there, so that the slider waits for nothing. */
+/** Request the figures of all steps until they are ready, so that the slider never waits. */
 async function fetchCurve() {
   const { figures, complete } = await get("curve");
   for (const one of figures) if (one.revision === state.revision) known.set(one.threshold, one);
@@ -107,8 +107,8 @@ function drawDecisions() {
   const at = state.threshold === state.overview.threshold ? "" : ` --threshold ${state.threshold}`;
   show(parts.decisions,
     el("h2", {}, "Decisions"),
-    el("p", {}, `${count(accept)} pairs accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen. They are saved in the findings as you make them, and hold at every threshold.`),
-    el("p", {}, "To write what stays:"),
+    el("p", {}, `${count(accept)} pairs accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen. They are saved in the findings as you make them, and apply at every threshold.`),
+    el("p", {}, "To write the kept documents:"),
     el("pre", { tabindex: 0 }, `${plain(state.overview.command, 2000)}${at} --out kept.jsonl`),
     el("p", { class: "row" },
       el("button", { type: "button", class: "tight", on: { click: () => download().catch(trouble) } }, "Export as JSONL"),
@@ -123,7 +123,7 @@ export function startOverview() {
   show(parts.whole,
     el("div", {}, el("h1", {}, plain(overview.name)), el("p", { class: "lead" },
       `${count(overview.pairs)} verified pairs from ${overview.measure} ${overview.floor} up. Move the threshold: nothing is scanned again. `,
-      `Of a cluster, ${overview.policy}.`)),
+      `In each cluster, ${overview.policy}.`)),
     overview.changed.length ? el("div", { class: "note warn" },
       el("ul", {}, overview.changed.map((one) => el("li", { class: "text" }, plain(one, 300)))),
       el("p", {}, "neardup apply will refuse until you scan again.")) : null,

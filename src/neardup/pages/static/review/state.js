@@ -1,9 +1,9 @@
-// What all views share: the overview, the threshold, how far the decisions have come, and the way through the clusters.
+// State that all views share: the overview, the threshold, the progress of decisions, and the queue of pairs.
 
 import { byId, count, el, show } from "/page/dom.js";
 
 export const state = {
-  overview: null, // what no threshold changes
+  overview: null, // values that do not depend on the threshold
   threshold: null,
   revision: 0,
   queue: null, // {cluster, place, rows}: the pairs of one cluster that j and k go through
@@ -19,18 +19,18 @@ export function setThreshold(threshold) {
   for (const work of listeners.threshold) work();
 }
 
-/** What the server says about the decisions; views are told if it is news. */
-export function setStanding(standing) {
-  const { accept, reject, keep } = standing.counts;
-  byId("standing").textContent = standing.decisions === 1 ? "1 decision" : `${count(standing.decisions)} decisions`;
-  byId("standing").title = `${count(accept)} accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen; saved as you make them`;
-  state.counts = standing.counts;
-  if (standing.revision === state.revision) return;
-  state.revision = standing.revision;
+/** Show the number of decisions, and notify the views if it changed. */
+export function setProgress(progress) {
+  const { accept, reject, keep } = progress.counts;
+  byId("progress").textContent = progress.decisions === 1 ? "1 decision" : `${count(progress.decisions)} decisions`;
+  byId("progress").title = `${count(accept)} accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen; saved as you make them`;
+  state.counts = progress.counts;
+  if (progress.revision === state.revision) return;
+  state.revision = progress.revision;
   for (const work of listeners.revision) work();
 }
 
-/** Say something for a moment, also to screen readers. */
+/** Show a short message, also to screen readers. */
 let silence = 0;
 export function say(text) {
   byId("said").textContent = text;
@@ -39,7 +39,7 @@ export function say(text) {
   silence = setTimeout(() => byId("said").classList.remove("shown"), 2500);
 }
 
-/** Show what went wrong, until something goes right. */
+/** Show an error; null removes it. */
 export function trouble(error) {
   if (error === null) return show(byId("trouble"));
   if (error.status === undefined) console.error(error);

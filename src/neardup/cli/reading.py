@@ -1,0 +1,54 @@
+"""From options to what `read` and `scan` take, and standard input kept for those who read it again."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+__all__ = ["reading_of", "standard_input_saved"]
+
+_OTHERS = ("include", "exclude", "ext", "hidden", "no_ignore", "encoding", "delimiter")
+_ENDINGS = {"text": "txt"}
+
+
+def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """What was said about the inputs, as arguments of `read` and `scan`. The preset for source code reads all text
+    files of a folder as text."""
+    text = list(given["text"])
+    return {
+        "text": text if len(text) > 1 else text[0] if text else None,
+        "id": given["id_"],
+        "format": given["format_"] or ("source" if given.get("preset") == "source" else None),
+        **{name: given[name] for name in _OTHERS},
+    }
+
+
+@contextmanager
+def standard_input_saved(inputs: Sequence[str], findings: str, format: str | None) -> Iterator[list[str]]:
+    """The inputs, with a copy in the findings folder in the place of `-`: what is scanned is read again by `apply` and
+    `explain`. If the scan fails, the copy goes."""
+    from neardup.errors import DataError
+    from neardup.findings.lock import LOCK, make_folder
+    from neardup.readers.standard_input import STANDARD_INPUT, StandardInput
+
+    if STANDARD_INPUT not in inputs:
+        yield list(inputs)
+        return
+    standard = StandardInput()
+    kind = standard.format() if format in (None, "source") else format
+    folder = Path(findings) / "stdin"
+    if not folder.parent.parent.is_dir():
+        raise DataError(f"{findings}: the folder {folder.parent.parent} does not exist; make it first")
+    new = make_folder(folder.parent)
+    (folder.parent / LOCK).touch()
+    folder.mkdir(exist_ok=True)
+    path = folder / f"stdin.{_ENDINGS.get(kind or '', kind)}"
+    try:
+        standard.save(path)
+        yield [str(path) if place == STANDARD_INPUT else place for place in inputs]
+    except BaseException:
+        shutil.rmtree(folder.parent if new else folder, ignore_errors=True)
+        raise

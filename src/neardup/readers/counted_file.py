@@ -1,0 +1,61 @@
+"""Files that tell how much of them was read, for progress, and what they hold, for the identity of an input."""
+
+from __future__ import annotations
+
+import hashlib
+from io import RawIOBase
+from typing import Any, BinaryIO, Protocol, cast
+
+from neardup.readers.sources import Source
+
+__all__ = ["counted_file"]
+
+
+class Tally(Protocol):
+    """Who is told: a Reader."""
+
+    bytes_read: int
+    digesting: bool
+    digests: dict[str, str]
+
+
+class _Counted(RawIOBase):
+    """A file that tells its reader how much was read, and the digest of it all if that is asked for."""
+
+    def __init__(self, source: Source, reader: Tally) -> None:
+        self._file, self._name, self._reader = source.open(), source.name, reader
+        self._digest = hashlib.sha256() if reader.digesting else None
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._file.read(size)
+        self._reader.bytes_read += len(data)
+        if self._digest is not None:
+            self._digest.update(data)
+        return data
+
+    def readinto(self, room: Any) -> int:
+        view = memoryview(room)
+        if hasattr(self._file, "readinto"):
+            got = self._file.readinto(view)
+        else:
+            data = self._file.read(len(view))
+            got = len(data)
+            view[:got] = data
+        self._reader.bytes_read += got
+        if self._digest is not None:
+            self._digest.update(view[:got])
+        return int(got)
+
+    def close(self) -> None:
+        if self._digest is not None:
+            # What a damaged file holds behind the damage was not read, but is a part of it.
+            while data := self._file.read(1 << 20):
+                self._digest.update(data)
+            self._reader.digests[self._name] = self._digest.hexdigest()
+            self._digest = None
+        self._file.close()
+        super().close()
+
+
+def counted_file(source: Source, reader: Tally) -> BinaryIO:
+    return cast(BinaryIO, _Counted(source, reader))

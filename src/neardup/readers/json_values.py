@@ -1,0 +1,143 @@
+"""JSON that is no JSON Lines: one array of objects, or objects written over several lines.
+
+The bytes are cut at the ends of the outermost values without decoding them; an array at the very top is opened, and its
+elements are the values. Memory is bound by the longest value allowed, however long the file is.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+
+from neardup.readers.encodings import Bytes
+from neardup.readers.lines import CHUNK, Line
+
+__all__ = ["Values", "is_spread"]
+
+_SAMPLE = 400
+_INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)  # of a string
+_SIGNS = re.compile(rb'["\[\]{}]')
+_OUTER = re.compile(rb"[^\s,]")  # what is between values
+_PLAIN = re.compile(rb"[\s,\[\]{}]")  # what ends a number or a word
+
+
+def is_spread(head: bytes) -> bool:
+    """Whether a file that begins so is an array, or an object that goes on behind its first line."""
+    begin = head.lstrip()
+    if begin.startswith(b"["):
+        first, _, rest = begin.partition(b"\n")
+        # Lines that are lists, one behind the other, are lines.
+        return not (rest.lstrip().startswith(b"[") and _is_json(first))
+    if not begin.startswith(b"{"):
+        return False
+    first, _, rest = begin.partition(b"\n")
+    first = first.rstrip()
+    if not rest or _is_json(first) or rest.lstrip().startswith(b"{"):
+        return False
+    return first.endswith((b"{", b"[", b",", b":"))
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
+class Values:
+    """The values of a stream, iterated as lines are: with their numbers, from 1; of one beyond `limit` bytes only the
+    beginning. At the end, `unclosed` says whether the array around them never ended."""
+
+    def __init__(self, stream: Bytes, limit: int) -> None:
+        self._stream, self._limit = stream, limit
+        self._parts: list[bytes] = []  # of the value that is being read, as far as it was in earlier pieces
+        self._held, self._whole = 0, True
+        self._start: int | None = None  # where it begins, or goes on, in this piece
+        self._depth, self._top = (
+            0,
+            False,
+        )  # brackets open within the value, and whether an array is open around it
+        self._in_string, self._in_plain = False, False
+        self._number = 0
+        self.unclosed = False
+
+    def __iter__(self) -> Iterator[Line]:
+        rest, first = b"", True
+        while chunk := self._stream.read(CHUNK):
+            data = rest + chunk
+            if first:
+                data, first = data.removeprefix(b"\xef\xbb\xbf"), False
+            at = 0
+            while at < len(data):
+                before = at
+                at, ended = self._step(data, at)
+                if ended:
+                    self._keep(data, at)
+                    self._start = None
+                    yield self._value()
+                elif at == before:
+                    break  # a backslash whose character is still to come
+            self._keep(data, at)
+            rest = data[at:]
+        if self._start is not None:
+            self._keep(rest, len(rest))
+            yield self._value()
+        elif self._top:
+            self.unclosed = True
+
+    def _step(self, data: bytes, at: int) -> tuple[int, bool]:
+        """One step onwards: the new place, and whether a value ends there."""
+        if self._in_string:
+            found = _INSIDE.match(data, at)
+            assert found is not None
+            end = found.end()
+            closed = data[end : end + 1] == b'"'
+            self._in_string = not closed
+            return end + closed, closed and not self._depth
+        if self._in_plain:
+            stop = _PLAIN.search(data, at)
+            self._in_plain = stop is None
+            return (stop.start(), True) if stop else (len(data), False)
+        if not self._depth:
+            return self._begin(data, at), False
+        sign = _SIGNS.search(data, at)
+        if sign is None:
+            return len(data), False
+        self._in_string = sign[0] == b'"'
+        self._depth += (sign[0] in b"[{") - (sign[0] in b"]}")
+        return sign.end(), not self._depth and not self._in_string
+
+    def _begin(self, data: bytes, at: int) -> int:
+        """To where the next value begins, and into it."""
+        found = _OUTER.search(data, at)
+        if found is None:
+            return len(data)
+        mark = found[0]
+        if (mark == b"[" and not self._top) or (mark == b"]" and self._top):
+            self._top = not self._top
+            return found.end()
+        self._start = found.start()
+        self._depth = int(mark in b"[{")
+        self._in_string = mark == b'"'
+        self._in_plain = not self._depth and not self._in_string
+        return found.end()
+
+    def _keep(self, data: bytes, end: int) -> None:
+        """Take over what this piece has of the value, up to a place."""
+        if self._start is None:
+            return
+        if self._whole:
+            part = data[self._start : end]
+            self._held += len(part)
+            self._parts.append(part)
+            if self._held > self._limit:
+                self._parts, self._whole = [b"".join(self._parts)[:_SAMPLE]], False
+        self._start = 0
+
+    def _value(self) -> Line:
+        self._number += 1
+        line = (self._number, b"".join(self._parts), self._whole)
+        self._parts, self._held, self._whole = [], 0, True
+        return line

@@ -1,0 +1,77 @@
+"""Standard input as a file: named `-`, read once, of the format that is given or that its first bytes tell."""
+
+from __future__ import annotations
+
+import io
+import sys
+from io import RawIOBase
+from os import PathLike
+from typing import Any, BinaryIO, cast
+
+from neardup.errors import ConfigError, DataError
+from neardup.readers.compression import Stream
+from neardup.readers.limits import Limits
+from neardup.storage.atomic_file import AtomicFile
+
+__all__ = ["STANDARD_INPUT", "StandardInput", "check_streamable"]
+
+STANDARD_INPUT = "-"
+_HEAD, _PIECE = 8192, 1 << 20
+
+
+class StandardInput:
+    """What comes in, of which the first bytes may be looked at before it is opened."""
+
+    def __init__(self) -> None:
+        self._head: bytes | None = None
+        self._opened = False
+
+    def format(self) -> str:
+        """JSON, or else one text a line: what else there is must be named."""
+        if self._head is None:
+            self._head = cast(io.BufferedReader, sys.stdin.buffer).read1(_HEAD)
+        with Stream(io.BytesIO(self._head), Limits()) as stream:
+            begin = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
+        return "jsonl" if begin.startswith((b"{", b"[")) else "lines"
+
+    def open(self) -> BinaryIO:
+        """The stream from its beginning. It cannot be had twice."""
+        if self._opened:
+            raise DataError("standard input can be read only once; save it to a file, and name that file")
+        self._opened = True
+        return cast(BinaryIO, _Input(self._head or b"", sys.stdin.buffer))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """All of it to a file, which appears when it is whole."""
+        with AtomicFile(path) as file, self.open() as incoming:
+            while data := incoming.read(_PIECE):
+                file.write(data)
+            file.commit()
+
+
+class _Input(RawIOBase):
+    """Standard input behind what was seen of it; closing leaves it open, as it is not ours."""
+
+    def __init__(self, head: bytes, file: BinaryIO) -> None:
+        self._head, self._file = head, file
+
+    def read(self, size: int = -1) -> bytes:
+        if self._head:
+            data = self._head if size < 0 else self._head[:size]
+            self._head = self._head[len(data) :]
+            return data + self._file.read() if size < 0 else data
+        return self._file.read(size)
+
+    def readinto(self, room: Any) -> int:
+        data = self.read(len(room))
+        room[: len(data)] = data
+        return len(data)
+
+
+def check_streamable(format: str) -> str:
+    """The format, if it can be read from its beginning to its end without going back."""
+    if format in ("parquet", "arrow"):
+        raise ConfigError(
+            f"{format} cannot be read from standard input; save it to a file, and name that file"
+        )
+    return format

@@ -1,0 +1,119 @@
+"""What all searches of codes share: how they are a method of the seam, whichever way they find pairs."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.errors import ConfigError
+from neardup.fingerprints.fingerprints import Codes
+from neardup.fingerprints.printer import Printer
+from neardup.fingerprints.simhash import Simhash
+from neardup.search.candidates import SPREAD, Joined, best_first
+from neardup.search.codes import check_codes, check_radius
+from neardup.search.collapse import collapse
+from neardup.search.hamming.designs import Design, bphs, covering, covering_sizes
+from neardup.search.interface import Candidates, Measure, Method, PrintColumns, Reach, Shuffled, Task
+from neardup.search.pair_runs import pack_pairs
+
+__all__ = ["HammingMethod", "join_design"]
+
+
+# Nanoseconds a code spends in each table, and with each other code of its bucket: the ratio alone matters
+# here.
+TABLE_COST, MEETING_COST = 15.0, 0.06
+MOST_TABLES, WIDEST_SEARCHED = 60, 8
+
+
+def join_design(bits: int, radius: int, rows: int) -> Design:
+    """The design that joins `rows` uniform codes soonest: more tables cost passes, shorter keys
+    comparisons."""
+    check_radius(radius, bits)
+    if radius > WIDEST_SEARCHED:
+        if radius >= bits:
+            raise ConfigError(f"at radius {radius} all {bits}-bit codes are pairs: nothing to search")
+        return bphs(bits, radius, radius + 1, 1)
+
+    def cost(tables: int, key_bits: float) -> float:
+        return tables * (TABLE_COST + MEETING_COST * rows / 2 ** (key_bits + 1))
+
+    sizes = covering_sizes(bits, radius, MOST_TABLES)
+    return covering(bits, radius, min(sizes, key=lambda tables: cost(tables, sizes[tables])))
+
+
+class HammingMethod(Method):
+    """Codes within a Hamming radius. Codes and pairs of codes are held in memory."""
+
+    radius: int
+    bits: int | None
+
+    takes = (Codes,)
+    whole_keys = True
+    finds_all: ClassVar[bool] = True
+    """Whether it finds every pair within the radius."""
+    needs_ranks: ClassVar[bool] = False
+    """Whether it must know the weakest bits of each code."""
+
+    @abstractmethod
+    def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
+        """Pairs of rows within the radius."""
+
+    def fingerprint(self) -> Printer:
+        return Simhash(margins="ranks" if self.needs_ranks else "none")
+
+    def settled(self, fingerprint: Printer, verify: Measure, recall: float) -> Method:
+        made = _bits(fingerprint)
+        if self.bits is not None and self.bits != made:
+            raise ConfigError(f"the search is for codes of {self.bits} bits, the fingerprints have {made}")
+        return self
+
+    def kept_scheme(self, fingerprint: Printer) -> str:
+        return f"codes {_bits(fingerprint)}"
+
+    def kept(self, prints: Codes, threads: int = 1) -> PrintColumns:
+        columns: dict[str, NDArray[Any]] = {"codes": prints.codes}
+        if prints.ranks is not None:
+            columns["ranks"] = prints.ranks
+        return columns
+
+    def joined(self, task: Task) -> Joined:
+        ranks = task.kept.prints("ranks") if self.needs_ranks else None
+        bits = _bits(task.fingerprint)
+        codes = Codes("codes of one run", task.skip, bits, task.kept.prints("codes"), ranks=ranks)
+        groups = best_first(collapse(codes, threads=task.threads), task.rank)
+        joined = Joined(groups, task.runs(), SPREAD)
+        first = groups.first_rows
+        if len(first) > 1:
+            found = self.candidates(codes.take(first), threads=task.threads)
+            joined.runs.add(pack_pairs(first[found.left], first[found.right]))
+        task.progress(1.0)
+        return joined
+
+    def check(self, prints: Codes, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether codes lie within the radius."""
+        words = np.ascontiguousarray(prints.codes)
+        return np.asarray(_core.distances_at(words, words, left, right) <= self.radius)
+
+    def reach(self, fingerprint: Printer) -> Reach:
+        return Reach(_bits(fingerprint), self.radius)
+
+    def stored(self, prints: Codes, fingerprint: Printer) -> NDArray[np.uint64]:
+        return check_codes(prints, _bits(fingerprint))
+
+    def shuffled(self, kept: PrintColumns) -> Shuffled:
+        if not self.finds_all:
+            raise ConfigError(
+                f"{type(self).__name__} finds a part of the pairs, which depends on what is held together; "
+                "on Spark search by Join, which finds all of them (or query stored codes with neardup.spark.queries)"
+            )
+        return Shuffled(alike=kept["codes"])
+
+
+def _bits(fingerprint: Printer) -> int:
+    codes = fingerprint.blank
+    assert isinstance(codes, Codes)
+    return codes.bits

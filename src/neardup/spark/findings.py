@@ -1,0 +1,232 @@
+"""A run's findings, written by the driver as a local scan writes them.
+
+Columns of all documents come to the driver, some 250 bytes a document while they are written; texts of documents that
+have a duplicate pass through it, a few megabytes at a time.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from neardup import _core
+from neardup.compare.verify import Pairs
+from neardup.errors import ConfigError, FormatError
+from neardup.findings.folder import Findings
+from neardup.findings.scan import REJECTS
+from neardup.findings.writer import Origin, write_findings
+from neardup.pipeline.corpus import Corpus
+from neardup.pipeline.pairs import Found
+from neardup.pipeline.rules import features_with_digits
+from neardup.pipeline.shards import MemoryShard, ShardColumns
+from neardup.progress import Progress
+from neardup.readers.rejects import Rejects
+from neardup.spark.documents import Documents
+from neardup.spark.inputs import File, Files
+from neardup.spark.worker import DIGESTS, TEXTS, digests_of, prepared_with, texts_of
+
+__all__ = ["Counts", "FindingsOfRun", "read_origin"]
+
+_ORIGIN = "spark.json"  # what the inputs were on the cluster, for `apply` there
+_STEP = 1 << 20  # documents, or pairs, that come to the driver at a time
+_TEXTS = 32 << 20  # bytes of text that come to the driver at a time
+Rows = NDArray[np.int64]
+Counts = Mapping[str, int]
+
+
+class FindingsOfRun:
+    """The columns of a run's documents and pairs on the driver. Rows of findings have no gaps; on the cluster a
+    document's row is its place, and lines that are no documents have places too."""
+
+    def __init__(self, documents: Documents, exact: DataFrame, pairs: DataFrame, counts: Counts) -> None:
+        if not isinstance(documents.source, Files):
+            raise ConfigError("findings are of files, to be read again later; dedup() decides on a DataFrame")
+        self.documents, self.source = documents, documents.source
+        self._exact, self._pairs, self._counts = exact, pairs, counts
+
+    def write(
+        self, folder: Path, columns: Mapping[str, str | None], against: Sequence[str], progress: Progress
+    ) -> Findings:
+        """All files of the findings folder; `columns` are the names that were given for text and id, and the format;
+        `against` those of the corpora that were compared with."""
+        documents, source = self.documents, self.source
+        with Rejects(folder / REJECTS) as rejects:
+            unfit = documents.rejects().orderBy("file", F.col("row").asc_nulls_last())
+            for row in unfit.toLocalIterator():
+                rejects.add(row["file"], row["row"], row["reason"], row["detail"] or "", row["sample"] or "")
+        identity = {**source.identity(), "config": documents.config.to_plain()}
+        origin = {
+            "identity": identity,
+            "split": int(documents.session.conf.get("spark.sql.files.maxPartitionBytes") or 0),
+            "pieces": documents.facts["pieces"],
+        }
+        (folder / _ORIGIN).write_text(json.dumps(origin, ensure_ascii=False) + "\n", "utf-8")
+        prepared = prepared_with(documents.config, documents.learnt)
+        theirs, own = source.files[: source.reference], source.files[source.reference :]
+        about = Origin(
+            config=documents.config,
+            scheme=prepared.scheme,
+            seed=f"{prepared.features.seed}",
+            inputs=[
+                {"path": _local(f), "name": f.name, "format": f.format, "bytes": f.size, "sha256": None}
+                for f in own
+            ],
+            columns=columns,
+            limits=source.limits,
+            against=against,
+            references=[{"path": _local(file), "bytes": file.size} for file in theirs],
+            rejected=rejects.counts,
+        )
+        write_findings(folder, self.corpus, self._found(), about, self._texts, progress)
+        return Findings(folder)
+
+    @cached_property
+    def corpus(self) -> Corpus:
+        """All documents as the local writer takes them; their texts are elsewhere."""
+        shards, places = [], []
+        frame = self.documents.frame.select(
+            "row", "id", "file", "line", "empty", "filtered", "tokens", "size", "source", "score"
+        )
+        for part in self._parts(frame, "row"):
+            places.append(_numbers(part, "row"))
+            shards.append(self._shard(part))
+        self.places = np.concatenate([np.empty(0, np.int64), *places])
+        return Corpus(shards, int(np.searchsorted(self.places, self.documents.reference)))
+
+    def _shard(self, part: pa.Table) -> MemoryShard:
+        files, file = np.unique(_numbers(part, "file"), return_inverse=True)
+        sources = part.column("source").combine_chunks().dictionary_encode()
+        return MemoryShard(
+            ShardColumns(
+                ids=part.column("id").to_pylist(),
+                digests=np.zeros((part.num_rows, 2), np.uint64),
+                empty=_numbers(part, "empty").astype(np.uint8),
+                filtered=_numbers(part, "filtered").astype(np.uint8),
+                tokens=_numbers(part, "tokens"),
+                sizes=_numbers(part, "size"),
+                files=file.astype(np.int32),
+                places=_numbers(part, "line"),
+                sources=np.asarray(sources.indices, np.int32),
+                scores=part.column("score").fill_null(math.nan).to_numpy(),
+                file_names=tuple(self.source.files[number].name for number in files.tolist()),
+                source_names=tuple(sources.dictionary.to_pylist()),
+            ),
+            _core.Texts(),
+        )
+
+    def _parts(self, frame: DataFrame, name: str) -> Iterator[pa.Table]:
+        """The rows of a DataFrame by a column of places, some at a time, for a driver takes in only so much at once."""
+        for start in range(0, self.documents.places, _STEP):
+            part = _between(frame, name, start, start + _STEP)
+            if part.num_rows:
+                yield part
+
+    def _stored_pairs(self) -> DataFrame:
+        """All pairs; stored in order where they come in several parts, so that none is made again for each."""
+        documents = self.documents
+        if documents.places <= _STEP:
+            return self._pairs
+
+        def make() -> DataFrame:
+            parted = self._pairs.repartitionByRange(documents.partitions, "left")
+            return parted.sortWithinPartitions("left")
+
+        documents.folder.stage("pairs", make, lambda rows: {"pairs": rows.count()})
+        return documents.folder.read("pairs")
+
+    def _rows(self, places: Rows) -> Rows:
+        """The rows of documents at some places."""
+        self.corpus  # noqa: B018  (tells the places)
+        return np.searchsorted(self.places, places)
+
+    def _found(self) -> Found:
+        first = np.arange(len(self.corpus))
+        for exact in self._parts(self._exact.select("row", "first"), "row"):
+            first[self._rows(_numbers(exact, "row"))] = self._rows(_numbers(exact, "first"))
+        lefts, rights, similarities = [np.empty(0, np.int64)], [np.empty(0, np.int64)], [np.empty(0)]
+        for part in self._parts(self._stored_pairs(), "left"):
+            lefts.append(self._rows(_numbers(part, "left")))
+            rights.append(self._rows(_numbers(part, "right")))
+            similarities.append(part.column("similarity").to_numpy())
+        counts = self._counts
+        return Found(
+            first,
+            Pairs.of(np.concatenate(lefts), np.concatenate(rights), np.concatenate(similarities)),
+            counts["candidates"],
+            counts["capped"],
+            counts["skipped"],
+            counts["implied"],
+            figures=self._figures(first),
+        )
+
+    def _figures(self, first: Rows) -> int:
+        """How many documents have the words of an earlier one only because digits are folded."""
+        if features_with_digits(self.documents.config) is None:
+            return 0
+        later = np.flatnonzero(first != np.arange(len(first)))
+        wanted = np.unique(np.concatenate([later, first[later]]))
+        made = self.documents.texts(digests_of(self.documents.config), DIGESTS, self._at(wanted)).toArrow()
+        known = np.empty((len(first), 2), np.int64)
+        known[self._rows(_numbers(made, "place"))] = np.stack(
+            [_numbers(made, "d0"), _numbers(made, "d1")], axis=1
+        )
+        return int((known[later] != known[first[later]]).any(axis=1).sum())
+
+    def _at(self, rows: Rows) -> DataFrame:
+        table = pa.table({"place": self.places[rows]})
+        return self.documents.session.createDataFrame(table, "place bigint")
+
+    def _texts(self, rows: Rows) -> Iterator[list[bytes]]:
+        """The texts of some rows in their order. They are gathered on the cluster once, sorted, and then fetched."""
+        if not len(rows):
+            return
+        documents = self.documents
+
+        def make() -> DataFrame:
+            found = documents.texts(texts_of, TEXTS, self._at(rows))
+            return found.repartitionByRange(documents.partitions, "place").sortWithinPartitions("place")
+
+        documents.folder.stage("texts", make, lambda made: {"documents": made.count()})
+        stored = documents.folder.read("texts")
+        step = np.cumsum(self.corpus.sizes[rows]) // _TEXTS
+        for some in np.split(self.places[rows], np.flatnonzero(np.diff(step)) + 1):
+            part = _between(stored, "place", int(some[0]), int(some[-1]) + 1)
+            if part.num_rows != len(some):
+                raise FormatError(documents.folder.path, f"{len(some)} texts", f"{part.num_rows}")
+            yield part.column("text").to_pylist()
+
+
+def read_origin(findings: Findings) -> dict[str, Any]:
+    """What the inputs of a run were on the cluster: identity, split and pieces."""
+    path = findings.path / _ORIGIN
+    if not path.exists():
+        raise ConfigError(f"{findings.path}: was not scanned on Spark; use: neardup apply {findings.path}")
+    try:
+        origin: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        return {name: origin[name] for name in ("identity", "split", "pieces")}
+    except (ValueError, KeyError, TypeError):
+        raise FormatError(path, "what a run on Spark was of", "something else") from None
+
+
+def _between(rows: DataFrame, name: str, start: int, stop: int) -> pa.Table:
+    """The rows with numbers in this range, in their order, on the driver."""
+    return rows.where((F.col(name) >= start) & (F.col(name) < stop)).toArrow().sort_by(name)
+
+
+def _numbers(table: pa.Table, name: str) -> Rows:
+    return np.asarray(table.column(name).to_numpy(), np.int64)
+
+
+def _local(file: File) -> str:
+    """The path by which this machine's readers know a file."""
+    return file.path.removeprefix("file://").removeprefix("file:")

@@ -1,0 +1,61 @@
+"""Exit codes that scripts can trust: too little could be read, and nothing is written."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from support.command import run
+
+GOOD = '{"id": "%s", "text": "one two three four five six seven %s"}\n'
+
+
+def rows(good: int, bad: int) -> str:
+    return "".join(GOOD % (n, n) for n in range(good)) + "{broken\n" * bad
+
+
+@pytest.fixture
+def few(tmp_path):
+    path = tmp_path / "few.jsonl"
+    path.write_text(rows(8, 2))
+    return path
+
+
+def test_nothing_readable_ends_with_2_and_writes_nothing(tmp_path):
+    path, out = tmp_path / "in.jsonl", tmp_path / "kept.jsonl"
+    path.write_text(rows(0, 5))
+    done = run("dedup", str(path), "--out", str(out))
+    listed = tmp_path / "kept.jsonl.findings.rejects.jsonl"
+    assert done.returncode == 2 and not out.exists() and not (tmp_path / "kept.jsonl.findings").exists()
+    assert str(listed).encode() in done.stderr and b"5 of 5 rows" in done.stderr
+    assert len(listed.read_text().splitlines()) == 5
+    assert done.stderr.count(b"in.jsonl, row") == 3, "the first three reasons"
+
+
+def test_an_output_that_is_there_survives(tmp_path):
+    path, out = tmp_path / "in.jsonl", tmp_path / "kept.jsonl"
+    path.write_text(rows(0, 5))
+    out.write_text("precious\n")
+    assert run("dedup", str(path), "--out", str(out)).returncode != 0
+    assert out.read_text() == "precious\n"
+
+
+def test_more_than_a_tenth(few, tmp_path):
+    stopped = run("scan", str(few), "--out", str(tmp_path / "a"))
+    assert stopped.returncode == 2 and b"--allow-rejects" in stopped.stderr
+    assert run("scan", str(few), "--out", str(tmp_path / "a"), "--allow-rejects", "0.2").returncode == 0
+
+
+def test_strict_makes_any_reject_fatal(tmp_path):
+    path = tmp_path / "in.jsonl"
+    path.write_text(rows(99, 1))
+    assert run("scan", str(path), "--out", str(tmp_path / "a")).returncode == 0
+    assert run("scan", str(path), "--out", str(tmp_path / "b"), "--strict").returncode == 2
+
+
+def test_the_account_adds_up(few, tmp_path):
+    run("scan", str(few), "--out", str(tmp_path / "a"), "--allow-rejects", "1", "--json")
+    account = json.loads((tmp_path / "a" / "manifest.json").read_text())["account"]
+    read = account["rows"]
+    assert read["read"] == read["documents"] + sum(read["rejected"].values()) == 10
+    assert account["files"] == {"found": 1, "read": 1, "skipped": {}, "examples": {}}

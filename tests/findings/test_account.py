@@ -1,0 +1,49 @@
+"""One account of everything: files, rows and documents add up, and what filters leave out counts as removed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from support.corpora import write_jsonl
+
+import neardup as nd
+from neardup.errors import NeardupError
+from neardup.findings import alarms, decided_cut, summarize
+from neardup.findings.scan import scan
+
+
+@pytest.fixture
+def titles(tmp_path):
+    rows = [{"id": str(n), "text": f"title number {n}"} for n in range(16)]
+    rows += [{"id": f"long{n}", "text": " ".join(f"w{n}x{i}" for i in range(60))} for n in range(2)]
+    return write_jsonl(tmp_path / "titles.jsonl", rows)
+
+
+def test_filters_are_in_the_headline_and_in_the_guard(titles, tmp_path):
+    found = scan(titles, tmp_path / "f", nd.Config(filters=nd.Filters(words=30)))
+    summary = summarize(found)
+    assert summary.lines()[0] == "18 documents: 2 kept, 0 dropped, 16 left out by filters (88.9%)"
+    assert alarms(found, decided_cut(found)) == ["filters would leave out 16 of all 18 documents"]
+    with pytest.raises(nd.DataError, match="filters would leave out 16"):
+        nd.apply(found, tmp_path / "kept.jsonl")
+    assert not (tmp_path / "kept.jsonl").exists()
+
+
+def test_files_that_were_not_read_are_in_the_summary_and_its_json(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.txt").write_text("some words of a file")
+    (folder / "b.bin").write_bytes(bytes(range(256)))
+    (folder / ".hidden.txt").write_text("not looked at")
+    summary = summarize(scan(folder, tmp_path / "f"))
+    files = summary.to_json()["account"]["files"]
+    assert files["found"] == files["read"] + sum(files["skipped"].values()) == 3
+    said = "\n".join(summary.lines())
+    assert "3 files found: 1 read, 2 skipped" in said and "b.bin" in said and ".hidden.txt" in said
+
+
+def test_counts_that_do_not_add_up_are_an_error(titles, tmp_path):
+    summary = summarize(scan(titles, tmp_path / "f"))
+    with pytest.raises(NeardupError, match="does not add up"):
+        replace(summary, kept=summary.kept + 1)
