@@ -105,6 +105,19 @@ def test_encodings(encoding):
     assert whole.removeprefix(b"\xef\xbb\xbf").decode() == lines
 
 
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-8-sig"])
+def test_a_mark_in_two_pieces(encoding):
+    class Slow(io.BytesIO):
+        def read(self, size=-1):
+            return super().read(1)
+
+    with Stream(Slow("für".encode(encoding)), Limits()) as stream:
+        content, _ = as_utf8(stream, None, guess=True)
+        assert (
+            b"".join(iter(lambda: content.read(1 << 18), b"")).removeprefix(b"\xef\xbb\xbf").decode() == "für"
+        )
+
+
 def test_utf8_with_damaged_bytes_is_utf8():
     assert detect("für alle, überall".encode() + b"\xff") == "utf-8"
     assert detect("für".encode("latin-1")) != "utf-8"

@@ -16,6 +16,7 @@ from neardup.readers.recognise import MARKS
 __all__ = ["Bytes", "Recoded", "as_utf8", "decode_text", "detect", "encoding_name"]
 
 _SAMPLE, _PIECE = 1 << 18, 1 << 18
+_LONGEST_MARK = max(len(mark) for mark, _ in MARKS)
 _UTF8 = ("utf-8", "ascii")
 _NAMES = {"cp1252": "Windows-1252", "cp1250": "Windows-1250", "cp1251": "Windows-1251", "utf-8": "UTF-8"}
 
@@ -55,6 +56,8 @@ class Recoded:
     def read(self, size: int = _PIECE) -> bytes:
         while data := self._stream.read(size):
             if self._first:
+                while len(data) < _LONGEST_MARK and (more := self._stream.read(size)):
+                    data += more
                 data, self._first = _without_mark(data, self.encoding), False
             if self._decoder is None and self.encoding is None and self._guess and not data.isascii():
                 self.encoding = detect(data)

@@ -16,6 +16,7 @@ from neardup.readers.lines import CHUNK, Line
 __all__ = ["Values", "is_spread"]
 
 _SAMPLE = 400
+_BOM = b"\xef\xbb\xbf"
 _INSIDE = re.compile(rb'[^"\\]*+(?:\\.[^"\\]*+)*+', re.DOTALL)  # of a string
 _SIGNS = re.compile(rb'["\[\]{}]')
 _OUTER = re.compile(rb"[^\s,]")  # what is between values
@@ -68,7 +69,9 @@ class Values:
         while chunk := self._stream.read(CHUNK):
             data = rest + chunk
             if first:
-                data, first = data.removeprefix(b"\xef\xbb\xbf"), False
+                while len(data) < len(_BOM) and (more := self._stream.read(CHUNK)):
+                    data += more
+                data, first = data.removeprefix(_BOM), False
             at = 0
             while at < len(data):
                 before = at
