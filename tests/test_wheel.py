@@ -92,7 +92,7 @@ def test_it_works_away_from_the_source_tree(installed, findings, tmp_path):
     assert told(installed, "neardup", "--version", folder=tmp_path).split()[-1] == nd.__version__
     told(installed, "neardup", "report", str(findings), "--out", "report.html", folder=tmp_path)
     page = (tmp_path / "report.html").read_text()
-    style = (PACKAGE / "page" / "report.css").read_text()
+    style = (PACKAGE / "pages" / "static" / "report.css").read_text()
     assert style.split("{")[0].strip().splitlines()[-1] in page and "<svg" in page
 
 

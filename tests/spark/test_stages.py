@@ -100,7 +100,7 @@ def test_lines_that_are_no_documents(spark, tmp_path):
     places = [n for line in written if (n := json.loads(line).get("n")) is not None]
     by_id = dict(zip(result.ids, result.cut.kept.tolist(), strict=True))
     rows = json.loads("[" + ",".join(line.decode() for line in written) + "]")
-    assert all(by_id[row["id"]] for row in rows if "id" in row and row["id"] != "nan")
+    assert all(by_id[str(row["id"])] for row in rows if isinstance(row.get("id"), str) and row["id"] != "nan")
     assert len(written) == done.written and places == sorted(places)
 
 
@@ -135,7 +135,7 @@ def test_parquet_and_apply(spark, tmp_path):
         assert kept_rows.to_pylist() == expected.to_pylist()
         gone = parquet.read_table(tmp_path / "gone" / name, partitioning=None)
         whole = parquet.read_table(tmp_path / "in" / name)
-        assert kept_rows.num_rows + gone.num_rows + (name == "parts/a.parquet") == whole.num_rows
+        assert kept_rows.num_rows + gone.num_rows == whole.num_rows
     with pytest.raises(ConfigError, match="not empty"):
         ns.apply(tmp_path / "run", kept, spark=spark, allow_mass_removal=True)
     (tmp_path / "in" / "b.parquet").write_bytes(b"")
@@ -188,7 +188,7 @@ def test_warc_beside_jsonl(spark, tmp_path):
     (source / "a.warc.gz").write_bytes(warc(pages[:12]))
     (source / "b.warc.gz").write_bytes(warc(pages[8:]) + b"broken")
     write_jsonl(source / "c.jsonl.gz", rows_of_ferries(30))
-    (source / "skipped.xyz").write_text("no format")
+    (source / "skipped.xyz").write_bytes(bytes(range(256)))
     config = nd.Config(html="whole")
     found = ns.scan(str(source), tmp_path / "run", config, spark=spark, partitions=2)
     result = nd.dedup(nd.read(str(source)), config)
