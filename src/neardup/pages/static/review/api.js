@@ -17,12 +17,18 @@ export class Trouble extends Error {
   }
 }
 
+let scan = ""; // the scan whose findings are shown; the server refuses a page that shows those of another scan
+
+export function setScan(id) {
+  scan = id;
+}
+
 async function ask(path, options = {}) {
   let answer;
   try {
     answer = await fetch(path, {
       ...options,
-      headers: { ...options.headers, Authorization: `Bearer ${localStorage.getItem(KEPT) ?? ""}` },
+      headers: { ...options.headers, Authorization: `Bearer ${localStorage.getItem(KEPT) ?? ""}`, "X-Neardup-Scan": scan },
     });
   } catch {
     throw new Trouble(0, "The server does not answer. Was it stopped? Start it again with neardup review.");

@@ -1,6 +1,6 @@
 // The list of clusters, and the chosen cluster beside it.
 
-import { byId, count, el, plain, score, show, visible } from "/page/dom.js";
+import { byId, count, el, plain, plural, score, show, visible } from "/page/dom.js";
 import { calm, get } from "./api.js";
 import { drawCluster } from "./cluster.js";
 import { LongList } from "./list.js";
@@ -30,7 +30,7 @@ function item(cluster) {
   const here = chosen !== null && cluster.label === parts.label;
   return el("a", { class: "pick", href: `#/cluster/${cluster.label}`, "aria-current": here ? "true" : null },
     el("span", { class: "pick-head" },
-      el("strong", {}, `${count(cluster.size)} documents`),
+      el("strong", {}, plural(cluster.size, "document")),
       el("span", { class: "soft" }, cluster.least < 1 ? `from ${score(cluster.least)}` : "same words"),
       badges(cluster.flags),
       cluster.decided ? el("span", { class: "badge good" }, `${count(cluster.decided)} decided`) : null),
@@ -44,7 +44,7 @@ async function load(keepPosition = false) {
   const answer = await list.reload(keepPosition);
   parts.list.removeAttribute("aria-busy");
   const filtered = answer.total < answer.of;
-  parts.found.textContent = (filtered ? `${count(answer.total)} of ${count(answer.of)} clusters` : `${count(answer.total)} clusters`) +
+  parts.found.textContent = (filtered ? `${count(answer.total)} of ${plural(answer.of, "cluster")}` : plural(answer.total, "cluster")) +
     (answer.partial ? "; not all texts could be searched in time" : "");
   const none = answer.of ? "No cluster matches." : "There are no duplicates at this threshold.";
   parts.none.textContent = answer.total ? "" : none;
@@ -54,6 +54,13 @@ async function load(keepPosition = false) {
 }
 
 const loadSoon = calm(200, () => { if (stale && !byId("clusters").hidden) reloadAll().catch(trouble); });
+
+/** After a filter has changed: the cluster beside the list is one of the list. */
+async function narrow() {
+  await load();
+  if (chosen === null || list.find((cluster) => cluster.label === parts.label) >= 0) return;
+  await showList();
+}
 
 async function reloadAll() {
   await load(true);
@@ -113,13 +120,13 @@ export async function stepCluster(step) {
 function choice(name, options, title) {
   const id = `by-${name}`;
   return el("div", {}, el("label", { for: id }, title),
-    el("select", { id, on: { change: (event) => { query[name] = event.target.value; load().catch(trouble); } } },
+    el("select", { id, on: { change: (event) => { query[name] = event.target.value; narrow().catch(trouble); } } },
       Object.entries(options).map(([value, name]) => el("option", { value }, name))));
 }
 
 export function startClusters() {
   const { sources } = state.overview;
-  const searched = calm(250, () => load().catch(trouble));
+  const searched = calm(250, () => narrow().catch(trouble));
   const search = el("input", {
     id: "search", type: "search", placeholder: "Text or id", autocomplete: "off", spellcheck: "false",
     on: { input: (event) => { query.search = event.target.value; searched(); } },

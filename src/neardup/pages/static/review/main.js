@@ -1,12 +1,12 @@
 // The frame: the current view, the threshold, and polling for decisions of other tabs.
 
 import { byId } from "/page/dom.js";
-import { get, takeToken } from "./api.js";
+import { get, setScan, takeToken } from "./api.js";
 import { startClusters, showCluster, showList } from "./clusters.js";
 import { showCompare, startCompare } from "./compare.js";
 import { startKeys } from "./keys.js";
 import { startOverview } from "./overview.js";
-import { setProgress, setThreshold, state, trouble } from "./state.js";
+import { replaced, setProgress, setThreshold, state, trouble } from "./state.js";
 
 const POLL = 2000; // milliseconds
 
@@ -63,8 +63,10 @@ async function poll() {
   clearTimeout(waiting);
   if (!document.hidden) {
     try {
-      setProgress(await get("state"));
-      if (lost) trouble(null);
+      const progress = await get("state");
+      setProgress(progress);
+      if (progress.replaced) replaced();
+      else if (lost) trouble(null);
       lost = false;
     } catch (error) {
       lost = true;
@@ -77,6 +79,7 @@ async function poll() {
 async function start() {
   takeToken();
   state.overview = await get("overview");
+  setScan(state.overview.scan);
   state.revision = state.overview.revision;
   setProgress(state.overview);
   startSlider();
