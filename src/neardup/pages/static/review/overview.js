@@ -73,7 +73,10 @@ function drawFigures(figures) {
 // A moved slider sends one request, for the threshold at which it rests. If it has moved on when an answer comes, the answer is only stored, and the newest threshold is requested.
 const fetchFigures = calm(120, () => fetchNow().catch(trouble));
 const fetchNow = oneByOne(async () => {
-  if (known.has(state.threshold)) return;
+  if (known.has(state.threshold)) { // all figures came meanwhile
+    drawFigures(known.get(state.threshold));
+    return;
+  }
   const figures = await get("figures", { threshold: state.threshold });
   if (figures.revision === state.revision) known.set(figures.threshold, figures);
   if (figures.threshold === state.threshold) drawFigures(figures);
