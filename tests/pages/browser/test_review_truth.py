@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from playwright.sync_api import expect
 
@@ -155,3 +157,56 @@ def test_a_page_that_is_not_there_is_for_people(tmp_path, open_page, watch):
         expect(page.locator("h1")).to_have_text("This page needs a key")
         page.get_by_role("link", name="Go to the start page").click()
         expect(page.get_by_role("alert")).to_contain_text("open the address that")
+
+
+def test_a_decision_leads_to_the_next_pair(tmp_path, open_page):
+    found = scanned(tmp_path)
+    b, far = found.row_of("b"), found.row_of("b-far")
+    with reviewed(found) as server, open_page:
+        page = open_page(server.url, advance=True)
+        go(page, f"#/compare/{b}/{far}")
+        expect(page.locator("#verdict")).to_be_visible()
+        page.get_by_role("button", name="Keep both").click()
+        expect(page.locator(".heads")).to_contain_text("b-near")
+        page.keyboard.press("u")
+        expect(page.locator(".heads")).to_contain_text("b-far")
+        page.locator("#advance").uncheck()
+        page.keyboard.press("r")
+        expect(page.locator("#verdict")).to_contain_text("You rejected")
+
+
+def test_the_address_shows_the_same_again(tmp_path, open_page):
+    found = scanned(tmp_path)
+    with reviewed(found) as server, open_page:
+        page = open_page(server.url)
+        expect(page.locator("#brief")).not_to_be_empty()
+        page.keyboard.press("]")
+        page.locator("#to-clusters").click()
+        page.locator("#by-order").select_option("size")
+        page.locator("#search").fill("b-near")
+        expect(page.locator(".pick")).to_have_count(1)
+        expect(page).to_have_url(re.compile("threshold=0.81"))
+        link = page.url
+        page.reload()
+        other = page.context.new_page()
+        other.goto(link)
+        for one in (page, other):
+            expect(one.locator("#at")).to_have_text("0.81")
+            expect(one.locator("#search")).to_have_value("b-near")
+            expect(one.locator("#by-order")).to_have_value("size")
+            expect(one.locator(".pick")).to_have_count(1)
+
+
+@pytest.mark.parametrize("format", ["CSV", "JSONL"])
+def test_a_list_is_exported(tmp_path, open_page, watch, format):
+    watch.expected.append("download: blob:")
+    rows = [{"id": f"={n}", "text": f"{ferry(1)} number {n}", "site": "s"} for n in range(3)]
+    with reviewed(scanned(tmp_path, rows)) as server, open_page:
+        page = open_page(server.url)
+        go(page, "#/clusters")
+        expect(page.locator(".pick")).to_have_count(1)
+        with page.expect_download() as download:
+            page.get_by_role("button", name=format, exact=True).click()
+        text = download.value.path().read_text()
+        assert text.count("dropped") == 2 and text.count("kept") == 1
+        assert ("'=1" in text) == (format == "CSV")  # a spreadsheet does not run it

@@ -22,8 +22,9 @@ from neardup.http.routes import NDJSON, Reply, Request, Route
 from neardup.http.schemas import TryRequest
 from neardup.http.trace import tried
 from neardup.pages.files import SAFE, TRY, PageFiles
-from neardup.pages.review.cluster_list import Wanted, cluster_of, list_clusters, members_of
+from neardup.pages.review.cluster_list import Wanted, cluster_of, documents_of, list_clusters, members_of
 from neardup.pages.review.compare import compare, rows_between
+from neardup.pages.review.export import exported
 from neardup.pages.review.session import OpenReview, Review
 from neardup.pipeline.trace import Trial
 
@@ -79,6 +80,11 @@ class ListParameters(Wanted):
     threshold: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExportParameters(ListParameters):
+    format: str
+
+
 class _Handlers:
     """The handlers of the routes. All run in threads: a cut of a million pairs must not block the event loop."""
 
@@ -129,6 +135,12 @@ class _Handlers:
     def clusters(self, request: Request[None]) -> Json:
         wanted: ListParameters = request.query
         return list_clusters(self._review.view(wanted.threshold, table=True), wanted)
+
+    def export_list(self, request: Request[None]) -> Reply:
+        """All documents of the listed clusters, as CSV or JSONL."""
+        wanted: ExportParameters = request.query
+        view = self._review.view(wanted.threshold, table=True)
+        return exported(documents_of(view, wanted), wanted.format)
 
     def cluster(self, request: Request[None]) -> Json:
         asked: ClusterParameters = request.query
@@ -181,6 +193,7 @@ def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
         route("GET", "/api/figures", handlers.figures, query=AtThreshold),
         route("GET", "/api/curve", handlers.curve),
         route("GET", "/api/clusters", handlers.clusters, query=ListParameters, slow=True),
+        route("GET", "/api/list", handlers.export_list, query=ExportParameters, slow=True),
         route("GET", "/api/cluster", handlers.cluster, query=ClusterParameters, slow=True),
         route("GET", "/api/members", handlers.members, query=MemberParameters, slow=True),
         route("GET", "/api/compare", handlers.compare, query=PairParameters, slow=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -21,6 +22,7 @@ __all__ = [
     "Order",
     "Wanted",
     "cluster_of",
+    "documents_of",
     "list_clusters",
     "member",
     "members_of",
@@ -53,6 +55,58 @@ class Wanted:
 
 def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
     """One page of clusters."""
+    table, findings = view.table, view.findings
+    chosen, decided, partial = _chosen(view, wanted)
+    page = _page(chosen, wanted.offset, wanted.limit).tolist()
+    keepers = table.keeper[page]
+    return {
+        "revision": view.decisions.revision,
+        "total": len(chosen),
+        "of": len(table),
+        "partial": partial,
+        "offset": wanted.offset,
+        "clusters": [
+            {
+                "label": int(table.labels[place]),
+                "keeper": name,
+                "size": int(table.sizes[place]),
+                "least": float(table.least[place]),
+                "risk": round(float(table.risk[place]), 3),
+                "flags": table.flags_of(place),
+                "decided": int(decided[place]),
+                "begins": snippet(findings, row),
+            }
+            for place, row, name in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
+        ],
+    }
+
+
+def documents_of(view: View, wanted: Wanted) -> Iterator[dict[str, Any]]:
+    """All documents of the listed clusters, one record each."""
+    findings, clusters = view.findings, view.cut.clusters
+    for place in _chosen(view, wanted)[0].tolist():
+        rows = view.table.rows(place)
+        keeper = int(view.table.keeper[place])
+        for row, id in zip(rows.tolist(), findings.ids(rows), strict=True):
+            similarity = float(clusters.similarity[row])
+            where = findings.place(row)
+            made = view.decisions.pairs.get((min(row, keeper), max(row, keeper)))
+            yield {
+                "cluster": int(view.table.labels[place]),
+                "id": id,
+                "outcome": "kept" if view.cut.kept[row] else "dropped",
+                "keeper": findings.ids(np.array([keeper]))[0],
+                "similarity": None if np.isnan(similarity) else similarity,
+                "decision": None if made is None else made.decision,
+                "source": findings.source_names[int(findings.sources[row])],
+                "file": where.file,
+                "row": where.row,
+            }
+
+
+def _chosen(view: View, wanted: Wanted) -> tuple[Rows, Rows, bool]:
+    """The places of the wanted clusters in the table, the decisions of every cluster, and whether the search ended
+    before it had looked at all texts."""
     table, findings, order, show = view.table, view.findings, wanted.order, wanted.show
     source, search = wanted.source, wanted.search[:MOST_SEARCH].strip()
     if order not in get_args(Order):
@@ -79,28 +133,7 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
     if search:
         rows, partial = search_rows(findings, search)
         chosen = chosen[np.isin(table.labels[chosen], view.cut.clusters.labels[rows])]
-    page = _page(chosen, wanted.offset, wanted.limit).tolist()
-    keepers = table.keeper[page]
-    return {
-        "revision": view.decisions.revision,
-        "total": len(chosen),
-        "of": len(table),
-        "partial": partial,
-        "offset": wanted.offset,
-        "clusters": [
-            {
-                "label": int(table.labels[place]),
-                "keeper": name,
-                "size": int(table.sizes[place]),
-                "least": float(table.least[place]),
-                "risk": round(float(table.risk[place]), 3),
-                "flags": table.flags_of(place),
-                "decided": int(decided[place]),
-                "begins": snippet(findings, row),
-            }
-            for place, row, name in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
-        ],
-    }
+    return chosen, decided, partial
 
 
 def _page(rows: Rows, offset: int, limit: int) -> Rows:

@@ -55,8 +55,13 @@ export function decide(decision, left, right) {
   return saved;
 }
 
-export async function exported() {
-  return (await ask("/api/decisions")).blob();
+/** Save the answer to /api/`name` as a file. */
+export async function download(name, parameters, file) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== "");
+  const address = URL.createObjectURL(await (await ask(`/api/${name}?${new URLSearchParams(given)}`)).blob());
+  const link = document.createElement("a");
+  Object.assign(link, { href: address, download: file }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
 /** A function that runs `work()` one at a time: calls during a run cause one more run, not many. */

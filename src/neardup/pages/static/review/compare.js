@@ -1,6 +1,7 @@
 // Two documents side by side, all measures, and the decision.
 
 import { byId, count, el, plain, score, show } from "/page/dom.js";
+import { keepParameters } from "./address.js";
 import { calm, decide, get } from "./api.js";
 import { outcome } from "./cluster.js";
 import { clusterBeyond } from "./clusters.js";
@@ -33,6 +34,7 @@ export async function showCompare(left, right) {
   if (asked !== pair) return;
   if (answer.keepers[0] === right) { // the keeper is always on the left
     history.replaceState(null, "", `#/compare/${right}/${left}`);
+    keepParameters();
     await showCompare(right, left);
     return;
   }
@@ -65,7 +67,7 @@ export function backToCluster() {
 }
 
 const SAID = {
-  accept: "Accepted: they are duplicates.", reject: "Rejected: both are kept.", keep: "Swapped: the other one is kept.",
+  accept: "Saved: the right one is dropped.", reject: "Saved: both are kept.", keep: "Saved: the other one is kept.",
   clear: "Removed: nothing is decided about this pair.",
 };
 
@@ -83,9 +85,22 @@ export async function act(decision) {
     const rows = state.queue?.rows.map((row) => (row === left ? right : row));
     state.queue = rows ? { ...state.queue, keeper: left, rows } : null;
     history.replaceState(null, "", `#/compare/${left}/${right}`);
+    keepParameters();
     pair = { left, right, answer: pair.answer };
   }
   setProgress(progress); // notifies all views, including this one
+  if (!swap && decision !== "clear" && advances() && pair.left === about.left && pair.right === about.right && !box.hidden) await stepPair(1);
+}
+
+const ADVANCE = "neardup-advance";
+const advances = () => localStorage.getItem(ADVANCE) !== "no";
+
+/** Whether a decision leads to the next pair. */
+function advanceBox() {
+  const input = el("input", {
+    type: "checkbox", id: "advance", checked: advances(), on: { change: (event) => localStorage.setItem(ADVANCE, event.target.checked ? "yes" : "no") },
+  });
+  return el("label", { class: "hint", for: "advance" }, input, " Then show the next pair");
 }
 
 /** u: take back the last decision of this session, and show its pair; again, the one before it. */
@@ -144,12 +159,13 @@ function draw(answer, queue) {
     el("div", { class: "deciding card" },
       el("p", { class: "likeness-large" }, el("span", { class: "soft" }, `${answer.measure} `), el("strong", {}, answer.similarity === null ? "not measured" : score(answer.similarity))),
       el("div", { class: "row acts" },
-        button("accept", "a", "Accept", decision === "accept"),
-        button("reject", "r", "Reject", decision === "reject"),
-        fixed ? null : button("keep", "s", "Swap keeper"),
+        button("accept", "a", "Drop right", decision === "accept"),
+        button("reject", "r", "Keep both", decision === "reject"),
+        fixed ? null : button("keep", "s", "Keep right instead"),
         decision || answer.swapped ? button("clear", "x", "Remove decision") : null,
         undoable() ? el("button", { type: "button", id: "do-undo", "aria-keyshortcuts": "u", on: { click: () => undo().catch(trouble) } },
-          "Undo last", el("kbd", { "aria-hidden": "true" }, "u")) : null),
+          "Undo last", el("kbd", { "aria-hidden": "true" }, "u")) : null,
+        advanceBox()),
       el("p", { class: `verdict ${kind}`, id: "verdict" }, message)),
     answer.notes.map((note) => el("p", { class: "note" }, note)),
     el("section", { class: "card texts", "aria-label": "The texts" },

@@ -9,8 +9,8 @@ const HELP = [
   ["Anywhere", [["?", "this list"], ["o", "overview"], ["c", "clusters"], ["/", "search"], ["[ ]", "threshold down, up"], ["u", "undo the last decision"]]],
   ["Clusters", [["j k", "next, previous cluster"], ["Enter", "compare its first pair"]]],
   ["Compare", [
-    ["j k", "next, previous pair, on to the next cluster"], ["a", "accept: they are duplicates"],
-    ["r", "reject: they are not, both are kept"], ["s", "swap: keep the other one"], ["x", "remove the decision about this pair"], ["Esc", "back to the cluster"],
+    ["j k", "next, previous pair, on to the next cluster"], ["a", "drop the right one: they are duplicates"],
+    ["r", "keep both: they are not duplicates"], ["s", "keep the right one instead"], ["x", "remove the decision about this pair"], ["Esc", "back to the cluster"],
   ]],
 ];
 
@@ -55,7 +55,7 @@ export function startKeys() {
   byId("keys").addEventListener("click", openHelp);
   addEventListener("keydown", async (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
-    const inField = event.target.closest?.("input:not([type=range]), select, textarea");
+    const inField = event.target.closest?.("input:not([type=range], [type=checkbox]), select, textarea");
     if (inField) {
       if (event.key === "Escape") event.target.blur();
       return;

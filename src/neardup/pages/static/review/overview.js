@@ -2,7 +2,7 @@
 
 import { bars, histogram } from "/page/charts.js";
 import { byId, bytes, count, el, plain, plural, share, show } from "/page/dom.js";
-import { calm, exported, get, oneByOne } from "./api.js";
+import { calm, download, get, oneByOne } from "./api.js";
 import { onChange, state, trouble } from "./state.js";
 
 const known = new Map(); // figures by threshold, for the current revision
@@ -100,12 +100,6 @@ async function fetchCurve() {
   if (!complete) setTimeout(() => fetchCurve().catch(() => {}), 1500);
 }
 
-async function download() {
-  const address = URL.createObjectURL(await exported());
-  el("a", { href: address, download: "decisions.jsonl" }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
 function drawDecisions() {
   const { accept, reject, keep } = state.counts;
   const at = state.threshold === state.overview.threshold ? "" : ` --threshold ${state.threshold}`;
@@ -115,7 +109,7 @@ function drawDecisions() {
     el("p", {}, "To write the kept documents:"),
     el("pre", { tabindex: 0 }, `${plain(state.overview.command, 2000)}${at} --out kept.jsonl`),
     el("p", { class: "row" },
-      el("button", { type: "button", class: "tight", on: { click: () => download().catch(trouble) } }, "Export as JSONL"),
+      el("button", { type: "button", class: "tight", on: { click: () => download("decisions", {}, "decisions.jsonl").catch(trouble) } }, "Export as JSONL"),
       el("a", { class: "button tight", href: "#/clusters" }, "Go through the clusters")));
 }
 
