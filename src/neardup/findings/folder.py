@@ -47,6 +47,16 @@ class Place:
     row: int
 
 
+def scan_id(path: Path) -> str:
+    """Names the scan whose findings are in a folder: another scan into the same folder has another id. Empty while
+    there are none."""
+    try:
+        found = os.stat(path / MANIFEST)
+    except OSError:
+        return ""
+    return f"{found.st_ino:x}-{found.st_mtime_ns:x}-{found.st_size:x}"
+
+
 class Findings:
     """The output of a scan. Opening it reads the manifest; columns are read and checked when they are first used."""
 
@@ -59,6 +69,7 @@ class Findings:
             raise DataError(f"{self.path}: contains no findings; create them with: neardup scan CORPUS")
         if manifest.stat().st_size > _MOST_MANIFEST:
             raise FormatError(manifest, "a manifest", "a file too large to be one")
+        self.scan_id = scan_id(self.path)
         try:
             self.manifest: dict[str, Any] = json.loads(manifest.read_text("utf-8"))
             version = self.manifest["format"]
@@ -77,6 +88,10 @@ class Findings:
     def __repr__(self) -> str:
         pairs = counted(len(self.pairs), "pair")
         return f"<Findings {str(self.path)!r}: {counted(len(self), 'document')}, {pairs}>"
+
+    def replaced(self) -> bool:
+        """Whether another scan has written into the folder since it was opened."""
+        return scan_id(self.path) != self.scan_id
 
     def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
         if file not in self._files:

@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, UnreadableInput
+from neardup.findings.decisions import DecisionLog
 from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
 from neardup.findings.writer import Origin, write_findings
@@ -218,7 +219,9 @@ class _Run:
             self._keep_shards(shards)
         else:
             shutil.rmtree(self.work)
-        return Findings(self.folder)
+        findings = Findings(self.folder)
+        DecisionLog(findings).set_aside()
+        return findings
 
     def _keep_shards(self, count: int) -> None:
         """Keep the shards and fingerprints of the corpus; delete those of references and leftovers of a killed run."""
