@@ -48,7 +48,7 @@ class Index:
     follows the best keeper that it matches, or is a keeper itself. All methods may be called from any thread.
 
     An address such as redis://host:6379/0?name=pages instead of a path opens a shared index, to which any number of
-    processes write at the same time. docs/shared-index.md describes the differences.
+    processes write at the same time. docs/how-to/shared-index.md describes the differences.
     """
 
     def __init__(
