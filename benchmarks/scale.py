@@ -338,8 +338,8 @@ and of the map from codes to rows, without the documents' own data; a live index
 since its tables were built, a sixteenth at most. Asked in batches the same codes need no index at all: they are read
 once for each batch of queries (the planner's `batch` lines; on Spark
 [queries against stored codes](../how-to/spark.md#queries-against-stored-codes), where eight billion codes are 64 GB to
-scan where they lie). Redis Cluster shards by table and key instead of by row: a query goes to the machines of its keys alone, and
-pays with round trips and with several times the bytes of native tables."""
+scan where they lie). Redis Cluster shards by table and key instead of by row: a query goes to the machines of its keys
+alone, and pays with round trips and with several times the bytes of native tables."""
 
 LEFT_OUT = """\
 ## What this leaves out
