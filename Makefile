@@ -69,6 +69,7 @@ lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/python -m mypy
+	$(BIN)/python tools/check_words.py
 	$(BIN)/clang-format --dry-run --Werror $(filter %.cpp %.hpp,$(CORE))
 
 # The site in build/site: warnings are errors, every link leads somewhere, nothing is loaded from another host.

@@ -4,9 +4,9 @@ Right after such a number a page has a comment that says where it comes from:
 
     23<!-- = pipeline rows[corpus=1m,engine=ours].seconds -->
 
-The first word names the newest file benchmarks/results/NAME*.json. Then comes the path of the value: names with dots, and in
-brackets the fields by which an item of a list is chosen. `/ 1e6` divides, `over PATH` divides by another value of the file. A number
-with a percent sign is a share. The page may round: its number must be within half of its last digit.
+The first word names the newest file benchmarks/results/NAME*.json. Then comes the path of the value: names with dots,
+and in brackets the fields by which an item of a list is chosen. `/ 1e6` divides, `over PATH` divides by another value in
+the file. A number with a percent sign is a share. The page may round: its number must be within half of its last digit.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ def value_at(data: Any, path: str) -> float:
         data = data[name]
         if chosen:
             wanted = dict(part.split("=") for part in chosen.split(","))
-            found = [item for item in data if all(str(item.get(key)) == value for key, value in wanted.items())]
+            found = [
+                item for item in data if all(str(item.get(key)) == value for key, value in wanted.items())
+            ]
             assert len(found) == 1, f"{path}: {len(found)} items fit [{chosen}]"
             data = found[0]
     return float(data)
@@ -71,10 +73,17 @@ def test_quoted_number(page, shown, percent, name, path):
 def test_every_mark_is_understood():
     for page in PAGES:
         text = page.read_text("utf-8")
-        assert len(MARK.findall(text)) == len(QUOTE.findall(text)), f"{page.name}: a mark is not right after a number"
+        assert len(MARK.findall(text)) == len(QUOTE.findall(text)), (
+            f"{page.name}: a mark is not right after a number"
+        )
     assert len(quotes()) >= 10
 
 
 def test_rounding_is_checked():
-    assert agrees("23", 23.2) and agrees("126,000", 125_919) and agrees("2.2", 2.1768) and agrees("1.000", 0.9996)
+    assert (
+        agrees("23", 23.2)
+        and agrees("126,000", 125_919)
+        and agrees("2.2", 2.1768)
+        and agrees("1.000", 0.9996)
+    )
     assert not agrees("24", 23.2) and not agrees("127,000", 125_919) and not agrees("2.20", 2.1768)

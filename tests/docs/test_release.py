@@ -16,7 +16,9 @@ ROOT = Path(__file__).parents[2]
 def test_changelog_starts_with_this_version():
     headings = re.findall(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)
     assert headings[0] == __version__
-    assert headings == sorted(headings, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
+    assert headings == sorted(
+        headings, key=lambda name: [int(part) for part in name.split(".")], reverse=True
+    )
 
 
 def test_citation_names_this_version_and_the_two_papers():
@@ -43,5 +45,7 @@ def test_issue_forms_have_what_the_hosting_service_asks_for():
             continue
         assert {"name", "description", "body"} <= set(form), path.name
         ids = [part["id"] for part in form["body"]]
-        assert len(set(ids)) == len(ids) and all(part["attributes"]["label"] for part in form["body"]), path.name
+        assert len(set(ids)) == len(ids) and all(part["attributes"]["label"] for part in form["body"]), (
+            path.name
+        )
     assert len(forms) == 4

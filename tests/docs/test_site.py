@@ -78,7 +78,9 @@ def test_search_works_without_any_other_host(address, chromium):
         wide = page.evaluate("document.documentElement.scrollWidth")
         browser.close()
     assert wide <= 390, "the page is wider than a phone"
-    others = [url for url in asked if urlsplit(url).scheme in ("http", "https") and not url.startswith(address)]
+    others = [
+        url for url in asked if urlsplit(url).scheme in ("http", "https") and not url.startswith(address)
+    ]
     assert not others
 
 
@@ -102,7 +104,9 @@ def _paths(item: object) -> Iterator[str]:
 
 
 def test_check_names_what_is_wrong(tmp_path):
-    (tmp_path / "style.css").write_text("@import 'https://fonts.example/a.css'; p { background: url(//b.example/x.png) }")
+    (tmp_path / "style.css").write_text(
+        "@import 'https://fonts.example/a.css'; p { background: url(//b.example/x.png) }"
+    )
     (tmp_path / "index.html").write_text(
         '<p id="here"></p><a href="#here"></a><a href="#there"></a><a href="gone.html"></a><a href="other/#x"></a>'
         '<script src="https://cdn.example/a.js"></script><link rel="canonical" href="https://own.example/">'

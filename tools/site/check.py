@@ -1,7 +1,7 @@
 """`python -m tools.site.check FOLDER`: check the pages of a built site without any network.
 
-Every link within the site must lead to a file and, with a `#`, to an element with that id. Nothing that a page loads (scripts,
-styles, pictures, fonts) may be on another host. Prints what is wrong and exits with 1.
+Every link within the site must lead to a file and, with a `#`, to an element with that id. Nothing that a page loads
+(scripts, styles, pictures, fonts) may be on another host. Prints what is wrong and exits with 1.
 """
 
 from __future__ import annotations
@@ -14,7 +14,14 @@ from urllib.parse import unquote, urlsplit
 
 __all__ = ["check_site"]
 
-LOADED = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("video", "src")}
+LOADED = {
+    ("script", "src"),
+    ("img", "src"),
+    ("link", "href"),
+    ("iframe", "src"),
+    ("source", "src"),
+    ("video", "src"),
+}
 STYLE = re.compile(r"url\(\s*[\"']?((?:https?:)?//[^)\"']+)|@import\s+[\"']((?:https?:)?//[^\"']+)")
 
 

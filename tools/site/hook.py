@@ -17,7 +17,6 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "src")]
 
 from mkdocs.structure.files import File  # noqa: E402
-
 from tools.site.commands import commands_page  # noqa: E402
 from tools.site.http_api import http_page  # noqa: E402
 from tools.site.names import NAMESPACES, names_page, namespace_page  # noqa: E402

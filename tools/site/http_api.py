@@ -37,7 +37,9 @@ def _document(application: Any) -> Json:
 def _operation(title: str, operation: Json) -> list[str]:
     lines = [f"## {title}", "", operation.get("description") or operation.get("summary") or "", ""]
     for parameter in operation.get("parameters", []):
-        lines.append(f"- parameter `{parameter['name']}` in {parameter['in']}: {_kind(parameter.get('schema', {}))}")
+        lines.append(
+            f"- parameter `{parameter['name']}` in {parameter['in']}: {_kind(parameter.get('schema', {}))}"
+        )
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         lines.append(f"- body, `{kind}`: {_kind(content.get('schema', {}))}")
     for status, answer in operation["responses"].items():

@@ -57,7 +57,13 @@ def _page(module: str, prefix: str) -> str:
         table.append(f"| [`{shown}`][{place}] | {first_sentence(thing)} |")
         if module != "neardup" and name in neardup.__all__ and getattr(neardup, name) is thing:
             continue  # its entry is on the page of nd.*; a second one would make links ambiguous
-        entries += [f"::: {place}", "    options:", f"      heading: {shown}", f"      toc_label: {shown}", ""]
+        entries += [
+            f"::: {place}",
+            "    options:",
+            f"      heading: {shown}",
+            f"      toc_label: {shown}",
+            "",
+        ]
     return "\n".join([*table, "", *entries])
 
 

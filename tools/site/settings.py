@@ -10,7 +10,13 @@ from neardup.config import kinds
 
 __all__ = ["settings_page"]
 
-TABLES = {"verify": nd.Jaccard, "features": nd.Shingles, "keep": nd.Keep, "filters": nd.Filters, "templates": nd.Templates}
+TABLES = {
+    "verify": nd.Jaccard,
+    "features": nd.Shingles,
+    "keep": nd.Keep,
+    "filters": nd.Filters,
+    "templates": nd.Templates,
+}
 NORMALIZE = "features.normalize"
 
 
@@ -19,7 +25,14 @@ def settings_page() -> str:
     lines = ["## Config", "", *_fields(nd.Config), ""]
     for name, cls in TABLES.items():
         lines += [f"## {name}", "", f"`nd.{cls.__name__}`: {_summary(cls)}", "", *_fields(cls), ""]
-    lines += [f"## {NORMALIZE}", "", f"`nd.Normalize`: {_summary(nd.Normalize)}", "", *_fields(nd.Normalize), ""]
+    lines += [
+        f"## {NORMALIZE}",
+        "",
+        f"`nd.Normalize`: {_summary(nd.Normalize)}",
+        "",
+        *_fields(nd.Normalize),
+        "",
+    ]
     lines += ["## Names for kind", "", "| kind | class |", "|---|---|"]
     for kind in kinds.kinds():
         cls = kinds.class_of(kind)
