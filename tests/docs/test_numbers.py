@@ -5,8 +5,8 @@ Right after such a number a page has a comment that says where it comes from:
     23<!-- = pipeline rows[corpus=1m,engine=ours].seconds -->
 
 The first word names the newest file benchmarks/results/NAME*.json. Then comes the path of the value: names with dots,
-and in brackets the fields by which an item of a list is chosen. `/ 1e6` divides, `over PATH` divides by another value in
-the file. A number with a percent sign is a share. The page may round: its number must be within half of its last digit.
+and in brackets the fields by which an item of a list is chosen. `/ 1e6` divides, `over PATH` divides by another value.
+A number with a percent sign is a share. The page may round: its number must be within half of its last digit.
 """
 
 from __future__ import annotations
