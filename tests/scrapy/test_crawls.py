@@ -121,9 +121,9 @@ def test_mirrors_are_dropped_with_their_links_and_templates_kept(site, tmp_path)
 
 
 def test_the_spider_of_the_documentation(site, tmp_path):
-    """The one in docs/scrapy.md, run by Scrapy's command: of each pair one page is kept, and what it leads to."""
+    """The one in docs/how-to/scrapy.md, run by Scrapy's command: one page of each pair is kept, and its links."""
     address, _ = site
-    page = (HERE.parents[1] / "docs" / "scrapy.md").read_text()
+    page = (HERE.parents[1] / "docs" / "how-to" / "scrapy.md").read_text()
     spider = page.partition("```python\n")[2].partition("```")[0]
     assert "https://example.org/" in spider
     (tmp_path / "pages.py").write_text(spider.replace("https://example.org/", f"{address}/"))

@@ -1,4 +1,4 @@
-"""The recipes of docs/spark.md for native code on the workers, run as they stand there, on a real cluster."""
+"""The recipes of docs/how-to/spark.md for native code on the workers, run as they stand there, on a real cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import neardup.spark as ns
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "spark.md"
+PAGE = ROOT / "docs" / "how-to" / "spark.md"
 JOB = '''
 """Say where the workers have neardup from; scan and say what is dropped."""
 import json

@@ -27,6 +27,10 @@ class Keep:
     a document came from, or its field named by `source`, or with source="host:url" the host of the URL in its field
     `url`. `many` documents of a cluster are kept, including the keeper. Documents can be duplicates `among` all
     documents, only within one source, or only across different sources.
+
+    >>> import neardup as nd
+    >>> nd.dedup(["a b c d e", "A, b, c, d, e!"], keep=nd.Keep("last")).kept.tolist()
+    [1]
     """
 
     by: By = "longest"

@@ -63,7 +63,16 @@ def explain(
     normalize: Normalize | None = None,
     samples: int = 5,
 ) -> Explanation:
-    """Compare two texts by all measures."""
+    """Compare two texts by all measures.
+
+    `threshold` (0 to 1, inclusive) decides the verdict by Jaccard similarity of runs of `width` words. Returns an
+    Explanation: the verdict, every measure, the shingles that only one text has, and the differences word by word.
+
+    >>> import neardup as nd
+    >>> found = nd.explain("the ferry leaves at eight", "the ferry leaves at nine", threshold=0.5, width=2)
+    >>> found.verdict, found.jaccard, found.only_left
+    ('near-duplicate', 0.6, ('at eight',))
+    """
     if not 0 <= threshold <= 1:
         raise ConfigError(f"threshold {threshold}: must be from 0 to 1")
     how = normalize or Normalize()

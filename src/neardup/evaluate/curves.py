@@ -79,7 +79,7 @@ class Curve:
 
 
 def curve_sketch(values: int = 100, needed: int = 90, *, at: ArrayLike | None = None) -> Curve:
-    """p(r): the probability that documents of resemblance r agree in at least `needed` of `values` sketch values.
+    """The probability p(r) that documents of resemblance r agree in at least `needed` of `values` sketch values.
 
     The exact binomial tail, accurate even for values such as 1e-17.
     """

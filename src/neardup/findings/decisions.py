@@ -1,6 +1,6 @@
 """Decisions of a person about pairs of scanned documents: the log in the findings folder, and its final state.
 
-docs/format.md, "Decisions", describes the file.
+docs/reference/format.md, "Decisions", describes the file.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The findings folder: its columns, opened for reading.
 
-docs/format.md, "Findings folder", describes the files.
+docs/reference/format.md, "Findings folder", describes the files.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ class Finding(ABC):
         written there without the cut parts; `drop_empty` leaves out documents that have no words left. The result lists
         the `top` parts that take most space, each with its first `examples` occurrences. Scratch files are in
         `scratch`: 8 bytes per word for passages, 24 per line or paragraph beyond `memory`. `memory` limits everything
-        except one byte per line and, for passages, one bit per word and 50 bytes per letter (docs/repeats.md).
+        except one byte per line and, for passages, one bit per word and 50 bytes per letter (docs/how-to/repeats.md).
         """
         terms = Terms.of(top, examples, memory, threads)
         reader, clock = as_reader(source), Clock()

@@ -1,6 +1,6 @@
 """Column files: the checksummed format that all segment files use, and its reader.
 
-docs/format.md, "Column file", describes the format.
+docs/reference/format.md, "Column file", describes the format.
 """
 
 from __future__ import annotations

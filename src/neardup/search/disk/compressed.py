@@ -1,6 +1,6 @@
 """Compressed segment files: sorted codes in Huffman-coded blocks, searched without unpacking the rest.
 
-Manku, Jain and Das Sarma 2007, section 3.2; docs/format.md, "Compressed segment file", has the bytes. On
+Manku, Jain and Das Sarma 2007, section 3.2; docs/reference/format.md, "Compressed segment file", has the bytes. On
 uniform codes a code of f bits among 2^d takes f - d + 3.6 bits in the blocks; their directory adds 2.3 %.
 """
 

@@ -1,6 +1,6 @@
 """A file of sorted digests: have these exact documents been seen? O(log n) a lookup, straight from the file.
 
-docs/format.md, "Digest file", gives the bytes.
+docs/reference/format.md, "Digest file", gives the bytes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Segment files: sorted codes and their row numbers, mapped and checked as they are used.
 
-docs/format.md, "Segment file", has the bytes. segment_writer.py makes segments larger than memory.
+docs/reference/format.md, "Segment file", has the bytes. segment_writer.py makes segments larger than memory.
 """
 
 from __future__ import annotations

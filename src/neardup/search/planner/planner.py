@@ -114,6 +114,10 @@ def plan(
     will be asked in all, if that is known, and `matched` the share of them with a neighbour. The costs of
     this machine are measured once in a few seconds and kept in memory; with `measure=False` those of a
     typical machine are taken at once, and `machine` gives others.
+
+    >>> import neardup as nd
+    >>> nd.plan(1e6, radius=3, memory="1GB", measure=False).best.exact
+    True
     """
     count = int(documents)
     if count < 1:

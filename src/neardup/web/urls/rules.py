@@ -145,7 +145,7 @@ class UrlRules:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> UrlRules:
-        """Rules from a TOML or JSON file (docs/urls.md); redirects are in separate files."""
+        """Rules from a TOML or JSON file (docs/how-to/urls.md); redirects are in separate files."""
         file = Path(path)
         data = file.read_bytes()[: LARGEST + 1]
         if len(data) > LARGEST:
