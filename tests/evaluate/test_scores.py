@@ -13,7 +13,8 @@ from reference import scores as naive
 import neardup as nd
 from neardup import sample
 from neardup.evaluate import Intervals
-from neardup.evaluate.metrics import cluster_scores, f1_measure, share, wilson
+from neardup.evaluate.metrics import cluster_scores, f1_measure, share
+from neardup.values.intervals import wilson
 
 IDS = [f"d{number}" for number in range(9)]
 ALL = [naive.pair(a, b) for a, b in combinations(IDS, 2)]
@@ -207,6 +208,7 @@ def test_what_a_list_of_similarities_does_not_say_is_unlabelled_below_its_floor(
 
 
 def test_wilson_and_groups():
+    assert wilson(0.95, 100) == pytest.approx((0.8882, 0.9785), abs=1e-3)
     assert wilson(0.5, 10) == pytest.approx((0.23659, 0.76341), abs=1e-5)
     assert wilson(1.0, 20) == pytest.approx((0.83887, 1.0), abs=1e-5)
     alone = share(np.r_[np.ones(80), np.zeros(20)], np.ones(100))

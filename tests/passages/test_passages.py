@@ -118,13 +118,13 @@ def test_colliding_hashes_are_noticed_and_replaced(monkeypatch):
     corpus = [[f"w{i * i % 61}" for i in range(100)], [f"w{i % 7}" for i in range(50)]]
     expected = plain(find(corpus))
     tried = []
-    original = windows._Search.verify
+    original = windows._WindowSearch.verify
 
     def verify(self, *arguments):
         tried.append(original(self, *arguments))
         return tried[-1]
 
-    monkeypatch.setattr(windows._Search, "verify", verify)
+    monkeypatch.setattr(windows._WindowSearch, "verify", verify)
     monkeypatch.setattr(windows, "_ATTEMPTS", (2, 3, 64))
     assert plain(find(corpus)) == expected and tried == [False, False, True]
     tried.clear()

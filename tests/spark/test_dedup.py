@@ -115,7 +115,7 @@ def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):
         with pytest.raises(ConfigError, match=what):
             ns.scan(path, tmp_path / "run", config, spark=spark)
         assert not (tmp_path / "run").exists()
-    with pytest.raises(ConfigError, match="no document is of source"):
+    with pytest.raises(ConfigError, match="no document has the source"):
         ns.scan(path, tmp_path / "run", nd.Config(keep=nd.Keep(prefer=("x",))), spark=spark)
 
 

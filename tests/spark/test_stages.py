@@ -229,7 +229,8 @@ def test_a_run_goes_on_and_comes_out_the_same(spark, tmp_path):
     assert said_by(before_that) == said[0] and before_that.manifest["counts"]["capped"] > 0
     one, two = (stage_rows(spark, run) for run in runs)
     one.pop("texts")
-    assert {"read", "fingerprints", "exact", "alike", "met", "candidates", "short", "verified"} <= one.keys()
+    stages = ("read", "fingerprints", "exact", "equal-prints", "key-pairs", "candidates", "short", "verified")
+    assert set(stages) <= one.keys()
     assert {name for name in one if one[name] != two[name]} == set()
     # As if it had been killed while candidates were written.
     run = runs[0]

@@ -1,4 +1,4 @@
-"""Codes as the Hamming searches take them: of a known width and scheme, without the empty rows."""
+"""Codes as input of Hamming searches: checked for width and scheme, without empty rows."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def check_codes(codes: Codes, bits: int) -> NDArray[np.uint64]:
         raise ConfigError(f"codes have from 1 to 128 bits, not {bits}")
     if codes.bits != bits:
         raise DataError(
-            f"codes of {codes.bits} bits met a search made for {bits}: make the search with "
+            f"the search is for codes of {bits} bits, and these have {codes.bits}: make the search with "
             f"bits={codes.bits}, as in Compact(3, bits={codes.bits})"
         )
     shape = (len(codes), (bits + 63) // 64)

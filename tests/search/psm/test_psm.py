@@ -19,7 +19,6 @@ from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.hamming.scan import Scan
 from neardup.search.psm.psm import PSM
-from neardup.search.psm.recall import wilson
 from neardup.search.psm.vosh import FlipModel, vosh
 
 
@@ -198,12 +197,6 @@ def test_empty_rows_neither_ask_nor_answer() -> None:
     assert len(some) and not empty[some.row].any() and not np.roll(empty, 1)[some.query].any()
     none = PSM(3, flips=20).index(replace(stored, empty=np.ones(200, bool)))
     assert len(none.search(asked)) == 0
-
-
-def test_wilson() -> None:
-    low, high = wilson(95, 100)
-    assert low == pytest.approx(0.8882, abs=1e-3) and high == pytest.approx(0.9785, abs=1e-3)
-    assert wilson(10, 10)[1] == pytest.approx(1.0)
 
 
 def test_mistakes() -> None:

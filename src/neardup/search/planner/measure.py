@@ -1,5 +1,4 @@
-"""Calibration: a few seconds of small real searches, so that predictions are of this machine and this
-build."""
+"""Measures a few small searches, so that predictions fit this machine and this build."""
 
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.search.hamming.designs import Design, compact, covering, manku
+from neardup.search.hamming.tables import design_arrays
 from neardup.search.planner.cost import Cost, psm_cost, scan_cost, tables_cost
 from neardup.search.planner.machine import Machine, best_seconds, measure_access
 
@@ -65,8 +65,7 @@ class _Timed:
     """Tables, and the CPU seconds it took to build them."""
 
     def __init__(self, codes: Words, design: Design) -> None:
-        masks = np.array([[table.mask] for table in design.tables], dtype=np.uint64)
-        flips = np.array([table.flips for table in design.tables], dtype=np.uint8)
+        masks, flips = design_arrays(design)
 
         def build() -> None:
             self.native = _core.HammingTables(codes, design.bits, design.radius, masks, flips)
