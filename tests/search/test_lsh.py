@@ -136,7 +136,7 @@ def test_a_large_bucket_is_capped_and_says_so():
     assert found.capped >= 1
     assert found.skipped > count**2 // 4
     assert len(found) < 4 * 12 * count + 2_000_000  # near-linear: stars, neighbours and small groups
-    # Every row meets the first one, so that they can still become one cluster.
+    # Every row is paired with the first one, so that they can still become one cluster.
     pairs = listed(found)
     assert all((0, row) in pairs for row in range(1, count))
 
@@ -162,7 +162,7 @@ def test_pairs_of_a_capped_bucket_are_found_in_another_band():
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), max_size=25), st.randoms())
-def test_rank_chooses_who_stands_for_a_group(values, random):
+def test_rank_chooses_the_first_row_of_a_group(values, random):
     values = np.array(values, dtype=np.uint32).reshape(-1, 6)
     rank = np.array(random.sample(range(100), len(values)), dtype=np.int64)
     found = nd.LSH(bands=3, rows=2, spread=1).candidates(sketches_of(values), rank=rank)
@@ -219,7 +219,7 @@ def test_the_usual_choice():
     assert nd.LSH.for_threshold(1.0, values=16) == nd.LSH(1, 16)
 
 
-def test_mistakes_are_told():
+def test_mistakes_are_errors():
     for wrong in ({"bands": 0, "rows": 5}, {"bands": 5, "rows": 0}, {"bands": 5, "rows": 5, "cap": 0}):
         with pytest.raises(ConfigError):
             nd.LSH(**wrong)

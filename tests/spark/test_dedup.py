@@ -78,7 +78,7 @@ def test_a_chain_of_ten_thousand(spark, tmp_path):
     assert_same(found, nd.dedup(nd.read(path), config))
 
 
-def test_a_chain_that_does_not_end_is_told(spark, tmp_path):
+def test_a_chain_that_does_not_end_is_an_error(spark, tmp_path):
     path = write_jsonl(tmp_path / "chain.jsonl", chain_rows(200))[0]
     config = nd.Config(keep=nd.Keep(by="first"))
     with pytest.raises(DataError, match=r"after 1 rounds .* raise finish=|after 1 rounds .*Raise finish="):

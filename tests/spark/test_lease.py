@@ -1,4 +1,4 @@
-"""Two drivers on one run's folder: the second is refused while the first lives, and goes on when it is gone."""
+"""Two drivers on one run's folder: the second is refused while the first runs, and continues after it has ended."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def afar(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def silenced(holder: Any) -> None:
-    """As if its machine were gone: no more signs of life, and nobody to ask."""
+    """As if its machine had failed: no more heartbeats, and no process to check."""
     holder._over.set()
     for thread in threading.enumerate():
         if thread.name == "neardup-lease":
@@ -212,12 +212,12 @@ def test_a_stage_is_of_one_run_and_one_write_job(spark: Any, tmp_path: Path) -> 
     run = tmp_path / "run"
     folder = Folder(spark, str(run))
     assert folder.claim({"inputs": 1}, 7, False) == 7
-    for _ in range(2):  # a stage whose facts were not told is none
+    for _ in range(2):  # a stage without its facts is not complete
         with pytest.raises(ZeroDivisionError):
             folder.stage("rows", lambda: spark.range(3), lambda rows: {"count": 1 // 0})
         assert not folder.done("rows")
     assert folder.stage("rows", lambda: spark.range(3), counted)["count"] == 3
-    for part in list((run / "rows").glob("part-*")):  # a driver that was taken for gone ends its own
+    for part in list((run / "rows").glob("part-*")):  # a driver that was believed dead finishes its own
         number, _, rest = part.name.removeprefix("part-").partition("-")
         shutil.copy(part, run / "rows" / f"part-{number}-{'0' * 8}{rest[8:]}")
     again = Folder(spark, str(run))

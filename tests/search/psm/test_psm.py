@@ -138,14 +138,14 @@ def test_keys_and_probes_join_to_what_the_index_finds() -> None:
     held: dict[int, list[int]] = {}
     for row, key in zip(keys.row.tolist(), keys.key.tolist(), strict=True):
         held.setdefault(key, []).append(row)
-    met = {
+    sharing = {
         (q, row)
         for q, key in zip(probes.row.tolist(), probes.key.tolist(), strict=True)
         for row in held.get(key, [])
     }
     query, row, distance = brute(stored.codes, asked.codes, 3)
     near = set(zip(query.tolist(), row.tolist(), distance.tolist(), strict=True))
-    assert {hit for hit in near if hit[:2] in met} == pairs(method.index(stored).search(asked))
+    assert {hit for hit in near if hit[:2] in sharing} == pairs(method.index(stored).search(asked))
 
 
 @pytest.mark.parametrize("order", ["template", "heap"])
@@ -252,7 +252,7 @@ def test_margins_in_any_form_will_do() -> None:
         == pairs(index.search(replace(asked, margins=None), ranks=ranked.ranks))
         == want
     )
-    # A byte cannot tell margins apart that differ by less than 1/255 of the largest.
+    # A byte cannot separate margins that differ by less than 1/255 of the largest.
     found = pairs(index.search(small))
     assert len(found ^ want) < 0.02 * len(want) and found <= brute_pairs(stored, asked, 6)
     few = pairs(index.search(other_forms(asked, 8)[1]))

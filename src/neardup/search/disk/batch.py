@@ -14,6 +14,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,6 +117,14 @@ def _room(memory: int | str, used: int, bits: int, queries: int) -> tuple[int, i
     return rest // 2 // code, rest // 4 // _HIT
 
 
+class _Queries(NamedTuple):
+    """Queries, and the rows and words of those that are not empty."""
+
+    codes: Codes
+    numbers: NDArray[np.int64]
+    words: NDArray[np.uint64]
+
+
 class BatchMethod(ABC):
     """A search of a batch of queries in stored files."""
 
@@ -131,19 +140,11 @@ class BatchMethod(ABC):
         if not len(words) or not len(stored):
             return iter(())
         numbers = np.arange(len(words)) if asked is None else asked
-        return self._search(queries, numbers, words, stored, mode, threads)
+        return self._search(_Queries(queries, numbers, words), stored, mode, threads)
 
     @abstractmethod
-    def _search(
-        self,
-        queries: Codes,
-        numbers: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        stored: SegmentSet,
-        mode: Mode,
-        threads: int,
-    ) -> Iterator[Hits]:
-        """Hits of the queries that are not empty: `numbers` are their rows, `words` their codes."""
+    def _search(self, asked: _Queries, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
+        """Hits of queries that are not empty, in stored codes, of which there is at least one."""
 
 
 @dataclass(frozen=True)
@@ -172,15 +173,8 @@ class BatchBPHS(BatchMethod):
                 f"the search for {self.bits} and {self.radius}"
             )
 
-    def _search(
-        self,
-        queries: Codes,
-        numbers: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        stored: SegmentSet,
-        mode: Mode,
-        threads: int,
-    ) -> Iterator[Hits]:
+    def _search(self, asked: _Queries, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
+        numbers, words = asked.numbers, asked.words
         groups = CodeRows.of(Chunk(*_core.sort_codes(words, numbers)))
         tables = _tables(groups.codes, self.design or _default_design(self.bits, self.radius), threads)
         used = tables.bytes + tables.row_bytes + len(words) * (16 * words_of(self.bits) + 24)
@@ -242,20 +236,13 @@ class BatchPSM(BatchMethod):
         if self.header is not None and not 1 <= self.header <= min(self.bits, _MOST_HEADER):
             raise ConfigError(f"a header has 1 to {min(self.bits, _MOST_HEADER)} bits, not {self.header}")
 
-    def _search(
-        self,
-        queries: Codes,
-        numbers: NDArray[np.int64],
-        words: NDArray[np.uint64],
-        stored: SegmentSet,
-        mode: Mode,
-        threads: int,
-    ) -> Iterator[Hits]:
+    def _search(self, asked: _Queries, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
+        numbers, words = asked.numbers, asked.words
         used = len(words) * (16 * words_of(self.bits) + 24 + 8 * self.probes)
         size, most = _room(self.memory, used, self.bits, len(words))
         size = min(size, self.chunk or size, max(map(len, stored.segments)))
         header = self.header or max(1, min(size.bit_length() - 1, _MOST_HEADER, self.bits))
-        flips = self.flips(queries, header, self.probes, self.radius, threads)
+        flips = self.flips(asked.codes, header, self.probes, self.radius, threads)
         for chunk in _ahead(stored.chunks(size, threads=threads)):
             rows = CodeRows.of(chunk)
             table = _core.HeaderTable(rows.codes, self.bits, header)

@@ -94,18 +94,6 @@ class Design:
         limit = self.bits if key_bits is None else key_bits
         return sum(codes * t.probes(limit) / 2.0 ** min(limit, t.key_bits) for t in self.tables)
 
-    def shortened(self, key_bits: int) -> Design:
-        """The same design with every key cut to at most `key_bits` bits, the lowest bits are
-        dropped. A shorter key can only contain fewer errors, so nothing is missed."""
-        if key_bits < 1:
-            raise ConfigError(f"a key needs at least one bit, got {key_bits}")
-        return Design(
-            self.name,
-            self.bits,
-            self.radius,
-            tuple(Table(_highest(t.mask, key_bits), t.flips) for t in self.tables),
-        )
-
     def covers(self) -> bool:
         """Whether every pattern of at most `radius` differing bits leaves a table with at most `flips` of
         them in its mask. Exact; Design refuses to exist otherwise."""
@@ -115,12 +103,6 @@ class Design:
         """A pattern of at most `radius` differing bits that every table misses, or None when there is
         none."""
         return gap(self.bits, self.radius, tuple((t.mask, t.flips) for t in self.tables))
-
-
-def _highest(mask: int, count: int) -> int:
-    while mask.bit_count() > count:
-        mask &= mask - 1
-    return mask
 
 
 def even_blocks(size: int, count: int) -> list[int]:

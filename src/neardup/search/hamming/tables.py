@@ -136,9 +136,7 @@ class TableMethod(HammingMethod, KeyMethod):
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
         """All pairs of rows within the radius, equal codes too, all in memory; `Join` streams them and is
         faster."""
-        hits = self.index(codes, threads=threads).search(codes, threads=threads)
-        ahead = hits.query < hits.row
-        return Candidates(hits.query[ahead], hits.row[ahead], hits.distance[ahead])
+        return self.index(codes, threads=threads).search(codes, threads=threads).pairs()
 
 
 @dataclass(frozen=True)
