@@ -44,7 +44,7 @@ def check_config(config: Config) -> None:
     """ConfigError if the config needs something that only the local pipeline has."""
     if config.templates is not None:
         raise ConfigError(
-            "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
+            "only the local pipeline learns templates: leave them out, or use neardup scan"
         )
     check_prune(config)
     if (method := config.method) is not None:

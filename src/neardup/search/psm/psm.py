@@ -117,7 +117,7 @@ class PSM(HammingMethod, KeyMethod):
     def check_live(self, fingerprint: Printer) -> None:
         raise ConfigError(
             "a live index reports exactly one of near-duplicates as new, so it must find all of them, and PSM finds "
-            "only some: give search=nd.Compact (the smallest), nd.Covering (the fastest) or nd.BPHS"
+            "only some: give search=nd.search.Compact (the smallest), nd.search.Covering (the fastest) or nd.BPHS"
         )
 
     def keys(self, codes: Codes) -> Keyed:
