@@ -43,9 +43,7 @@ _ORDER = "part int, inside bigint, place bigint"
 def check_config(config: Config) -> None:
     """ConfigError if the config needs something that only the local pipeline has."""
     if config.templates is not None:
-        raise ConfigError(
-            "only the local pipeline learns templates: leave them out, or use neardup scan"
-        )
+        raise ConfigError("only the local pipeline learns templates: leave them out, or use neardup scan")
     check_prune(config)
     if (method := config.method) is not None:
         method.shuffled(
