@@ -181,13 +181,13 @@ def test_a_second_look_behind_collapsed_groups():
     assert listed(found) == {(0, 1), (1, 2), (1, 3), (1, 4), (1, 5)} and found.implied == 10
     clusters = nd.cluster(nd.compare.Pairs(found.left, found.right, np.ones(len(found))), 6)
     assert clusters.keeper.tolist() == [0, 0, 2, 3, 4, 5]
-    left, right = found.behind(clusters.keeper)
+    left, right = found.implied_pairs(clusters.keeper)
     assert left.tolist() == [0] * 4 and right.tolist() == [2, 3, 4, 5]
     more = nd.compare.Pairs.of(
         np.concatenate([found.left, left]), np.concatenate([found.right, right]), np.ones(9)
     )
     assert nd.cluster(more, 6).keeper.tolist() == [0] * 6
-    assert len(found.behind(np.array([0, 1, 1, 1, 1, 1]))[0]) == 0
+    assert len(found.implied_pairs(np.array([0, 1, 1, 1, 1, 1]))[0]) == 0
 
 
 def test_curve():

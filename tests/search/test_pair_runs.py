@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import pipeline as reference_pipeline
 
 from neardup import _core
-from neardup.search.candidates import Joined, behind, best_first
+from neardup.search.candidates import Joined, best_first, implied_pairs
 from neardup.search.collapse import Groups
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 
@@ -156,5 +156,5 @@ def test_pairs_behind_groups(labels, random, spread, most):
 def test_pairs_of_a_group_whose_first_row_was_taken():
     groups = groups_of([0, 1, 1, 1, 2, 2])
     keeper = np.array([0, 0, 2, 1, 4, 4])  # row 0 took row 1, the first of its group; row 4 nobody's
-    left, right = behind(groups, keeper)
+    left, right = implied_pairs(groups, keeper)
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 2), (0, 3)]

@@ -20,7 +20,7 @@ from neardup.fingerprints.fingerprints import Sketches
 from neardup.fingerprints.keyed import Keys, mix
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import CAP, Joined, alone
+from neardup.search.candidates import CAP, Joined, no_groups
 from neardup.search.interface import Candidates, Keyed, KeyMethod, PrintColumns, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns
@@ -156,7 +156,7 @@ class Agree(KeyMethod):
         check_threads(threads)
         if values.ndim != 2 or len(values) != len(skip):
             raise DataError(f"places of {len(skip)} rows expected, not {values.shape}")
-        joined = Joined(alone(skip), runs if runs is not None else PairRuns(), 1)
+        joined = Joined(no_groups(skip), runs if runs is not None else PairRuns(), 1)
         values = np.ascontiguousarray(values)
         chosen = np.flatnonzero(~skip)
         many, needed = len(self.parts(values.shape[1])), self.needed(values.shape[1])

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from neardup.search.collapse import Groups
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 
-__all__ = ["CAP", "SPREAD", "Columns", "Joined", "alone", "behind", "best_first"]
+__all__ = ["CAP", "SPREAD", "Columns", "Joined", "best_first", "implied_pairs", "no_groups"]
 
 CAP = (
     1000  # the most rows of a bucket of which all pairs are made; a larger one is counted and paired in part
@@ -52,9 +52,9 @@ class Joined:
         groups = self.groups
         size = np.ones(groups.rows, dtype=np.int64)
         size[groups.heads] = np.diff(groups.offsets)
-        behind = size[left] * size[right]
-        small = (behind > 1) & (behind <= self.spread)
-        self.implied += int((behind - 1)[~small].sum())
+        between = size[left] * size[right]
+        small = (between > 1) & (between <= self.spread)
+        self.implied += int((between - 1)[~small].sum())
         parts = [(left[~small], right[~small])]
         zeros = np.zeros(int(small.sum()), dtype=np.uint8)
         parts += [(a, b) for a, b, _ in groups.expand((left[small], right[small], zeros))]
@@ -76,12 +76,12 @@ class Joined:
             yield _sorted(heads[large != heads], large[large != heads])
 
 
-def alone(empty: NDArray[np.bool_]) -> Groups:
+def no_groups(empty: NDArray[np.bool_]) -> Groups:
     """No groups: all fingerprints are different."""
     return Groups(np.zeros(len(empty), np.bool_), empty, np.empty(0, np.int64), np.zeros(1, np.int64))
 
 
-def behind(groups: Groups, keeper: NDArray[np.int64]) -> Columns:
+def implied_pairs(groups: Groups, keeper: NDArray[np.int64]) -> Columns:
     """More candidates where pairs were left implied: each row of a group with the keeper of the group's first row,
     given each row's keeper. When they are verified and added to the pairs, the keeper can take these rows too."""
     rows = np.flatnonzero(groups.repeats)

@@ -76,7 +76,7 @@ def _check_whole(numbers: NDArray[np.generic], room: int) -> None:
 
 
 def _word(numbers: NDArray[np.generic], word: int) -> NDArray[np.uint64]:
-    """One word of each number, the lowest being 0. Numbers too large for numpy come as Python's own."""
+    """One word of each number, the lowest being 0. Numbers that are too large for numpy are Python objects."""
     if numbers.dtype.kind == "O":
         part = [int(n) >> (64 * word) & (2**64 - 1) for n in numbers.flat]
         return np.array(part, np.uint64).reshape(numbers.shape)

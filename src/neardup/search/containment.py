@@ -25,7 +25,7 @@ from neardup.features.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import CAP, Joined, alone
+from neardup.search.candidates import CAP, Joined, no_groups
 from neardup.search.interface import Method, PrintColumns, Shuffled, Task, VerifyMeasure
 from neardup.search.lsh import LSH
 from neardup.search.pair_runs import PairRuns, pack_pairs
@@ -130,7 +130,7 @@ class Inverted(Method):
             threads=task.threads,
             progress=task.progress,
         )
-        return Joined(alone(task.skip), found.runs, 1, capped=found.capped, skipped=found.skipped)
+        return Joined(no_groups(task.skip), found.runs, 1, capped=found.capped, skipped=found.skipped)
 
     def online(self, verify: VerifyMeasure, recall: float) -> Method:
         """LSH, because this join reads a whole corpus. LSH misses small documents inside large ones."""

@@ -26,7 +26,7 @@ from neardup.features.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.printer import Printer
 from neardup.search.answers import Candidates, Hits, Keyed, Mode, check_mode
-from neardup.search.candidates import CAP, Joined, alone
+from neardup.search.candidates import CAP, Joined, no_groups
 from neardup.search.hamming.designs import Design
 from neardup.search.key_join import KeyColumn, Probing, join_keys
 from neardup.search.pair_runs import PairRuns
@@ -282,7 +282,7 @@ class KeyMethod(Method):
         prints = task.fingerprint.restored("fingerprints of one run", task.skip, columns)
         rows = np.flatnonzero(~task.skip)
         some = prints if len(rows) == len(prints) else prints.take(rows)
-        made = Joined(alone(task.skip), task.runs(), 1)
+        made = Joined(no_groups(task.skip), task.runs(), 1)
         join_keys(
             self.key_columns(some, task.threads),
             rows,

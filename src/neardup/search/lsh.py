@@ -19,7 +19,7 @@ from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Sketches
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import CAP, SPREAD, Columns, Joined, behind, best_first
+from neardup.search.candidates import CAP, SPREAD, Columns, Joined, best_first, implied_pairs
 from neardup.search.collapse import Groups
 from neardup.search.interface import Keyed, KeyMethod, PrintColumns, Shuffled, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
@@ -66,11 +66,11 @@ class BandCandidates:
         for a, b, _ in self.groups.pairs(batch=batch):
             yield np.minimum(a, b), np.maximum(a, b)  # the rows of a ranked group may have any order
 
-    def behind(self, keeper: NDArray[np.int64]) -> Columns:
+    def implied_pairs(self, keeper: NDArray[np.int64]) -> Columns:
         """More candidates where pairs were left implied: each row of a group with the keeper of the group's first row,
         given each row's keeper. When they are verified and added to the pairs, the keeper can take these rows too.
         """
-        return behind(self.groups, keeper)
+        return implied_pairs(self.groups, keeper)
 
 
 @dataclass(frozen=True)

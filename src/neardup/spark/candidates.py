@@ -219,9 +219,9 @@ class CandidateStages:
                 F.col("members").alias(f"{side}_members"),
             )  # fmt: skip
             sided = sided.join(group, side, "left").fillna(1, subset=[f"{side}_many"])
-        behind = F.col("left_many") * F.col("right_many")
-        sided = sided.withColumn("behind", behind)
-        small = (F.col("behind") > 1) & (F.col("behind") <= SPREAD)
+        between = F.col("left_many") * F.col("right_many")
+        sided = sided.withColumn("between", between)
+        small = (F.col("between") > 1) & (F.col("between") <= SPREAD)
         spelled = (
             sided.where(small)
             .withColumn("a", F.explode(F.coalesce("left_members", F.array("left"))))
@@ -238,7 +238,7 @@ class CandidateStages:
             unsaid = groups.where(inner > SPREAD).select(
                 (inner - F.col("many") + 1).cast("long").alias("more")
             )
-            beyond = sided.where(~small).select((F.col("behind") - 1).alias("more"))
+            beyond = sided.where(~small).select((F.col("between") - 1).alias("more"))
             implied = _total(unsaid, "more") + _total(beyond, "more")
         whole = sided.where(~small).select("left", "right").unionByName(spelled)
         whole = whole.unionByName(inside.toDF("left", "right")).unionByName(apart)

@@ -218,7 +218,7 @@ def _ahead(order: WindowSpec, step: int, fit: SizeRule | None) -> Column:
 
 
 def _skipped(many: Column) -> Column:
-    """How many pairs of a bucket of so many rows are not listed."""
+    """How many pairs of a bucket of `many` rows are not listed."""
     listed = reduce(lambda total, i: total + F.greatest(many - 1 - i, F.lit(0)), range(_core.STARS), F.lit(0))
     rest = many - _core.STARS
     near = reduce(

@@ -119,8 +119,8 @@ class Stages:
         found = self._run("verify", lambda: self._stage(self._verified, "verified"))
         pairs = _pairs(found)
         if self._candidates.candidates()["implied"]:
-            behind = self._run("behind", lambda: self._stage(self._behind, "behind"))
-            pairs = pairs.unionByName(_pairs(behind))
+            implied = self._run("implied", lambda: self._stage(self._implied, "implied"))
+            pairs = pairs.unionByName(_pairs(implied))
         return pairs.dropDuplicates(["left", "right"])
 
     def clusters(self) -> DataFrame:
@@ -207,7 +207,7 @@ class Stages:
 
         return self.folder.stage("verified", make, _compared_facts)
 
-    def _behind(self) -> Facts:
+    def _implied(self) -> Facts:
         """Of many documents with equal fingerprints only the head was compared: its keeper is compared with the
         rest."""
 
@@ -223,9 +223,9 @@ class Stages:
                 F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
             )
             documents, bundles = self.documents, bundled(pairs, self._candidates.parts)
-            return self._check("behind", neighbours(bundles, documents.partitions, documents.reference))
+            return self._check("implied", neighbours(bundles, documents.partitions, documents.reference))
 
-        return self.folder.stage("behind", make, _compared_facts)
+        return self.folder.stage("implied", make, _compared_facts)
 
     def _clusters(self) -> Facts:
         return self.folder.stage(
@@ -234,7 +234,7 @@ class Stages:
 
     def pairs_so_far(self) -> DataFrame:
         """Verified pairs of the stages that are stored."""
-        found = [_pairs(self.folder.read(n)) for n in ("verified", "behind") if self.folder.done(n)]
+        found = [_pairs(self.folder.read(n)) for n in ("verified", "implied") if self.folder.done(n)]
         if not found:
             return self.session.createDataFrame([], "left bigint, right bigint, similarity double")
         whole = found[0] if len(found) == 1 else found[0].unionByName(found[1])
@@ -244,7 +244,7 @@ class Stages:
         return sum(stage["pairs"] for stage in self._verified_facts())
 
     def _verified_facts(self) -> list[Facts]:
-        made = {"verified": self._verified, "behind": self._behind}
+        made = {"verified": self._verified, "implied": self._implied}
         return [make() for name, make in made.items() if self.folder.done(name)]
 
     def _involved(self, pairs: DataFrame) -> DataFrame:

@@ -270,7 +270,7 @@ def test_byte_margins_calibrate_and_ranks_say_that_they_cannot() -> None:
     assert abs(full.calibration.flips - coarse.calibration.flips) <= 0.2 * full.calibration.flips
     assert full.expected == pytest.approx(coarse.expected, rel=0.05)
     assert np.array_equal(coarse.search(small).query[:9], coarse.search(both).query[:9])
-    with pytest.raises(DataError, match=r'full or byte margins.* ranks alone.* flips.*margins="full"'):
+    with pytest.raises(DataError, match=r'full or byte margins.* only ranks.* flips.*margins="full"'):
         PSM(radius=6).index(ranked)
     assert len(PSM(radius=6, flips=8).candidates(ranked)) > 0
     bare = replace(both, margins=None)

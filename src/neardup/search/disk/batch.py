@@ -212,7 +212,7 @@ def _tables(codes: NDArray[np.uint64], design: Design, threads: int) -> _core.Ha
 class BatchPSM(BatchMethod):
     """Probabilistic: stored codes within `radius` whose top `header` bits are the query's or a flip of them.
 
-    Each query's `probes` likeliest flips are computed once. What is found depends on header and probes alone,
+    Each query's `probes` likeliest flips are computed once. The result depends only on header and probes,
     and is what PSM finds with them in memory; a header of None is floor(log2(codes read at a time)). `memory`
     and `chunk` are as in BatchBPHS. In mode `first` a query leaves the batch once it has a hit, and reading
     stops when none is left.

@@ -48,7 +48,7 @@ def write_compressed(
 ) -> None:
     """Sort codes (uint64[n] or uint64[n, words]) and save them compressed, in blocks of `block` bytes.
 
-    Without rows the file holds codes alone, as in the paper: a code's row number is its place in the order.
+    Without rows the file holds only codes, as in the paper: a code's row number is its place in the order.
     """
     held = np.arange(len(codes)) if rows is None else rows
     chunk = sort_chunk(codes, held, bits)
@@ -221,7 +221,7 @@ class CompressedSegment(StoredCodes):
         return self._file.read("rows", 8 * start, 8 * stop, threads).view(np.int64)
 
     def _part(self, first: int, last: int, blocks: NDArray[np.uint8]) -> _core.CompressedBlocks:
-        """Blocks first to last - 1, whose bytes are at hand, for the core."""
+        """Blocks first to last - 1, with these bytes, for the core."""
         checksums, seed = self._file.checksums("blocks")
         count = self._count if last == len(self._starts) else int(self._starts[last])
         try:

@@ -179,7 +179,7 @@ def write_segment(
 
 
 class Segment(StoredCodes):
-    """A segment file, opened. Opening reads the header and the fences alone, about 1/4,000 of the file."""
+    """A segment file, opened. Opening reads only the header and the fences, about 1/4,000 of the file."""
 
     MAGIC = b"\x89NDseg\r\n"
 

@@ -46,7 +46,7 @@ __all__ = [
 Lookup = Literal["direct", "binary", "interpolation"]
 """How `index` finds a key in a table. `direct`: by address, in batches. `binary` and `interpolation`: by
 search in a sorted copy of the codes, one query at a time, as the papers have it. Both find the same rows; in
-mode `first` the sorted tables go by whole keys, the direct ones by as many leading bits as fit their size."""
+mode `first` the sorted tables compare whole keys, the direct ones as many leading bits as their size permits."""
 
 TYPICAL_CODES, CANDIDATES_A_PROBE = 2**21, 16
 """Covering chooses its tables for this many codes, if this many candidates are compared in the time of one probe."""

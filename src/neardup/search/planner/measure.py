@@ -26,7 +26,7 @@ RADIUS = 3
 
 @lru_cache(maxsize=1)
 def measure() -> Machine:
-    """The machine at hand, measured once and kept in memory: memory access, then one search of each kind at
+    """This machine, measured once and kept in memory: memory access, then one search of each kind at
     two sizes.
 
     The cost model gives the shape of each prediction, the ratio of measured to predicted its scale. Designs

@@ -163,7 +163,7 @@ class PSM(HammingMethod, KeyMethod):
         threads = check_threads(threads)
         rows, words = rows_and_words(codes, self.bits)
         if not has_sizes(codes):
-            have = "have none" if codes.ranks is None else "keep ranks alone"
+            have = "have none" if codes.ranks is None else "keep only ranks"
             raise DataError(
                 f"calibration needs full or byte margins, and these codes {have}: give flips, or make codes "
                 'with Simhash(margins="full") or Simhash(margins="bytes")'
