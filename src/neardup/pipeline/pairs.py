@@ -20,7 +20,7 @@ from neardup.pipeline.fit import Prepared
 from neardup.pipeline.prefilter import never_duplicates
 from neardup.pipeline.rules import ShortRule, check_prune, features_with_digits, plain_features
 from neardup.progress import Progress
-from neardup.search.candidates import Columns, behind
+from neardup.search.candidates import Columns, implied_pairs
 from neardup.search.interface import Method, Task
 from neardup.search.pair_runs import PairRuns, unpack_pairs
 
@@ -187,7 +187,7 @@ class _Search:
                 pairs, first, self.rank, threshold=config.verify.threshold, reference=corpus.reference
             )
             keeper = first[found.clusters.keeper]
-            pairs = _together([pairs, self._verified(*behind(joined.groups, keeper))])
+            pairs = _together([pairs, self._verified(*implied_pairs(joined.groups, keeper))])
         return pairs
 
     def _figures(self, first: Rows) -> int:

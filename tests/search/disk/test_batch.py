@@ -313,7 +313,7 @@ print(written - start, peak() - start)
 
 @pytest.mark.slow
 @pytest.mark.process
-def test_memory_stays_near_its_limit(tmp_path: Path) -> None:
+def test_memory_is_near_its_limit(tmp_path: Path) -> None:
     """96 MB of codes sorted and searched with 32 MB each, in a process of its own."""
     run = subprocess.run(
         [sys.executable, "-c", MEMORY_TRIAL, tmp_path], capture_output=True, text=True, check=True
