@@ -1,4 +1,4 @@
-"""The recipes of docs/how-to/spark.md for native code on the workers, run as they are written there, on a real cluster."""
+"""The recipes of docs/how-to/spark.md for native code on the workers, run as written there, on a real cluster."""
 
 from __future__ import annotations
 
