@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neardup.config.config import Config
-from neardup.errors import ConfigError, DataError, UnreadableInput
+from neardup.errors import ConfigError, DataError, FormatError, UnreadableInput
 from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
 from neardup.findings.writer import Origin, write_findings
@@ -30,7 +30,8 @@ from neardup.readers.limits import Limits
 from neardup.readers.options import given_options
 from neardup.readers.reader import Reader, read
 from neardup.readers.rejects import Rejects
-from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.atomic_file import sync_folder
+from neardup.storage.checked_json import read_checked, write_checked
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 from neardup.version import __version__
@@ -172,7 +173,7 @@ class _Run:
             "version": __version__,
         }
         marker = self.work / "run.json"
-        other = marker.exists() and _read_json(marker) != identity
+        other = marker.exists() and _marked(marker, overwrite) != json.loads(json.dumps(identity))
         if other and not any(self.work.glob("*.shard")):  # it has not written a shard, so nothing is lost
             shutil.rmtree(self.work)
             other = False
@@ -191,8 +192,7 @@ class _Run:
             )
         self.work.mkdir(exist_ok=True)
         if not marker.exists():
-            with AtomicFile(marker, durable=False) as file:
-                file.write(json.dumps(identity).encode())
+            write_checked(marker, identity, durable=False)
 
     def go(self, reusable: bool) -> Findings:
         run = Run(
@@ -227,6 +227,7 @@ class _Run:
             if path.name not in names:
                 path.unlink() if path.is_file() else shutil.rmtree(path)
         self.work.rename(self.folder / SHARDS)
+        sync_folder(self.folder)
 
     def _read(self, run: Run) -> tuple[int, Origin]:
         """Read the corpus; returns the number of shards and a record of the inputs. Every run reads all lines again, so
@@ -330,11 +331,15 @@ def _kept(config: Config) -> str:
     return "" if method is None else method.kept_scheme(config.prints)
 
 
-def _read_json(path: Path) -> Any:
+def _marked(marker: Path, overwrite: object) -> Any:
+    """What the unfinished scan is of; None if its mark has no checksum, as in older versions."""
     try:
-        return json.loads(path.read_text("utf-8"))
-    except ValueError:
-        return None
+        identity, checked = read_checked(marker, "the mark of an unfinished scan")
+    except FormatError as error:
+        if overwrite or not any(marker.parent.glob("*.shard")):
+            return None
+        raise DataError(f"{error}; add --overwrite to scan from the beginning") from None
+    return identity if checked else None
 
 
 def _identity(source: Any) -> list[Any]:
