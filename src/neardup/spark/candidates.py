@@ -27,7 +27,7 @@ from neardup.spark.packed import flat
 from neardup.spark.pairs import BUNDLES, Sieve, bundled, neighbours, pairs_of
 from neardup.spark.shuffle import BandEntries, SizedEntries
 from neardup.spark.storage import Facts
-from neardup.spark.worker import SETS, feature_sets
+from neardup.spark.worker import SETS, WORDS, feature_sets, words_of
 
 __all__ = ["Candidates"]
 
@@ -58,19 +58,32 @@ class Candidates:
     # Equal words.
 
     def exact(self) -> Facts:
-        """Documents with the words of others: row, the first row with these words, the best rank among them."""
+        """Documents with the words of others: row, the first row with these words, the best rank among them. Those of
+        one digest are equal only if a cryptographic digest of their words says so too."""
+
+        def make_alike() -> DataFrame:
+            taking = self.documents.frame.where("not out").select("row", "place", "d0", "d1", "rank")
+            groups = taking.groupBy("d0", "d1").agg(F.count("*").alias("many"))
+            return taking.join(groups.where("many > 1"), ["d0", "d1"]).select("row", "place", "rank")
 
         def make() -> DataFrame:
-            taking = self.documents.frame.where("not out").select("row", "d0", "d1", "rank")
-            groups = taking.groupBy("d0", "d1").agg(
+            alike = self.folder.read("digests")
+            words = self.documents.texts(words_of(self.config), WORDS, alike.select("place"))
+            alike = alike.join(words, "place")
+            groups = alike.groupBy("words").agg(
                 F.min("row").alias("first"), F.min("rank").alias("best"), F.count("*").alias("many")
             )
-            return taking.join(groups.where("many > 1"), ["d0", "d1"]).select("row", "first", "best")
+            return alike.join(groups.where("many > 1"), "words").select("row", "first", "best")
+
+        def none() -> DataFrame:
+            alike = self.folder.read("digests")
+            return alike.select("row", F.col("row").alias("first"), F.col("rank").alias("best"))
 
         def told(rows: DataFrame) -> Facts:
             return {"documents": rows.count()}
 
-        return self.folder.stage("exact", make, told)
+        found = self.folder.stage("digests", make_alike, told)
+        return self.folder.stage("exact", make if found["documents"] else none, told)
 
     @cached_property
     def units(self) -> DataFrame:
