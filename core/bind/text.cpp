@@ -225,6 +225,32 @@ void bind_text(nb::module_& module) {
         "Sorted feature sets of many texts into one array; returns their offsets. See "
         "core/text/features.hpp.");
     module.def(
+        "token_bytes",
+        [](const Texts& texts, const Recipe& recipe) {
+            nb::typed<nb::list, nb::bytes> all;
+            Extractor extractor(recipe);
+            std::string bytes;
+            for (const Text& text : texts.views()) {
+                extractor.token_bytes(text, bytes);
+                all.append(nb::bytes(bytes.data(), bytes.size()));
+            }
+            return all;
+        },
+        "texts"_a, "recipe"_a, "The tokens that same_tokens compares, joined; equal for equal tokens alone.");
+    module.def(
+        "same_tokens",
+        [](const Texts& left, const Texts& right, const Recipe& recipe, unsigned threads) {
+            if (left.views().size() != right.views().size()) throw nb::value_error("columns differ in length");
+            std::vector<std::uint8_t> same;
+            {
+                nb::gil_scoped_release nogil;
+                same = same_tokens(left.views(), right.views(), recipe, threads);
+            }
+            return to_numpy(std::move(same));
+        },
+        "left"_a, "right"_a, "recipe"_a, "threads"_a,
+        "1 where two texts have the very same tokens, byte for byte, before stop words and stems.");
+    module.def(
         "look_at_lines",
         [](Bytes block, std::size_t deepest, std::size_t digits) {
             auto seen = without_gil([&] { return look_at_lines(view(block), deepest, digits); });

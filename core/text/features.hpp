@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "buffer.hpp"
@@ -72,6 +73,9 @@ class Extractor {
     Digest128 token_digest() const { return token_digest_; }
     void remember_tokens() { remember_ = true; }
 
+    // The tokens of a text, byte for byte, before stop words, stems and phrases; a byte that no text has ends each.
+    void token_bytes(const Text& text, std::string& out);
+
     // Of the last document: how many tokens, how many ill-formed sequences.
     std::size_t tokens() const { return tokens_.size(); }
     std::size_t replaced() const { return replaced_; }
@@ -119,6 +123,10 @@ struct Ragged {
 std::vector<std::int64_t> extract_sets(std::span<const Text> texts, const Recipe& recipe,
                                        std::span<const std::int64_t> room, std::span<std::uint64_t> out,
                                        unsigned threads);
+
+// Whether the text of each row in `left` has the very tokens of that in `right`: what no hash can tell for certain.
+std::vector<std::uint8_t> same_tokens(std::span<const Text> left, std::span<const Text> right,
+                                      const Recipe& recipe, unsigned threads);
 
 // The rows of many documents.
 Ragged extract(std::span<const Text> texts, const Recipe& recipe, unsigned threads);

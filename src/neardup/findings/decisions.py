@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ import numpy as np
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.findings.folder import Findings
 from neardup.storage.atomic_file import sync_folder, write_at
+from neardup.storage.checked_json import checked_json, parse_checked
 from neardup.storage.lock import FileLock
 from neardup.values.wording import printable
 
@@ -35,6 +37,10 @@ __all__ = [
 
 DECISIONS = "decisions.jsonl"
 Kind = Literal["accept", "reject", "keep", "clear"]
+_NAMES = {
+    "sequence", "time", "decision", "left", "right", "label", "similarity", "left_row", "right_row", "documents"
+}  # fmt: skip
+_END = re.compile(rb'"checksum": "[0-9a-f]{32}"\}.\Z', re.DOTALL)
 LABELS: dict[str, int | None] = {"accept": 1, "reject": 0, "keep": None, "clear": None}
 
 
@@ -198,7 +204,7 @@ class DecisionLog:
             sequence = self.decisions.revision + 1
             made = Decision(sequence, time, kind, names[0], names[1], left, right, similarity)
             record = made.to_json() | {"documents": self._identity}
-            line = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+            line = checked_json(record, indent=None) + b"\n"
             os.ftruncate(handle, self._read)  # remove an incomplete line that a crash left
             write_at(handle, line, self._read)
             os.fsync(handle)
@@ -251,8 +257,12 @@ class DecisionLog:
                 break
             data += part
         whole = data[: data.rfind(b"\n") + 1]
+        if _END.search(data, len(whole)):
+            # A crash leaves the beginning of a line; behind a whole one only damage leaves another byte than its end.
+            last = self._lines + whole.count(b"\n") + 1
+            raise FormatError(self.path, f"the end of line {last}", "another byte")
         taken = []
-        for number, line in enumerate(whole.splitlines(), self._lines + 1):
+        for number, line in enumerate(whole.split(b"\n")[:-1], self._lines + 1):
             decision, documents = _parsed(line, self.path, number)
             if (
                 documents != self._identity
@@ -314,12 +324,14 @@ def decided_labels(path: Path) -> list[tuple[str, str, float]]:
 
 def _whole_lines(path: Path) -> Iterable[bytes]:
     data = path.read_bytes()
-    return data[: data.rfind(b"\n") + 1].splitlines()
+    return data[: data.rfind(b"\n") + 1].split(b"\n")[:-1]
 
 
 def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
     try:
-        record = json.loads(line)
+        record, checked = parse_checked(line, path, "a decision")
+        if not checked and not record.keys() <= _NAMES:
+            raise ValueError
         similarity = record["similarity"]
         decision = Decision(
             int(record["sequence"]),
@@ -334,5 +346,5 @@ def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
         if decision.decision not in get_args(Kind) or decision.left_row == decision.right_row:
             raise ValueError
         return decision, str(record.get("documents"))
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
-        raise FormatError(path, f"a decision on line {number}", "something else") from None
+    except (ValueError, KeyError, TypeError, OverflowError):
+        raise FormatError(path, f"a decision on line {number}", "something else, or a damaged one") from None

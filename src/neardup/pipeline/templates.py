@@ -16,9 +16,9 @@ from neardup.features.normalize import Normalize, normalize, tokens
 from neardup.features.shingles import Shingles, TextFeatures
 from neardup.features.weights import Common
 from neardup.fingerprints.one_pass import digest
+from neardup.pipeline.equal_words import first_rows
 from neardup.pipeline.fit import template_lines
 from neardup.pipeline.inputs import incoming
-from neardup.pipeline.pairs import first_rows
 from neardup.pipeline.run import Run
 
 __all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]

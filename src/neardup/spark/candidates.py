@@ -27,7 +27,7 @@ from neardup.spark.packed import flat
 from neardup.spark.pairs import BUNDLES, Sieve, bundled, neighbours, pairs_of
 from neardup.spark.shuffle import BandEntries, SizedEntries
 from neardup.spark.storage import Facts
-from neardup.spark.worker import SETS, feature_sets
+from neardup.spark.worker import SETS, WORDS, feature_sets, words_of
 
 __all__ = ["CandidateStages"]
 
@@ -59,19 +59,32 @@ class CandidateStages:
 
     def exact(self) -> Facts:
         """Documents with the same words as another: row, first (the first row with these words), best (the best
-        rank)."""
+        rank). Documents with the same digest have the same words only if a cryptographic digest of their words is equal
+        too."""
+
+        def make_digests() -> DataFrame:
+            taking = self.documents.frame.where("not out").select("row", "place", "d0", "d1", "rank")
+            groups = taking.groupBy("d0", "d1").agg(F.count("*").alias("many"))
+            return taking.join(groups.where("many > 1"), ["d0", "d1"]).select("row", "place", "rank")
 
         def make() -> DataFrame:
-            taking = self.documents.frame.where("not out").select("row", "d0", "d1", "rank")
-            groups = taking.groupBy("d0", "d1").agg(
+            same = self.folder.read("digests")
+            words = self.documents.texts(words_of(self.config), WORDS, same.select("place"))
+            same = same.join(words, "place")
+            groups = same.groupBy("words").agg(
                 F.min("row").alias("first"), F.min("rank").alias("best"), F.count("*").alias("many")
             )
-            return taking.join(groups.where("many > 1"), ["d0", "d1"]).select("row", "first", "best")
+            return same.join(groups.where("many > 1"), "words").select("row", "first", "best")
+
+        def none() -> DataFrame:
+            same = self.folder.read("digests")
+            return same.select("row", F.col("row").alias("first"), F.col("rank").alias("best"))
 
         def facts_of(rows: DataFrame) -> Facts:
             return {"documents": rows.count()}
 
-        return self.folder.stage("exact", make, facts_of)
+        found = self.folder.stage("digests", make_digests, facts_of)
+        return self.folder.stage("exact", make if found["documents"] else none, facts_of)
 
     @cached_property
     def units(self) -> DataFrame:

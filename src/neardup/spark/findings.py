@@ -6,7 +6,6 @@ duplicates, a few megabytes at a time.
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
@@ -34,6 +33,7 @@ from neardup.readers.rejects import Rejects
 from neardup.spark.documents import RunDocuments
 from neardup.spark.inputs import File, Files
 from neardup.spark.worker import DIGESTS, TEXTS, digests_of, prepared_with, texts_of
+from neardup.storage.checked_json import read_checked, write_checked
 
 __all__ = ["Counts", "FindingsOfRun", "read_origin"]
 
@@ -70,7 +70,7 @@ class FindingsOfRun:
             "split": int(documents.session.conf.get("spark.sql.files.maxPartitionBytes") or 0),
             "pieces": documents.facts["pieces"],
         }
-        (folder / _ORIGIN).write_text(json.dumps(origin, ensure_ascii=False) + "\n", "utf-8")
+        write_checked(folder / _ORIGIN, origin)
         prepared = prepared_with(documents.config, documents.learnt)
         theirs, own = source.files[: source.reference], source.files[source.reference :]
         about = Origin(
@@ -212,10 +212,12 @@ def read_origin(findings: Findings) -> dict[str, Any]:
     path = findings.path / _ORIGIN
     if not path.exists():
         raise ConfigError(f"{findings.path}: was not scanned on Spark; use: neardup apply {findings.path}")
+    origin, checked = read_checked(path, "what a run on Spark was of")
+    if findings.manifest["format"] > 1 and not checked:
+        raise FormatError(path, "a matching checksum", "a damaged file")
     try:
-        origin: dict[str, Any] = json.loads(path.read_text("utf-8"))
         return {name: origin[name] for name in ("identity", "split", "pieces")}
-    except (ValueError, KeyError, TypeError):
+    except KeyError:
         raise FormatError(path, "the inputs of a run on Spark", "something else") from None
 
 

@@ -21,6 +21,7 @@ from neardup.findings.lock import alone, make_folder
 from neardup.findings.scan import WORK
 from neardup.progress import Progress
 from neardup.readers.layout import Layout, find_layout, is_html
+from neardup.spark.drawn_seed import with_seed
 from neardup.spark.inputs import Files, Frame
 from neardup.spark.session import errors_of_workers, start
 from neardup.spark.stages import Stages
@@ -88,7 +89,9 @@ def frame_stages(
     config = config or Config()
     layout: Layout = find_layout(df.columns, text, id, "the DataFrame")
     html = is_html(layout) and config.html != "none"
-    return Stages(df.sparkSession, Frame(df, text, id, config.keep.fields, html), config, run, **options)
+    source = Frame(df, text, id, config.keep.fields, html)
+    config = with_seed(df.sparkSession, source, config)
+    return Stages(df.sparkSession, source, config, run, **options)
 
 
 def file_stages(
@@ -113,6 +116,7 @@ def file_stages(
     with errors_of_workers():
         others = [against] if isinstance(against, str) else list(against)
         source = Files.find(spark, named, config, text=text, id=id, format=format, against=others)
+        config = with_seed(spark, source, config)
         return Stages(spark, source, config, run, progress=progress, **options)
 
 

@@ -13,13 +13,14 @@ from py4j.protocol import Py4JJavaError
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import types as T
 
-from neardup.errors import ConfigError, DataError
+from neardup.errors import ConfigError, DataError, FormatError
 from neardup.spark.lease import Lease
+from neardup.storage.checked_json import checked_json, parse_checked
 
 __all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path"]
 
 MARK = "run.json"
-LAYOUT = 4  # version of the stages' columns and marks; a run with another one is not read
+LAYOUT = 5  # version of the columns and marks of the stages; a run with another one is not read
 _WRITTEN = re.compile(
     r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
 )  # a file that Spark wrote; the group names the write job
@@ -145,7 +146,7 @@ class Folder:
     def write_json(self, name: str, facts: Facts) -> None:
         """Write a small file: under its name it is always complete."""
         hidden = f".{name}.tmp"
-        self.replace(hidden, json.dumps(facts, ensure_ascii=False, indent=1).encode())
+        self.replace(hidden, checked_json(facts))
         if self.exists(name):
             self.remove(name)
         self.rename(hidden, name)
@@ -158,22 +159,22 @@ class Folder:
             stream.close()
 
     def read_json(self, name: str) -> Facts:
-        try:
-            facts = json.loads(self._bytes(name))
-        except ValueError as error:
-            raise DataError(f"{self.path}/{name}: damaged: {error}") from None
-        if not isinstance(facts, dict):
-            raise DataError(f"{self.path}/{name}: damaged: no JSON object")
+        path = f"{self.path}/{name}"
+        facts, checked = parse_checked(self._bytes(name), path, "the facts of a stage")
+        if not checked:
+            raise FormatError(path, "a matching checksum", "a damaged file")
         return facts
 
     def read_mark(self) -> Facts:
         """The mark of the run: its inputs and config. ConfigError if another version of neardup wrote it."""
-        mark = self.read_json(MARK)
+        mark, checked = parse_checked(self._bytes(MARK), f"{self.path}/{MARK}", "the mark of a run")
         if mark.get("layout") != LAYOUT:
             raise ConfigError(
                 f"{self.path}: holds a run of another version of neardup; continue it with that version, name "
                 "another folder, or overwrite it"
             )
+        if not checked:
+            raise FormatError(f"{self.path}/{MARK}", "a matching checksum", "a damaged file")
         return mark
 
     def claim(self, identity: Facts, split: int, overwrite: bool) -> int:

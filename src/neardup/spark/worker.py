@@ -17,6 +17,7 @@ from neardup.config.filters import languages_of
 from neardup.features.features import Features
 from neardup.features.texts import as_texts, utf8_list
 from neardup.fingerprints.one_pass import read_texts
+from neardup.pipeline.equal_words import word_digests
 from neardup.pipeline.fit import Prepared, needs_corpus
 from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.sharder import Sharder
@@ -53,6 +54,7 @@ PRINTS = "place bigint, equal_key array<bigint>, keys array<bigint>"
 SETS = "place bigint, hashes binary, weights binary, language string"
 FREQUENCIES = "hash bigint, count bigint"
 TEXTS = "place bigint, text binary"
+WORDS = "place bigint, words binary"
 DIGESTS = "place bigint, d0 bigint, d1 bigint"
 
 _LONGS = pa.list_(pa.int64())
@@ -282,6 +284,17 @@ def digests_of(config: Config) -> Callable[[Texts], Batches]:
             found = np.ascontiguousarray(read_texts(column, features, None).digests).view(np.int64)
             columns = [pa.array(places), pa.array(found[:, 0]), pa.array(found[:, 1])]
             yield pa.record_batch(columns, ["place", "d0", "d1"])
+
+    return work
+
+
+def words_of(config: Config) -> Callable[[Texts], Batches]:
+    """Cryptographic digests of the words, to tell whether documents of one digest are equal."""
+
+    def work(texts: Texts) -> Batches:
+        for places, column, _ in texts:
+            words = pa.array(word_digests(column, config.features), pa.binary())
+            yield pa.record_batch([pa.array(places), words], ["place", "words"])
 
     return work
 
