@@ -32,7 +32,7 @@ from neardup.readers.unclear import Unclear
 from neardup.readers.warc import open_warc
 from neardup.values.wording import counted
 
-__all__ = ["OPEN", "Batch", "Reader", "read", "read_again"]
+__all__ = ["OPEN", "Batch", "Reader", "read", "read_again", "text_columns"]
 
 OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "jsonl": open_jsonl,
@@ -254,7 +254,7 @@ def read(
     sink = rejects if isinstance(rejects, Rejects) else Rejects()
     chosen = frozenset(columns) if columns is not None else None
     options = ReadOptions(**given_options(include, exclude, ext, hidden, no_ignore, encoding, delimiter))
-    terms = Terms(limits or Limits(), sink, _text_columns(text), id, chosen, batch, options)
+    terms = Terms(limits or Limits(), sink, text_columns(text), id, chosen, batch, options)
     files: list[Source] | None = None
     if _names_files(source):
         files = find_sources(source, format, options, terms.account)
@@ -278,14 +278,14 @@ def read_again(
     """One file of an earlier `read` once more, under the name it had there, so that made ids are the same. `before` is
     the layout of the files read before it, which holds where its own rows do not tell one."""
     options = ReadOptions(encoding=encoding, delimiter=delimiter)
-    terms = Terms(limits or Limits(), Rejects(), _text_columns(text), id, None, 1000, options)
+    terms = Terms(limits or Limits(), Rejects(), text_columns(text), id, None, 1000, options)
     (source,) = find_sources(path, format, options, terms.account)
     reader = Reader(None, terms, [replace(source, name=name)], None)
     reader._before = before
     return reader
 
 
-def _text_columns(text: str | Sequence[str] | None) -> Text:
+def text_columns(text: str | Sequence[str] | None) -> Text:
     """One name as it is, several as a tuple."""
     if text is None or isinstance(text, str):
         return text
