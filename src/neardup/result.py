@@ -76,9 +76,10 @@ class Result:
         return len(self.ids)
 
     def __repr__(self) -> str:
-        kept, lost = len(self.kept), len(self.rejected)
-        said = f"{counted(self.documents, 'document')}, {kept:,} kept, {self.documents - kept:,} dropped"
-        return f"<Result: {said}{f', {lost:,} rejected' if lost else ''}>"
+        parts = [f"{len(self.kept):,} kept", f"{len(self._dropped):,} dropped"]
+        parts += [f"{self.filtered:,} filtered"] if self.filtered else []
+        parts += [f"{len(self.rejected):,} rejected"] if self.rejected else []
+        return f"<Result: {counted(self.documents, 'document')}, {', '.join(parts)}>"
 
     @property
     def documents(self) -> int:
