@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neardup.errors import ConfigError
 from neardup.progress import Progress
@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from os import PathLike
 
+    from neardup.clusters.keepers import By, Keep
     from neardup.clusters.selection import Cut
     from neardup.config.config import Config
+    from neardup.features.shingles import TextFeatures
     from neardup.pipeline.corpus import Corpus
-    from neardup.pipeline.inputs import Input
+    from neardup.pipeline.inputs import Documents, Input
     from neardup.pipeline.pairs import Found
     from neardup.result import Result
 
@@ -22,7 +24,7 @@ __all__ = ["dedup"]
 
 
 def dedup(
-    documents: Any,
+    documents: Documents,
     config: Config | None = None,
     *,
     text: str | Sequence[str] | None = None,
@@ -30,8 +32,8 @@ def dedup(
     threshold: float | None = None,
     floor: float | None = None,
     recall: float | None = None,
-    features: Any = None,
-    keep: Any = None,
+    features: TextFeatures | None = None,
+    keep: Keep | By | None = None,
     memory: int | str | None = None,
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -123,8 +125,8 @@ def _settled(
     threshold: float | None,
     floor: float | None,
     recall: float | None,
-    features: Any,
-    keep: Any,
+    features: TextFeatures | None,
+    keep: Keep | By | None,
 ) -> Config:
     """The config with what was said beside it."""
     from dataclasses import replace
@@ -139,7 +141,7 @@ def _settled(
     if features is not None:
         config = replace(config, features=features)
     if isinstance(keep, str):
-        keep = replace(config.keep, by=keep)  # type: ignore[arg-type]
+        keep = replace(config.keep, by=keep)
     elif keep is not None and not isinstance(keep, Keep):
         raise ConfigError(f'keep is a policy such as "longest" or nd.Keep(...), not {keep!r}')
     return replace(config, keep=keep) if keep is not None else config

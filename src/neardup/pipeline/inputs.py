@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,16 @@ from neardup.readers.document import Document
 from neardup.readers.given import Given, Part, given
 from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.layout import is_html
+from neardup.readers.objects import Objects
 from neardup.readers.reader import Reader, read, text_columns
 
-__all__ = ["Input", "Rejected", "incoming", "of_reader"]
+__all__ = ["Documents", "Input", "Rejected", "incoming", "of_reader"]
 
 _BATCH = 1 << 16
 Rows = NDArray[np.int64]
+
+# What dedup takes: what `read` gives, the path of a file or folder, or objects in memory.
+Documents: TypeAlias = Reader | PathLike[str] | Objects
 
 
 @dataclass(frozen=True)
@@ -128,7 +133,7 @@ class Input:
 
 
 def incoming(
-    documents: object,
+    documents: Documents,
     config: Config,
     *,
     text: str | Sequence[str] | None = None,

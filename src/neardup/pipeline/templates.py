@@ -17,7 +17,7 @@ from neardup.features.shingles import Shingles, TextFeatures
 from neardup.features.weights import Common
 from neardup.fingerprints.one_pass import digest
 from neardup.pipeline.fit import template_lines
-from neardup.pipeline.inputs import incoming
+from neardup.pipeline.inputs import Documents, incoming
 from neardup.pipeline.pairs import first_rows
 from neardup.pipeline.run import Run
 
@@ -77,7 +77,7 @@ class LearntTemplates:
 
 
 def learn_templates(
-    documents: Any, config: Config | None = None, *, samples: int = 5, threads: int = 1
+    documents: Documents, config: Config | None = None, *, samples: int = 5, threads: int = 1
 ) -> LearntTemplates:
     """Learn what recurs in more than `config.templates.share` of the documents of each source.
 
