@@ -19,21 +19,23 @@ TEXTS = {
     "g": "short",
     "h": "something else that no other text says in any of its words at all",
 }
-WANTED = [
-    {"position": 0, "id": "a", "decision": "dropped", "keeper": 1, "keeper_id": "b", "similarity": 1.0, "reason": "same words"},
-    {"position": 1, "id": "b", "decision": "kept", "keeper": 1, "keeper_id": "b", "similarity": 1.0, "reason": "keeper of its cluster"},
-    {"position": 2, "id": "c", "decision": "dropped", "keeper": 3, "keeper_id": "d", "similarity": 0.875, "reason": "near-duplicate"},
-    {"position": 3, "id": "d", "decision": "kept", "keeper": 3, "keeper_id": "d", "similarity": 1.0, "reason": "keeper of its cluster"},
-    {"position": 4, "id": "e", "decision": "filtered", "keeper": None, "keeper_id": None, "similarity": None, "reason": "too short"},
-    {"position": 5, "id": "f", "decision": "rejected", "keeper": None, "keeper_id": None, "similarity": None, "reason": "wrong type"},
-    {"position": 6, "id": "g", "decision": "filtered", "keeper": None, "keeper_id": None, "similarity": None, "reason": "too short"},
-    {"position": 7, "id": "h", "decision": "kept", "keeper": 7, "keeper_id": "h", "similarity": 1.0, "reason": "no duplicates"},
-]  # fmt: skip
+NAMES = ("position", "id", "decision", "keeper", "keeper_id", "similarity", "reason")
+ROWS = [
+    (0, "a", "dropped", 1, "b", 1.0, "same words"),
+    (1, "b", "kept", 1, "b", 1.0, "keeper of its cluster"),
+    (2, "c", "dropped", 3, "d", 0.875, "near-duplicate"),
+    (3, "d", "kept", 3, "d", 1.0, "keeper of its cluster"),
+    (4, "e", "filtered", None, None, None, "too short"),
+    (5, "f", "rejected", None, None, None, "wrong type"),
+    (6, "g", "filtered", None, None, None, "too short"),
+    (7, "h", "kept", 7, "h", 1.0, "no duplicates"),
+]
+WANTED = [dict(zip(NAMES, row, strict=True)) for row in ROWS]
 
 
 @pytest.fixture(scope="module")
 def result():
-    return nd.dedup(TEXTS, nd.Config(filters=nd.Filters(words=3)), threshold=0.7)
+    return nd.dedup(TEXTS, nd.Config(filters=nd.Filters(min_words=3)), threshold=0.7)
 
 
 def plain(frame):
