@@ -19,6 +19,7 @@ from neardup.readers.document import Document
 __all__ = [
     "ArrowArray",
     "ArrowStream",
+    "Frame",
     "Held",
     "Item",
     "MappingOfItems",
@@ -34,8 +35,17 @@ _WHOLE = slice(None)
 _PEEKED = 100  # rows of a list that are looked at for the names of columns
 
 
+class Frame(Protocol):
+    """A DataFrame of pandas or polars."""
+
+    @property
+    def columns(self) -> Iterable[object]: ...
+
+    def __len__(self) -> int: ...
+
+
 class ArrowStream(Protocol):
-    """A table or column that speaks the Arrow interface, as those of pandas, polars, pyarrow and others do."""
+    """A table or column that speaks the Arrow interface, as those of pyarrow and others do."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
@@ -51,12 +61,13 @@ Item: TypeAlias = str | bytes | Document | Mapping[str, object] | None
 # Objects in memory that hold documents. Columns of pandas, arrays of numpy, datasets of Hugging Face and generators are
 # iterables; a mapping is one of ids to documents or of the names of splits to tables.
 Objects: TypeAlias = (
-    ArrowStream
+    Frame
+    | ArrowStream
     | ArrowArray
     | Iterable[Item]
     | Mapping[str, Item]
     | Mapping[int, Item]
-    | Mapping[str, ArrowStream]
+    | Mapping[str, Frame | ArrowStream]
 )
 
 
@@ -211,7 +222,7 @@ class _PolarsFrame:
         return _PolarsColumn(self.frame[name]).values(name, part)
 
     def only(self, kept: Mask) -> object:
-        return self.frame.filter(kept)
+        return self.frame.filter(_polars_mask(kept))
 
 
 class _PolarsColumn:
@@ -231,7 +242,13 @@ class _PolarsColumn:
         return column.to_list()
 
     def only(self, kept: Mask) -> object:
-        return self.column.filter(kept)
+        return self.column.filter(_polars_mask(kept))
+
+
+def _polars_mask(kept: Mask) -> Any:
+    import polars as pl
+
+    return pl.Series(kept)
 
 
 class _ArrowTable:
