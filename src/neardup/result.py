@@ -245,7 +245,7 @@ class Result:
             were = "was" if others == 1 else "were"
             yield f"  {counted(others, 'row')} could not be read and {were} left out ({why})"
         for note, many in self.notes.items():
-            yield f"  {many:,} {note}"
+            yield f"  {note}: {many:,}"
         if self.empty:
             yield f"  {self.empty:,} have no words and were left alone"
         if self.found.figures:
