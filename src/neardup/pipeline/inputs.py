@@ -19,7 +19,7 @@ from neardup.readers.document import Document
 from neardup.readers.given import Given, Part, given
 from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.layout import is_html
-from neardup.readers.objects import Objects
+from neardup.readers.object_types import Objects
 from neardup.readers.reader import Reader, read, text_columns
 
 __all__ = ["Documents", "Input", "Rejected", "incoming", "of_reader"]

@@ -101,15 +101,18 @@ class Given:
         for part in self.parts:
             yield from part.documents()
 
-    def add(self, held: Held, text: str | tuple[str, ...] | None, id: str | None, name: str = "") -> None:
+    def add(self, source: Any, text: str | tuple[str, ...] | None, id: str | None, name: str = "") -> None:
         """The documents of one more table or column; those of a split are named by it."""
+        held = _held(source)
         layout = _layout(held, text, id, name)
         if layout is None:
             if text is not None or id is not None:
                 raise ConfigError(
                     "text= and id= name columns; here are texts without columns: leave them out"
                 )
-            texts, rejected = self._texts([held.values("")], ("text",))
+            values = held.values("")
+            _check_column(values, source)
+            texts, rejected = self._texts([values], ("text",))
         else:
             columns = [held.values(column) for column in layout.texts]
             texts, rejected = self._texts(columns, layout.texts)
@@ -156,11 +159,9 @@ def given(source: Any, text: str | tuple[str, ...] | None = None, id: str | None
     splits = splits_of(source)
     if splits is not None:
         for name, table in splits.items():
-            held = hold(table)
-            assert held is not None
-            found.add(held, text, id, name)
+            found.add(table, text, id, name)
     else:
-        found.add(_held(source), text, id)
+        found.add(source, text, id)
     rejected = found.rejected
     if rejected and len(rejected) == len(found):
         counts = Counter(why.reason for why in rejected.values())
@@ -183,8 +184,6 @@ def _held(source: Any) -> Held:
         held = hold(list(source))
     if held is None:
         raise UnsupportedInput(f"documents are {TAKEN}; not {type(source).__name__}")
-    if not held.names:
-        _check_column(held, source)
     return held
 
 
@@ -199,15 +198,17 @@ def _one_text(source: str | bytes | Document) -> str:
     return "got one text; documents come in a list: [text]"
 
 
-def _check_column(held: Held, source: Any) -> None:
+def _check_column(values: Any, source: Any) -> None:
     """A column without any text is a mistake, such as a list of numbers."""
-    values = held.values("")
     if _holds_strings(values):
         return
-    present = [value for value in plain_values(values) if not is_null(value)]
-    if not present or any(isinstance(value, str | bytes | Document) for value in present):
+    values = plain_values(values)
+    if any(issubclass(kind, str | bytes | Document) for kind in set(map(type, values))):
         return
-    kind = type(present[0]).__name__
+    other = next((value for value in values if not is_null(value)), None)
+    if other is None:
+        return
+    kind = type(other).__name__
     hint = ""
     if isinstance(source, Mapping):
         hint = ". A dict is one of id to text; of a dict of columns make a table, such as pandas.DataFrame"

@@ -21,7 +21,7 @@ from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
 from neardup.readers.layout import Layout, Shaping, Text
 from neardup.readers.limits import Limits
 from neardup.readers.mbox import open_mbox
-from neardup.readers.objects import Objects
+from neardup.readers.object_types import Objects
 from neardup.readers.options import ReadOptions, given_options
 from neardup.readers.parquet import open_arrow, open_parquet
 from neardup.readers.rejects import Rejects
