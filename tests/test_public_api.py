@@ -65,6 +65,7 @@ PUBLIC = {
         "SchemeError",
         "SharedIndexError",
         "UnreadableInput",
+        "UnsupportedInput",
     ],
     "neardup.evaluate": [
         "Borderline",
@@ -167,7 +168,7 @@ PUBLIC = {
     ],
     "neardup.pipeline": ["LearntTemplates", "SourceTemplate", "learn_templates"],
     "neardup.readers": ["Batch", "Layout", "Limits", "Reader", "Rejects", "Writer", "open_writer", "read"],
-    "neardup.result": ["Dropped", "Result"],
+    "neardup.result": ["Dropped", "Rejected", "Result"],
     "neardup.search": [
         "Adjacent",
         "Agree",

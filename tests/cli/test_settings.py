@@ -48,6 +48,21 @@ def test_every_option_has_a_field_or_a_rule():
     assert options() - RULES <= set(FIELDS) and set(FIELDS) <= options() | {"source"}
 
 
+# Options whose field has another name: a flag chooses a value of it, or it is the one field of a table of that name.
+NAMED_APART = {
+    "fold_digits": "digits",
+    "keep_lines": "lines",
+    "components": "clusters",
+    "templates": "share",
+}
+
+
+def test_an_option_and_its_field_have_the_same_name():
+    """So that what is --min-words on the command line is min_words in TOML and in Python."""
+    names = {option: {field.rpartition(".")[2] for field in fields} for option, fields in FIELDS.items()}
+    assert names == {option: {NAMED_APART.get(option, option)} for option in FIELDS}
+
+
 def at(value: object, path: str) -> object:
     for name in path.split("."):
         value = getattr(value, name)

@@ -75,7 +75,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     answer: dict[str, Any] = {
         "findings": findings,
         "threshold": summary.threshold,
-        "dropped": summary.gone,
+        "dropped": summary.dropped,
         "filtered": summary.filtered,
         "decisions": len(decisions),
     }

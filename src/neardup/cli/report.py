@@ -45,7 +45,7 @@ def report(
     from neardup.values.sizes import size_text
 
     click.echo(
-        f"{out}: {size_text(size)}; {summary.gone:,} of {counted(summary.documents, 'document')} dropped"
+        f"{out}: {size_text(size)}; {summary.dropped:,} of {counted(summary.documents, 'document')} dropped"
     )
     if summary.decisions:
         click.echo(

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from neardup.clusters.keepers import Keep
 from neardup.compare.verify import Containment, Cosine, Jaccard
@@ -65,9 +65,28 @@ class Templates:
             raise ConfigError("templates: least, floor, sample and at_least are 1 or more")
 
 
+class ConfigFields(TypedDict, total=False):
+    """The fields of Config, each as an option."""
+
+    features: TextFeatures
+    compare: TextFeatures | None
+    idf: Counting | None
+    fingerprint: Printer | None
+    search: Method | None
+    verify: Verify
+    near: bool
+    recall: float
+    short: int
+    templates: Templates | None
+    clusters: Literal["keepers", "components"]
+    keep: Keep
+    filters: Filters
+    html: Html
+
+
 @dataclass(frozen=True, repr=False)
 class Config:
-    """How duplicates are found and which of them stays. The default is MinHash for corpora.
+    """How duplicates are found and which of them is kept. The default is MinHash for corpora.
 
     `features` are fingerprinted; `compare`, by default the same, are what `verify` measures every candidate on. With
     `idf` the features' weights are multiplied by an inverse document frequency learnt from the corpus beforehand; its
@@ -201,7 +220,7 @@ class Config:
         threshold: float = 0.8,
         floor: float | None = None,
         radius: int | None = None,
-        **others: Any,
+        **others: Unpack[ConfigFields],
     ) -> Config:
         """A named method: "minhash", "simhash" (TF-IDF words, a wide radius, verified), "bits" (1-bit MinHash) or
         "exact"; "imatch" (3 of 10 lexicons), "supers" (2 of 6), "buckets" (most checksums) or "sketch" (90 of 100). All

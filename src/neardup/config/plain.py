@@ -49,7 +49,11 @@ def from_plain(kind: type, plain: Any, where: str) -> Any:
         raise ConfigError(f"{where}: expected a table, not {plain!r}")
     hints, known = get_type_hints(kind), {entry.name: entry for entry in fields(kind)}
     # A kind has chosen the strategy already, where there was one to choose.
-    given = {name: value for name, value in plain.items() if name != "kind" or not is_kind(kind)}
+    # Configs that were written before a field got its name are read all the same.
+    earlier: Mapping[str, str] = getattr(kind, "EARLIER_NAMES", {})
+    given = {
+        earlier.get(name, name): value for name, value in plain.items() if name != "kind" or not is_kind(kind)
+    }
     unknown = sorted(given.keys() - known.keys())
     if unknown:
         raise ConfigError(f"{where}: there is no {unknown[0]!r}; there are: {', '.join(known)}")

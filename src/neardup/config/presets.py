@@ -43,7 +43,7 @@ def _news() -> Config:
     return Config(
         features=Shingles(width=3),
         verify=Jaccard(0.5, 0.4),
-        filters=Filters(words=20, same_language=True),
+        filters=Filters(min_words=20, same_language=True),
         keep=Keep(by="longest"),
     )
 
@@ -108,7 +108,7 @@ _ALL = (
         "mail",
         "mailboxes and spam waves",
         "Senders vary names, amounts and ids: figures are folded and shingles are short, so that one changed word "
-        "costs three of them, not five. The first mail stays.",
+        "costs three of them, not five. The first mail is kept.",
         _mail,
         "Bills and notices that differ only in figures are merged; the summary counts those whose words are equal but "
         "for digits.",
@@ -117,7 +117,7 @@ _ALL = (
         "legal",
         "versions of contracts and filings",
         "Conrad and Schriber's rule: 80% of the terms shared and lengths within 20%. Terms are words in any order. The "
-        "last version stays.",
+        "last version is kept.",
         _legal,
     ),
     Preset(
@@ -137,7 +137,7 @@ _ALL = (
     Preset(
         "corpus",
         "training data of language models",
-        "Word 5-shingles at .8 hardly ever merge texts that people call different; the longest copy stays.",
+        "Word 5-shingles at .8 hardly ever merge texts that people call different; the longest copy is kept.",
         _corpus,
     ),
 )

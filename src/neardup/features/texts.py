@@ -37,7 +37,12 @@ def as_texts(column: Texts | _core.Texts) -> _core.Texts:
 def raw_texts(column: Texts) -> list[str | bytes]:
     """The same column as Python strings and bytes; a missing text is an empty one."""
     arrow = as_arrow(column)
-    return [item or "" for item in (text_items(column) if arrow is None else arrow.to_pylist())]
+    if arrow is None:
+        return [item or "" for item in text_items(column)]
+    try:
+        return [item or "" for item in arrow.to_pylist()]
+    except UnicodeDecodeError:  # not UTF-8 although it says so
+        return [item or b"" for item in arrow.cast("binary").to_pylist()]
 
 
 def utf8_list(texts: _core.Texts) -> list[bytes]:

@@ -87,13 +87,13 @@ class Summary:
         return sum(self.filtered.values())
 
     @property
-    def gone(self) -> int:
+    def dropped(self) -> int:
         """The number of documents dropped as duplicates."""
         return self.exact + self.near
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON values."""
-        return asdict(self) | {"dropped": self.gone}
+        return asdict(self) | {"dropped": self.dropped}
 
     def _skipped(self) -> list[str]:
         """The files that were found and not read, and the rows that were read otherwise than they are written."""
@@ -111,11 +111,12 @@ class Summary:
 
     def lines(self) -> list[str]:
         """For people, the most important first."""
-        removed = self.gone + self.filtered_out
+        removed = self.dropped + self.filtered_out
         share = removed / self.documents if self.documents else 0.0
         left_out = f", {self.filtered_out:,} left out by filters" if self.filtered_out else ""
         lines = [
-            f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.gone:,} dropped{left_out} ({share:.1%})",
+            f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.dropped:,} dropped{left_out} "
+            f"({share:.1%})",
             f"  {self.exact:,} have the same words as another, {self.near:,} are near-duplicates "
             f"({self.measure} >= {self.threshold:g})",
         ]

@@ -46,14 +46,14 @@ class TextColumn:
         return len(self.ids)
 
     @classmethod
-    def of(cls, column: Texts, ids: Sequence[str], start: int) -> TextColumn:
-        """Texts with their ids; the first one has the row `start`. Only ill-formed texts are copied."""
+    def of(cls, column: Texts, ids: Sequence[str], rows: Rows, file: str = "") -> TextColumn:
+        """Texts with their ids and rows. Only ill-formed texts are copied."""
         texts = as_texts(column)
         sizes, well_formed = texts.sizes()
         if not well_formed:
             texts = as_texts([_well_formed(text) for text in raw_texts(column)])
             sizes, _ = texts.sizes()
-        return cls(ids, np.arange(start, start + len(ids)), texts, sizes)
+        return cls(ids, rows, texts, sizes, file)
 
     def block(self) -> TextBlock:
         """The same in one buffer of UTF-8."""

@@ -152,7 +152,7 @@ def _may_be_text(name: str, schema: Any, first: Sequence[Mapping[str, Any]]) -> 
             "dictionary<", ""
         )
     values = [row[name] for row in first if row.get(name) is not None]
-    return not values or any(isinstance(value, str) for value in values)
+    return not values or any(isinstance(value, str | bytes) for value in values)
 
 
 def _listed(columns: Sequence[str]) -> str:

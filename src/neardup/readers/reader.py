@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import Any, cast
+from typing import Any, TypeAlias, TypeGuard, cast, overload
 
 from neardup.errors import ConfigError
 from neardup.readers.account import CountedRejects
@@ -21,6 +21,7 @@ from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
 from neardup.readers.layout import Layout, Shaping, Text
 from neardup.readers.limits import Limits
 from neardup.readers.mbox import open_mbox
+from neardup.readers.object_types import Objects
 from neardup.readers.options import ReadOptions, given_options
 from neardup.readers.parquet import open_arrow, open_parquet
 from neardup.readers.rejects import Rejects
@@ -32,7 +33,7 @@ from neardup.readers.unclear import Unclear
 from neardup.readers.warc import open_warc
 from neardup.values.wording import counted
 
-__all__ = ["OPEN", "Batch", "Reader", "read", "read_again"]
+__all__ = ["OPEN", "Batch", "Reader", "read", "read_again", "text_columns"]
 
 OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "jsonl": open_jsonl,
@@ -46,6 +47,8 @@ OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "warc": open_warc,
     "mbox": open_mbox,
 }
+# Paths, globs, folders or URLs of files.
+Places: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 _BATCH_CHARACTERS = 32 << 20
 
 
@@ -61,7 +64,11 @@ class Batch(Sequence[Document]):
     def __len__(self) -> int:
         return len(self.documents)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Document: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Document]: ...
+    def __getitem__(self, index: int | slice) -> Document | list[Document]:
         return self.documents[index]
 
     def __iter__(self) -> Iterator[Document]:
@@ -83,7 +90,7 @@ class Reader:
 
     def __init__(
         self,
-        source: Any,
+        source: Places | Objects | None,
         terms: Terms,
         files: list[Source] | None,
         sink: str | PathLike[str] | Rejects | None,
@@ -214,7 +221,7 @@ def _shaping(opened: Opened, name: str, terms: Terms, missing_is_null: bool = Fa
 
 
 def read(
-    source: Any,
+    source: Places | Objects,
     *,
     text: str | Sequence[str] | None = None,
     id: str | None = None,
@@ -254,7 +261,7 @@ def read(
     sink = rejects if isinstance(rejects, Rejects) else Rejects()
     chosen = frozenset(columns) if columns is not None else None
     options = ReadOptions(**given_options(include, exclude, ext, hidden, no_ignore, encoding, delimiter))
-    terms = Terms(limits or Limits(), sink, _text_columns(text), id, chosen, batch, options)
+    terms = Terms(limits or Limits(), sink, text_columns(text), id, chosen, batch, options)
     files: list[Source] | None = None
     if _names_files(source):
         files = find_sources(source, format, options, terms.account)
@@ -278,14 +285,14 @@ def read_again(
     """One file of an earlier `read` once more, under the name it had there, so that made ids are the same. `before` is
     the layout of the files read before it, which holds where its own rows do not tell one."""
     options = ReadOptions(encoding=encoding, delimiter=delimiter)
-    terms = Terms(limits or Limits(), Rejects(), _text_columns(text), id, None, 1000, options)
+    terms = Terms(limits or Limits(), Rejects(), text_columns(text), id, None, 1000, options)
     (source,) = find_sources(path, format, options, terms.account)
     reader = Reader(None, terms, [replace(source, name=name)], None)
     reader._before = before
     return reader
 
 
-def _text_columns(text: str | Sequence[str] | None) -> Text:
+def text_columns(text: str | Sequence[str] | None) -> Text:
     """One name as it is, several as a tuple."""
     if text is None or isinstance(text, str):
         return text
@@ -295,8 +302,9 @@ def _text_columns(text: str | Sequence[str] | None) -> Text:
     return names if len(names) > 1 else names[0]
 
 
-def _names_files(source: Any) -> bool:
+def _names_files(source: Places | Objects) -> TypeGuard[Places]:
     if isinstance(source, str | PathLike):
         return True
-    is_list = isinstance(source, list | tuple | set | frozenset)
-    return is_list and all(isinstance(place, str | PathLike) for place in source)
+    if not isinstance(source, list | tuple | set | frozenset):
+        return False
+    return all(isinstance(place, str | PathLike) for place in source)
