@@ -63,9 +63,9 @@ def dedup(
         if memory is not None:
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix="neardup-"))
             room = replace(room, folder=Path(place))
-        run = Run(config, room=room, threads=threads, progress=progress)
         progress.stage("read")
-        source, batches = incoming(documents, config)
+        source, batches, config = incoming(documents, config)
+        run = Run(config, room=room, threads=threads, progress=progress)
         failed = {(file, row) for shard in run.read(batches) for file, row, _ in shard.failures}
         found = run.find()
         cut = run.cluster(found)

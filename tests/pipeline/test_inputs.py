@@ -54,7 +54,7 @@ def columns(batches, config):
 @given(items)
 def test_texts_are_read_as_documents_are(items):
     plain, fields = nd.Config(), nd.Config(keep=FIELDS)
-    again, batches = inputs.incoming(items, plain)
+    again, batches, _ = inputs.incoming(items, plain)
     assert columns(batches, plain) == columns(inputs.incoming(items, fields)[1], fields)
     documents = list(again(set()))
     assert [d.id for d in documents] == [str(row) for row in range(len(items))]

@@ -19,6 +19,17 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = "jsonl, csv, tsv, parquet, arrow, text, lines, html, warc, mbox or source"
 
+
+def _seed(text: str) -> int:
+    try:
+        number = int(text, 0)
+    except ValueError:
+        number = -1
+    if not 0 <= number < 1 << 64:
+        raise click.BadParameter(f"{text!r} is no number from 0 to 2**64 - 1", param_hint="--seed")
+    return number
+
+
 _CONFIG = (
     click.option("--config", type=click.Path(exists=True, dir_okay=False), help="A TOML file of settings."),
     click.option(
@@ -86,6 +97,12 @@ _CONFIG = (
         "--prune", is_flag=True, help="Set aside first what can have no duplicate; changes no answer."
     ),
     click.option("--links", is_flag=True, help="Leave out documents without a URL."),
+    click.option(
+        "--seed",
+        callback=lambda ctx, param, value: None if value is None else _seed(value),
+        metavar="INTEGER",
+        help="The seed of all hashes, decimal or 0x hexadecimal.  [default: drawn from the corpus]",
+    ),
     click.option(
         "--html",
         type=click.Choice(["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]),

@@ -53,8 +53,9 @@ def review(findings: str, port: int, no_open: bool, export: str | None, as_json:
     from neardup.pages.review import Review
     from neardup.pages.review.run import serve
 
-    found = Findings(findings)
-    made = Review(found, keep_of(given, found.config.keep))
+    def make() -> Review:
+        found = Findings(findings)
+        return Review(found, keep_of(given, found.config.keep))
 
     def started(url: str) -> None:
         if as_json:
@@ -65,7 +66,7 @@ def review(findings: str, port: int, no_open: bool, export: str | None, as_json:
         if not no_open:
             open_browser(url)
 
-    serve(made, port, started=started)
+    serve(make, port, started=started)
 
 
 def _export(findings: Any, path: str, as_json: bool) -> None:

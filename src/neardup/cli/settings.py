@@ -20,6 +20,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "recall": ("recall",),
     "short": ("short",),
     "html": ("html",),
+    "seed": ("seed",),
     "templates": ("templates.share",),
     "keep_lines": ("templates.lines",),
     "components": ("clusters",),

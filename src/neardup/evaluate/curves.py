@@ -15,7 +15,6 @@ from neardup.compare import similarity as measure
 from neardup.compare.similarity import hamming
 from neardup.errors import ConfigError, DataError
 from neardup.evaluate.edits import edited, expected_jaccard, expected_of_jaccard
-from neardup.evaluate.metrics import wilson
 from neardup.evaluate.sample import draw_pairs
 from neardup.evaluate.settings import shares_band
 from neardup.features import Idf, Shingles, Words
@@ -24,6 +23,7 @@ from neardup.features.texts import Texts, raw_texts
 from neardup.fingerprints import MinHash, Simhash
 from neardup.fingerprints.one_pass import fingerprint
 from neardup.search.lsh import LSH
+from neardup.values.intervals import wilson
 from neardup.values.plain import finite
 
 __all__ = ["Curve", "Line", "curve_bands", "curve_edits", "curve_radius", "curve_sketch"]

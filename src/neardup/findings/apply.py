@@ -25,7 +25,7 @@ from neardup.readers.layout import Layout
 from neardup.readers.limits import Limits
 from neardup.readers.reader import read_again
 from neardup.readers.writers import Writer, format_for, open_writer
-from neardup.storage.atomic_file import hidden_name
+from neardup.storage.atomic_file import hidden_name, sync_folder
 
 __all__ = ["Applied", "Write", "apply", "check_output"]
 
@@ -78,6 +78,7 @@ def apply(
         )
     progress = progress or Progress()
     progress.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
+    found.check_inputs()
     _unchanged(found)
     place = os.fspath(out)
     written = _Output(found, cut, write, Path(place), format, progress).run(_is_folder(out))
@@ -162,6 +163,7 @@ class _Output:
             if out.exists():
                 out.rmdir()
             hidden.rename(out)
+            sync_folder(out.parent)
         finally:
             shutil.rmtree(hidden, ignore_errors=True)
         return written

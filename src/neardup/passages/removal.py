@@ -19,7 +19,7 @@ from neardup.passages.repeats import Occurrence, Repeat
 from neardup.readers import Batch, Reader, Writer, open_writer
 from neardup.readers.document import Document
 
-__all__ = ["Cuts", "Marks", "Shown", "Wanted", "check_out", "cut_corpus", "trim", "without"]
+__all__ = ["Cuts", "Marks", "Shown", "WantedSpan", "check_out", "cut_corpus", "trim", "without"]
 
 _MARKS = 3  # punctuation marks cut together with a passage they touch
 
@@ -27,7 +27,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedSpan:
     """A repeated part to show: its number among the shown parts, and where it occurs in the document."""
 
     number: int
@@ -42,7 +42,7 @@ class Marks:
     """The cuts in one document, as ascending stretches of characters, and its parts to show."""
 
     cuts: Sequence[Span] = ()
-    wanted: Sequence[Wanted] = ()
+    wanted: Sequence[WantedSpan] = ()
 
 
 @dataclass(frozen=True)

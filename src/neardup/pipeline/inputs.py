@@ -11,6 +11,8 @@ from neardup.config.config import Config
 from neardup.errors import DataError
 from neardup.features.texts import as_arrow, text_items
 from neardup.pipeline.batches import Batch, Incoming, TextColumn
+from neardup.pipeline.drawn_seed import drawn_from, drawn_from_stream, sample_of_files
+from neardup.readers.corpus_sample import sample_texts
 from neardup.readers.document import Document
 from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.layout import is_html
@@ -24,14 +26,18 @@ _BATCH = 1 << 16
 Again = Callable[[set[tuple[str, int]]], Iterator[Document]]
 
 
-def incoming(documents: Any, config: Config) -> tuple[Again, Iterator[Batch]]:
-    """How to read the documents again, and the stream of what the config needs of them."""
+def incoming(documents: Any, config: Config) -> tuple[Again, Iterator[Batch], Config]:
+    """How to read the documents again, the stream of what the config needs of them, and the config with its seed."""
     if isinstance(documents, str | PathLike):
         documents = read(documents)
     elif not isinstance(documents, Reader | list | tuple) and hasattr(documents, "columns"):
         documents = read(documents)  # a table of pandas, polars or pyarrow
     if isinstance(documents, Reader):
-        return partial(_read_again, documents), of_reader(documents, config)
+        again, batches = partial(_read_again, documents), of_reader(documents, config)
+        if documents.files is None:
+            config, stream = drawn_from_stream(config, batches)
+            return again, stream, config
+        return again, batches, drawn_from(config, sample_of_files(documents.files))
     column = as_arrow(documents)
     if column is not None:
         ids = [str(row) for row in range(len(column))]
@@ -45,7 +51,15 @@ def incoming(documents: Any, config: Config) -> tuple[Again, Iterator[Batch]]:
         "".join(ids).encode()
     except UnicodeEncodeError as error:
         raise DataError("an id is not well-formed Unicode") from error
-    return again, _of_documents(list(again(set()))) if config.keep.fields else _of_column(column, ids)
+    config = drawn_from(config, sample_texts(len(ids), lambda row: _utf8(column[row])))
+    return again, _of_documents(list(again(set()))) if config.keep.fields else _of_column(column, ids), config
+
+
+def _utf8(item: Any) -> bytes:
+    text = item.as_py() if hasattr(item, "as_py") else item
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    return text if isinstance(text, bytes) else b""  # what is no text is refused when it is read
 
 
 def _read_again(reader: Reader, failed: set[tuple[str, int]]) -> Iterator[Document]:
