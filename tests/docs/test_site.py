@@ -132,6 +132,6 @@ def test_docstrings_become_tables_and_code():
 
     text = "A sentence.\n\npath    the folder,\n        or an address\nseed    a number\n\n>>> 1 + 1\n2"
     assert with_tables(text) == (
-        "A sentence.\n\n| name | meaning |\n|---|---|\n| `path` | the folder, or an address |\n| `seed` | a number |\n\n"
-        "```pycon\n>>> 1 + 1\n2\n```"
+        "A sentence.\n\n| name | meaning |\n|---|---|\n| `path` | the folder, or an address |\n| `seed` | a number |"
+        "\n\n```pycon\n>>> 1 + 1\n2\n```"
     )

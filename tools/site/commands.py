@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from neardup.cli import cli
@@ -71,4 +73,8 @@ def _paragraphs(help_text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+    """Text for a cell of a table: no Markdown or HTML but spans of code."""
+    parts = " ".join(text.split()).split("`")
+    escaped = {"|": "\\|", "<": "&lt;", "[": "&#91;", "*": "&#42;"}
+    parts[::2] = [re.sub(r"[|<[*]", lambda found: escaped[found[0]], part) for part in parts[::2]]
+    return "`".join(parts)
