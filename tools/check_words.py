@@ -62,7 +62,6 @@ LATER = (
     "src/neardup/findings/",
     "src/neardup/http/",
     "src/neardup/index/",
-    "src/neardup/passages/",
     "src/neardup/pipeline/",
     "src/neardup/progress.py",
     "src/neardup/readers/",

@@ -124,3 +124,14 @@ def test_check_names_what_is_wrong(tmp_path):
     ]
     (tmp_path / "empty").mkdir()
     assert "holds no pages" in check_site(tmp_path / "empty")[0]
+
+
+def test_docstrings_become_tables_and_code():
+    pytest.importorskip("griffe", reason="the extra `docs` is not installed; make docs installs it")
+    from tools.site.docstrings import with_tables
+
+    text = "A sentence.\n\npath    the folder,\n        or an address\nseed    a number\n\n>>> 1 + 1\n2"
+    assert with_tables(text) == (
+        "A sentence.\n\n| name | meaning |\n|---|---|\n| `path` | the folder, or an address |\n| `seed` | a number |"
+        "\n\n```pycon\n>>> 1 + 1\n2\n```"
+    )

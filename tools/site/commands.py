@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from neardup.cli import cli
@@ -32,7 +34,7 @@ def _section(command: click.Command, context: click.Context, depth: int) -> list
     options = [_row(parameter, context) for parameter in command.get_params(context)]
     rows = [row for row in options if row]
     if rows:
-        lines += ["| option | meaning | default |", "|---|---|---|", *rows, ""]
+        lines += ["| option | meaning |", "|---|---|", *rows, ""]
     if isinstance(command, click.Group):
         for name in command.list_commands(context):
             below = command.get_command(context, name)
@@ -42,21 +44,17 @@ def _section(command: click.Command, context: click.Context, depth: int) -> list
 
 
 def _row(parameter: click.Parameter, context: click.Context) -> str:
-    if isinstance(parameter, click.Argument):
-        return ""
-    assert isinstance(parameter, click.Option)
-    if parameter.hidden or "--help" in parameter.opts:
+    if not isinstance(parameter, click.Option) or parameter.hidden or "--help" in parameter.opts:
         return ""
     record = parameter.get_help_record(context)
-    shown = record[0] if record else ", ".join(parameter.opts)
-    repeat = " Can be repeated." if parameter.multiple else ""
-    return f"| `{_cell(shown)}` | {_cell((parameter.help or '').strip())}{repeat} | {_cell(_default(parameter))} |"
-
-
-def _default(option: click.Option) -> str:
-    value = option.default
-    plain = isinstance(value, str | int | float) and not isinstance(value, bool)
-    return f"`{value}`" if plain and value != "" else ""
+    assert record is not None
+    shown, meaning = " ".join(record[0].split()), record[1].strip()
+    if isinstance(parameter.type, click.Choice):  # a long list would leave no room for the meaning
+        shown = ", ".join([*parameter.opts, *parameter.secondary_opts])
+        meaning += f" One of {', '.join(f'`{choice}`' for choice in parameter.type.choices)}."
+    if parameter.multiple:
+        meaning += " Can be repeated."
+    return f"| `{shown}` | {_cell(meaning)} |"
 
 
 def _first_sentence(command: click.Command) -> str:
@@ -75,4 +73,8 @@ def _paragraphs(help_text: str) -> str:
 
 
 def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    """Text for a cell of a table: no Markdown or HTML but spans of code."""
+    parts = " ".join(text.split()).split("`")
+    escaped = {"|": "\\|", "<": "&lt;", "[": "&#91;", "*": "&#42;"}
+    parts[::2] = [re.sub(r"[|<[*]", lambda found: escaped[found[0]], part) for part in parts[::2]]
+    return "`".join(parts)

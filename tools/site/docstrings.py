@@ -1,4 +1,4 @@
-"""Docstrings on the site: lines such as `name    what it means` become a table."""
+"""Docstrings on the site: lines such as `name    what it means` become a table, and examples become code."""
 
 from __future__ import annotations
 
@@ -22,8 +22,12 @@ class FieldTables(griffe.Extension):
 
 
 def with_tables(text: str) -> str:
-    """Paragraphs of fields as Markdown tables; other paragraphs as they are."""
-    return "\n\n".join(_table(paragraph) for paragraph in text.split("\n\n"))
+    """Paragraphs of fields as Markdown tables, examples as blocks of code; other paragraphs as they are."""
+    return "\n\n".join(_example(_table(paragraph)) for paragraph in text.split("\n\n"))
+
+
+def _example(paragraph: str) -> str:
+    return f"```pycon\n{paragraph}\n```" if paragraph.startswith(">>> ") else paragraph
 
 
 def _table(paragraph: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from neardup.http.app import make_app
 from neardup.http.limits import Limits
+from neardup.http.openapi import QUEUED, REASONS, openapi_document
 
 __all__ = ["http_page"]
 
@@ -14,10 +15,18 @@ Json = dict[str, Any]
 
 
 def http_page() -> str:
-    """Markdown: every route with its parameters, its body and its answers; then the shapes they name."""
+    """Markdown: what any route may refuse, every route with its parameters, body and answers, and the shapes."""
     application, _ = make_app(Limits())
     described = _document(application)
-    lines = []
+    lines = [
+        "## Refusals",
+        "",
+        "Every route may answer with one of these, and a [Problem](#problem) as JSON.",
+        "",
+    ]
+    lines += ["| status | meaning |", "|---|---|"]
+    lines += [f"| {status} | {REASONS[status]} |" for status in sorted(QUEUED)]
+    lines.append("")
     for path, operations in described["paths"].items():
         for method, operation in operations.items():
             lines += _operation(f"{method.upper()} {path}", operation)
@@ -28,8 +37,6 @@ def http_page() -> str:
 
 
 def _document(application: Any) -> Json:
-    from neardup.http.openapi import openapi_document
-
     made = openapi_document(application.routes.all)
     return json.loads(json.dumps(made))
 
@@ -43,6 +50,8 @@ def _operation(title: str, operation: Json) -> list[str]:
     for kind, content in operation.get("requestBody", {}).get("content", {}).items():
         lines.append(f"- body, `{kind}`: {_kind(content.get('schema', {}))}")
     for status, answer in operation["responses"].items():
+        if int(status) in QUEUED:
+            continue  # listed once, at the top
         shapes = {_kind(content.get("schema", {})) for content in answer.get("content", {}).values()}
         lines.append(f"- {status}: {answer['description']}. {', '.join(sorted(shapes))}".rstrip())
     return [*lines, ""]

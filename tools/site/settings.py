@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import types
 import typing
 
 import neardup as nd
@@ -53,7 +54,7 @@ def _fields(cls: type) -> list[str]:
 
 def _default(field: dataclasses.Field[object]) -> str:
     if field.default is not dataclasses.MISSING:
-        return repr(field.default).replace("|", "\\|")
+        return repr(field.default)
     if field.default_factory is not dataclasses.MISSING:
         return f"{type(field.default_factory()).__name__}()"
     return "required"
@@ -61,13 +62,12 @@ def _default(field: dataclasses.Field[object]) -> str:
 
 def _type(hint: object) -> str:
     if typing.get_origin(hint) is typing.Literal:
-        return " \\| ".join(repr(value) for value in typing.get_args(hint))
+        return " or ".join(repr(value) for value in typing.get_args(hint))
+    if typing.get_origin(hint) in (typing.Union, types.UnionType):
+        return " or ".join("None" if part is type(None) else _type(part) for part in typing.get_args(hint))
     if typing.get_origin(hint) is None and isinstance(hint, type):
         return hint.__name__
-    parts = typing.get_args(hint)
-    if parts and type(hint).__name__ in ("Union", "UnionType"):
-        return " \\| ".join("None" if part is type(None) else _type(part) for part in parts)
-    return str(hint).replace("typing.", "").replace("|", "\\|")
+    return str(hint).replace("typing.", "")
 
 
 def _summary(cls: type) -> str:

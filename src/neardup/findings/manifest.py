@@ -1,6 +1,6 @@
 """The manifest of a findings folder: written last, checked whole when it is read.
 
-docs/format.md, "Findings folder", describes it.
+docs/reference/format.md, "Findings folder", describes it.
 """
 
 from __future__ import annotations
