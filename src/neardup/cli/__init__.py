@@ -8,6 +8,7 @@ import keyword
 import os
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 
@@ -50,6 +51,10 @@ _NEXT_AFTER_REJECTS = (
 )
 
 
+class _ReaderEnded(Exception):
+    """Whoever reads standard output has ended, as `head` does; nothing is wrong."""
+
+
 class LazyGroup(click.Group):
     """Imports a subcommand when it is asked for, so that `neardup --help` is quick."""
 
@@ -63,6 +68,12 @@ class LazyGroup(click.Group):
         command = getattr(importlib.import_module(f"neardup.cli.{own}"), own)
         assert isinstance(command, click.Command)
         return command
+
+    def invoke(self, context: click.Context) -> Any:
+        try:
+            return super().invoke(context)
+        except BrokenPipeError as error:
+            raise _ReaderEnded from error  # click would make it exit code 1
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -88,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped; no output was left incomplete, and the same command resumes a scan", err=True)
         sys.exit(130)
-    except BrokenPipeError:
+    except (_ReaderEnded, BrokenPipeError):
         # The reader of our output has ended; what remains in the buffer must not raise again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)

@@ -6,7 +6,6 @@ docs/format.md, "Findings folder", describes the files.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -24,6 +23,7 @@ from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.storage.column_file import ColumnFile
+from neardup.storage.output import check_outputs, is_stream
 from neardup.values.wording import counted
 
 __all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "VERSION", "Findings", "Place"]
@@ -196,11 +196,16 @@ class Findings:
         )
 
     def check_target(self, path: str | PathLike[str]) -> None:
-        """ConfigError if writing to this file would change an input or a reference."""
-        target = os.path.realpath(path)
-        for entry in (*self.manifest["inputs"], *self.manifest["references"]):
-            if target == entry["path"]:
-                raise ConfigError(f"{path}: is an input; inputs are never changed, name another file")
+        """ConfigError if writing to this file would change an input, a reference or these findings."""
+        if is_stream(path):
+            return
+        folder = self.path.resolve()
+        if Path(path).resolve().is_relative_to(folder):
+            raise ConfigError(f"{path}: is in the findings folder {self.path}; name a file outside of it")
+        entries = (*self.manifest["inputs"], *self.manifest["references"])
+        check_outputs(
+            {"the output": path}, (entry["path"] for entry in entries if "://" not in entry["path"])
+        )
 
     def check_threshold(self, threshold: float) -> float:
         """Return the threshold; ConfigError if the scan stored no pairs of so small a similarity."""
