@@ -28,6 +28,7 @@ COMMANDS = (
     "dedup",
     "repeats",
     "copies",
+    "find",
     "config",
     "fingerprint",
     "plan",
