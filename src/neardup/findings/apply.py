@@ -18,12 +18,11 @@ from neardup.clusters.selection import Cut
 from neardup.errors import ConfigError, DataError
 from neardup.findings.decided import decided_cut
 from neardup.findings.folder import Findings
+from neardup.findings.reread import ReadAgain, check_unchanged
 from neardup.findings.summary import alarms
 from neardup.progress import Progress
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout
-from neardup.readers.limits import Limits
-from neardup.readers.reader import read_again
 from neardup.readers.writers import Writer, format_for, open_writer
 from neardup.readers.written_forms import LISTS
 from neardup.storage.atomic_file import hidden_name, locked_folder, sweep
@@ -88,7 +87,7 @@ def apply(
             )
     progress = progress or Progress()
     progress.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
-    _unchanged(found)
+    check_unchanged(found)
     place = os.fspath(out)
     output = _Output(found, cut, write, Path(place), format, encoding, overwrite, progress)
     written = output.run(_is_folder(out))
@@ -119,22 +118,6 @@ def check_output(out: str | PathLike[str], format: str | None = None, *, overwri
     check_output_file(place, overwrite=overwrite)
 
 
-def _unchanged(findings: Findings) -> None:
-    """Compare file sizes before anything is read; the digests are compared while the inputs are read."""
-    for entry in findings.manifest["inputs"]:
-        path = entry["path"]
-        if "://" in path:
-            continue
-        if not os.path.exists(path):
-            raise DataError(f"{path}: was scanned, but no longer exists; nothing was written")
-        if os.path.getsize(path) != entry["bytes"]:
-            raise _changed(path)
-
-
-def _changed(path: str) -> DataError:
-    return DataError(f"{path}: has changed since it was scanned; nothing was written. Scan again.")
-
-
 class _Output:
     def __init__(
         self,
@@ -149,9 +132,7 @@ class _Output:
     ) -> None:
         self.findings, self.cut, self.write, self.out = findings, cut, write, out
         self.format, self.encoding, self.overwrite, self.progress = format, encoding, overwrite, progress
-        self.place = {name: i for i, name in enumerate(findings.file_names)}
-        self.before = 0
-        self.layout: Layout | None = None
+        self.again = ReadAgain(findings, progress)
 
     def run(self, folder: bool) -> int:
         self.findings.check_target(self.out)
@@ -219,45 +200,9 @@ class _Output:
 
     def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int, bytes | None]]:
         """The documents of one input to write, with their rows and lines; DataError if the input has changed."""
-        findings, columns = self.findings, self.findings.manifest["columns"]
-        reader = read_again(
-            entry["path"],
-            entry["name"],
-            entry["format"],
-            text=columns["text"],
-            id=columns["id"],
-            encoding=columns.get("encoding"),
-            delimiter=columns.get("delimiter"),
-            limits=Limits(**findings.manifest["limits"]),
-            before=self.layout,
-        )
-        reader.digesting = reader.keep_lines = True
-        mine = np.flatnonzero(findings.files == self.place.get(entry["name"], -1))
-        mine = mine[mine >= findings.reference]
-        places = findings.places[mine]
-        seen = 0
-        for batch in reader:
-            self.layout = batch.layout
-            at = np.searchsorted(places, batch.rows)
-            lines = batch.lines or [None] * len(batch)
-            for document, number, i, line in zip(batch, batch.rows, at.tolist(), lines, strict=True):
-                # A row that was not stored gave no text in the scan; it is in the rejects file.
-                if i == len(places) or places[i] != number:
-                    continue
-                seen += 1
-                row = int(mine[i])
-                kept = bool(self.cut.kept[row])
-                if self.write == "annotated" or kept == (self.write == "kept"):
-                    yield batch.layout, document, row, line
-            self.progress.reached(self.before + reader.bytes_read)
-        self.before += entry["bytes"] or 0
-        if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
-            raise _changed(entry["path"])
-        if seen != len(mine):
-            raise DataError(
-                f"{entry['path']}: {len(mine) - seen:,} documents that were scanned could not be read again; "
-                "nothing was written"
-            )
+        for layout, document, row, line in self.again.documents(entry, keep_lines=True):
+            if self.write == "annotated" or bool(self.cut.kept[row]) == (self.write == "kept"):
+                yield layout, document, row, line
 
     def _row(self, layout: Layout, document: Document, row: int) -> Any:
         """A document with notes on its cluster."""

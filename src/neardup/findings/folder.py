@@ -21,6 +21,7 @@ from neardup.clusters.keepers import Keep
 from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
+from neardup.config.filters import languages_of
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.storage.column_file import ColumnFile
 from neardup.storage.output import check_outputs, is_stream
@@ -36,6 +37,7 @@ _SHAPE = {
     **dict.fromkeys(("inputs", "references", "file_names", "source_names"), list),
     **dict.fromkeys(("columns", "limits", "config", "counts", "seconds"), dict),
 }
+_TEXTS_AT_ONCE = 1000
 Rows = NDArray[np.int64]
 
 
@@ -73,6 +75,7 @@ class Findings:
             raise FormatError(manifest, f"its {missing[0]!r}", "none, or something else in its place")
         self.config = Config.from_plain(self.manifest["config"], str(manifest))
         self._files: dict[str, ColumnFile] = {}
+        self._fields: dict[tuple[str | None, str | None], Any] = {}
 
     def __repr__(self) -> str:
         pairs = counted(len(self.pairs), "pair")
@@ -219,13 +222,32 @@ class Findings:
     def rank(self, keep: Keep | None = None) -> Rows:
         """The rank of each row by a keep policy, by default the scan's; reference rows come before all others."""
         keep = keep or self.config.keep
-        if keep.source != self.config.keep.source:
-            raise ConfigError("the scan fixed what a source is; to change it, scan again with --source")
-        if keep.score is not None and keep.score != self.config.keep.score:
-            raise ConfigError(
-                f"the scan read no scores {keep.score!r}; scan again with --keep score:{keep.score}"
-            )
-        return keep.rank(self.sizes, self.sources, self.source_names, self.scores, self.reference)
+        scores, sources, names = self.fields_of(keep)
+        return keep.rank(self.sizes, sources, names, scores, self.reference)
+
+    def fields_of(self, keep: Keep) -> tuple[NDArray[np.float64], NDArray[np.int32], list[str]]:
+        """The value of each row that a policy ranks by, and its source, as a place in the names. What the scan did not
+        keep is read from the inputs, once."""
+        own = self.config.keep
+        if keep.source in (own.source, None) and keep.score in (own.score, None):
+            if keep.source is None and own.source is not None:
+                return self.scores, self.files, self.file_names
+            return self.scores, self.sources, self.source_names
+        wanted = (keep.source, keep.score)
+        if wanted not in self._fields:
+            from neardup.findings.reread import fields_again
+
+            self._fields[wanted] = fields_again(self, keep)
+        return self._fields[wanted]
+
+    def languages(self, rows: Rows) -> list[str]:
+        """The languages of documents that are in clusters, by their stored texts."""
+        firsts, back = np.unique(self.first[rows], return_inverse=True)
+        found: list[str] = []
+        for start in range(0, len(firsts), _TEXTS_AT_ONCE):
+            part = firsts[start : start + _TEXTS_AT_ONCE]
+            found += languages_of([text.encode() for text in self.texts(part)])
+        return [found[i] for i in back.tolist()]
 
     def cut(
         self,
@@ -244,9 +266,10 @@ class Findings:
             self.rank(keep) if rank is None else rank,
             keep,
             threshold=at,
-            sources=self.sources,
+            sources=self.fields_of(keep)[1],
             method=self.config.clusters,
             reference=self.reference,
+            languages=self.languages,
         )
         return replace(made, kept=made.kept & (self.filtered == 0))
 
