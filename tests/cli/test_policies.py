@@ -91,9 +91,7 @@ def test_one_of_each_language(tmp_path):
             for name, text in (("en", english), ("de", german))
         ],
     )
-    found = nd.scan([path], tmp_path / "found") if hasattr(nd, "scan") else None
-    if found is None:
-        assert run("scan", path, "-o", str(tmp_path / "found")).returncode == 0
+    assert run("scan", path, "-o", str(tmp_path / "found")).returncode == 0
     from neardup.findings import Findings
     from neardup.findings.decisions import DecisionLog
 

@@ -64,11 +64,8 @@ def keep_of(given: Given, old: nd.Keep) -> nd.Keep:
                 param_hint="--keep",
             )
         changes |= {"by": by, "score": field or None}
-    changes |= {
-        name: given[name]
-        for name in ("prefer", "many", "among", "source", "by_language")
-        if _said(given, name)
-    }
+    options = ("prefer", "many", "among", "source", "by_language")
+    changes |= {name: given[name] for name in options if _said(given, name)}
     return replace(old, **changes)
 
 
