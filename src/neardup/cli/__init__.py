@@ -13,37 +13,13 @@ from typing import Any
 import click
 
 from neardup import __version__
+from neardup.cli.help import GROUPS, color_wanted, help_width
 from neardup.errors import NeardupError, UnreadableInput
 from neardup.values.wording import printable
 
 __all__ = ["main"]
 
-COMMANDS = (
-    "scan",
-    "clusters",
-    "report",
-    "explain",
-    "review",
-    "apply",
-    "dedup",
-    "repeats",
-    "copies",
-    "find",
-    "config",
-    "fingerprint",
-    "plan",
-    "evaluate",
-    "calibrate",
-    "curve",
-    "index",
-    "spark",
-    "serve",
-    "try",
-    "templates",
-    "urls",
-    "mirrors",
-    "completion",
-)
+COMMANDS = tuple(name for names in GROUPS.values() for name in names)
 
 
 _NEXT_AFTER_REJECTS = (
@@ -61,6 +37,18 @@ class LazyGroup(click.Group):
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+        longest = max(map(len, COMMANDS))
+        for title, names in GROUPS.items():
+            with formatter.section(title):
+                rows = []
+                for name in names:
+                    command = self.get_command(context, name)
+                    assert command is not None
+                    room = formatter.width - 6 - longest
+                    rows.append((name.ljust(longest), command.get_short_help_str(room)))
+                formatter.write_dl(rows)
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:
@@ -90,7 +78,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # names of files need not be Unicode
     try:
-        cli.main(args=arguments, prog_name="neardup", standalone_mode=False)
+        cli.main(
+            args=arguments,
+            prog_name="neardup",
+            standalone_mode=False,
+            color=color_wanted(),
+            max_content_width=help_width(),
+        )
         sys.stdout.flush()
     except click.exceptions.Exit as exit:
         sys.exit(exit.exit_code)
@@ -105,17 +99,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except UnreadableInput as error:
-        _tell(f"{error}\n{_NEXT_AFTER_REJECTS}")
+        _print_error(f"{error}\n{_NEXT_AFTER_REJECTS}")
         sys.exit(2)
     except NeardupError as error:
-        _tell(str(error))
+        _print_error(str(error))
         sys.exit(1)
     except OSError as error:
         name = f"{error.filename}: " if error.filename else ""
-        _tell(f"{name}{error.strerror or error}")
+        _print_error(f"{name}{error.strerror or error}")
         sys.exit(1)
 
 
-def _tell(message: str) -> None:
-    """What went wrong; names in it may be hostile."""
+def _print_error(message: str) -> None:
+    """Print what went wrong; names in it may be hostile."""
     click.echo("\n".join(printable(line, 2000) for line in f"neardup: {message}".split("\n")), err=True)

@@ -12,9 +12,9 @@ from typing import Any
 import click
 
 from neardup.cli.apply import show_alarms
+from neardup.cli.help import BriefCommand
 from neardup.cli.options import config_options, reading_options, reject_options, running_options
 from neardup.cli.outputs import (
-    WritingCommand,
     may_overwrite,
     out_encoding_option,
     out_format_option,
@@ -31,13 +31,27 @@ from neardup.values.wording import counted
 __all__ = ["dedup"]
 
 
-@click.command(cls=WritingCommand)
+@click.command(
+    cls=BriefCommand,
+    common=(
+        "--out",
+        "--findings",
+        "--text",
+        "--id",
+        "--format",
+        "--threshold",
+        "--preset",
+        "--keep",
+        "--overwrite",
+        "--json",
+    ),
+)
 @click.argument("inputs", nargs=-1, required=True)
 @output_option(
     "--out",
     "-o",
     folders=True,
-    help="Write the kept documents here; - is standard output. Without it nothing is written, but see below.",
+    help="Write the kept documents here; - is standard output. Without it only the summary is printed, but see above.",
 )
 @out_format_option
 @out_encoding_option

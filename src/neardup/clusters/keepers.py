@@ -88,6 +88,7 @@ class Keep:
         """The rank of each row, 0 the best. Rows are in sorted (path, row) order; `names[sources[i]]` is the source
         of row i; a missing score (NaN) ranks below all others. Rows below `reference` come before all others."""
         rows = np.arange(len(lengths), dtype=np.int64)
+        by: NDArray[Any]
         if self.by == "longest":
             by = -lengths.astype(np.int64)
         elif self.by in FIELD_POLICIES:

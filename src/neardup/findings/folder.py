@@ -39,6 +39,7 @@ _SHAPE = {
 }
 _TEXTS_AT_ONCE = 1000
 Rows = NDArray[np.int64]
+_Fields = tuple[NDArray[np.float64], NDArray[np.int32], list[str]]
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ class Findings:
             raise FormatError(manifest, f"its {missing[0]!r}", "none, or something else in its place")
         self.config = Config.from_plain(self.manifest["config"], str(manifest))
         self._files: dict[str, ColumnFile] = {}
-        self._fields: dict[tuple[str | None, str | None], Any] = {}
+        self._fields: dict[tuple[str | None, str | None], _Fields] = {}
 
     def __repr__(self) -> str:
         pairs = counted(len(self.pairs), "pair")
@@ -225,7 +226,7 @@ class Findings:
         scores, sources, names = self.fields_of(keep)
         return keep.rank(self.sizes, sources, names, scores, self.reference)
 
-    def fields_of(self, keep: Keep) -> tuple[NDArray[np.float64], NDArray[np.int32], list[str]]:
+    def fields_of(self, keep: Keep) -> _Fields:
         """The value of each row that a policy ranks by, and its source, as a place in the names. What the scan did not
         keep is read from the inputs, once."""
         own = self.config.keep
