@@ -112,12 +112,14 @@ _CONFIG = (
 _KEEP = (
     click.option(
         "--keep",
-        help="Which document of a cluster is kept: longest, first, last or score:FIELD.  [default: longest]",
+        help="Which document of a cluster is kept: longest, first, last; newest:FIELD, oldest:FIELD (dates); "
+        "highest:FIELD, lowest:FIELD (numbers).  [default: longest]",
     ),
     click.option("--prefer", multiple=True, help="Keep documents of this source before others; repeatable."),
     click.option(
         "--many", type=click.IntRange(1), help="How many documents of a cluster are kept.  [default: 1]"
     ),
+    click.option("--by-language", is_flag=True, help="Keep so many of each language in a cluster."),
     click.option(
         "--among",
         type=click.Choice(["all", "within", "across"]),
@@ -185,7 +187,7 @@ def _all_of(options: tuple[Any, ...]) -> Callable[[Command], Command]:
 
 
 config_options = _all_of((*_CONFIG, *_KEEP))
-cut_options = _all_of(_KEEP)
+cut_options = _all_of((*_KEEP, _SOURCE))
 column_options = _all_of(_COLUMNS)
 reading_options = _all_of(_READING)
 reject_options = _all_of(_REJECTS)

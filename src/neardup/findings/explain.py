@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.clusters.keepers import Keep
+from neardup.clusters.keepers import FIELD_POLICIES, Keep
 from neardup.clusters.selection import Cut
 from neardup.errors import DataError
 from neardup.findings.decided import decided_cut
@@ -119,8 +119,11 @@ def policy_of(keep: Keep) -> str:
         "longest": "the longest is kept, and the first if several are equally long",
         "first": "the first is kept",
         "last": "the last is kept",
+        **{name: f"the {name} {keep.score} is kept" for name in FIELD_POLICIES},
         "score": f"the highest {keep.score} is kept",
     }[keep.by]
+    if keep.by_language:
+        by = f"in each language, {by}"
     return f"{', then '.join(['a preferred source', by]) if keep.prefer else by}"
 
 
