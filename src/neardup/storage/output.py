@@ -1,7 +1,7 @@
 """Where a user wants something written: every command and every writer opens its outputs here.
 
 - A file appears under its name when it is complete. It keeps the permissions of the file it replaces.
-- Of a symbolic link, the file it points to is replaced; the link stays.
+- Of a symbolic link, the file it points to is replaced; the link is not changed.
 - Standard output (`-`), fifos, devices and open files such as /dev/stdout are written to as the data comes.
 - Without `overwrite`, a file that exists is never replaced.
 """
@@ -74,14 +74,14 @@ class StreamOutput:
 
 
 class _Counted(io.RawIOBase):
-    """A stream that knows how much was written to it: Parquet needs that, and pipes do not tell."""
+    """A stream that knows how much was written to it: Parquet needs that, and pipes do not count."""
 
     def __init__(self, file: io.RawIOBase, path: Path) -> None:
         self._file, self._path, self._written = file, path, 0
         self.open = True
 
     def end(self) -> None:
-        """Close the stream. A buffer that is still to be written is dropped, whoever writes it later."""
+        """Close the stream. A buffer that is still to be written is dropped."""
         self.open = False
         self._file.close()
 
@@ -144,7 +144,7 @@ def is_stream(path: Place) -> bool:
 
 def _descriptor(name: str) -> int | None:
     """The number of the open file that a name is for: 1 for `-` and /dev/stdout. Where standard output is a file, the
-    name /dev/stdout leads to it; but whoever redirected it wants it written to, not replaced."""
+    name /dev/stdout leads to it; it is written to and not replaced, because the user redirected it."""
     if name == STANDARD_OUTPUT:
         return 1
     folders = {os.path.realpath(folder) for folder in ("/dev/fd", "/proc/self/fd")}
