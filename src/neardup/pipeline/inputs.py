@@ -11,6 +11,7 @@ from neardup.config.config import Config
 from neardup.errors import DataError
 from neardup.features.texts import as_arrow, text_items
 from neardup.pipeline.batches import Batch, Incoming, TextColumn
+from neardup.readers.arrow_checks import checked_items
 from neardup.readers.document import Document
 from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.layout import is_html
@@ -56,7 +57,8 @@ def _read_again(reader: Reader, failed: set[tuple[str, int]]) -> Iterator[Docume
 
 
 def _column_again(column: Any, ids: Sequence[str], failed: set[tuple[str, int]]) -> Iterator[Document]:
-    return _items_again((value.as_py() for value in column), ids, failed)
+    items = (item for chunk in getattr(column, "chunks", [column]) for item in checked_items(chunk))
+    return _items_again(items, ids, failed)
 
 
 def _items_again(items: Any, ids: Sequence[str], failed: set[tuple[str, int]]) -> Iterator[Document]:
