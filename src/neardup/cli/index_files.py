@@ -171,7 +171,7 @@ def reindex(
 
     Without --method, --threshold, --radius and --config the settings stay; document frequencies are counted anew.
     """
-    from neardup.index.local.session import DATABASE
+    from neardup.index.local.files import DATABASE
     from neardup.index.rebuild import reindex as again
 
     chosen = config_of(config, method, threshold, radius, store)

@@ -30,16 +30,19 @@ def pack_text(text: str) -> bytes:
 
 def unpack_text(content: bytes) -> str:
     """Decode a stored text; sizes are checked before memory is allocated."""
-    if content[:1] == _RAW:
-        return content[1:].decode("utf-8", "surrogatepass")
-    machine = zlib.decompressobj()
+    data = content[1:]
+    if content[:1] != _RAW:
+        machine = zlib.decompressobj()
+        try:
+            data = machine.decompress(content[1:], LARGEST_TEXT)
+        except zlib.error as error:
+            raise DataError(f"a stored text is damaged: {error}") from None
+        if content[:1] != _ZLIB or not machine.eof:
+            raise DataError("a stored text is damaged")
     try:
-        data = machine.decompress(content[1:], LARGEST_TEXT)
-    except zlib.error as error:
-        raise DataError(f"a stored text is damaged: {error}") from None
-    if content[:1] != _ZLIB or not machine.eof:
-        raise DataError("a stored text is damaged")
-    return data.decode("utf-8", "surrogatepass")
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise DataError(f"a stored text is damaged: {error.reason}") from None
 
 
 def _weighted(recipe: Recipe) -> bool:

@@ -13,10 +13,10 @@ from neardup.index.api import Index
 from neardup.index.export import read_export
 from neardup.index.inputs import is_address, meta_text
 from neardup.index.interface import Opening, check_folder
-from neardup.index.key import read_key
+from neardup.index.key import exported_documents, read_key
+from neardup.index.local.files import DATABASE
 from neardup.index.local.fill import fill_folder
 from neardup.index.local.recover import recovered
-from neardup.index.local.session import DATABASE
 from neardup.index.local.store import LocalStore
 from neardup.index.recipe import Contents
 
@@ -31,8 +31,9 @@ def import_index(path: str | PathLike[str], source: str, key: str | PathLike[str
         from neardup.index.redis.replay import replay
 
         return replay(str(path), [source], key)
-    recipe = read_key(f"{source}.key" if key is None else key)
-    return fill_folder(Path(path), recipe, read_export(source, recipe))
+    used = f"{source}.key" if key is None else key
+    recipe, documents = read_key(used), exported_documents(used)
+    return fill_folder(Path(path), recipe, read_export(source, recipe, documents))
 
 
 def reindex(

@@ -124,13 +124,15 @@ def open_writer(
     format: str | None = None,
     compression: str | None = None,
     like: Layout | None = None,
+    secret: bool = False,
 ) -> Writer:
     """A writer for `path`, whose name tells format and compression unless they are given.
 
-    `like`, a batch's layout, keeps the input's columns, their order and types. Parquet and Arrow compress inside.
+    `like`, a batch's layout, keeps the input's columns, their order and types. Parquet and Arrow compress inside. Only
+    the owner can read a `secret` file.
     """
     format, compression = format_for(path, format, compression)
-    file = AtomicFile(path)
+    file = AtomicFile(path, secret=secret)
     try:
         form = _form(file, format, compression, like)
     except BaseException:

@@ -12,7 +12,7 @@ import numpy as np
 from neardup.index.answers import Cluster, Health, Hit, Stored
 from neardup.index.export import Line
 from neardup.index.inputs import check_ids
-from neardup.index.interface import Opening, Rows, unsupported
+from neardup.index.interface import Access, Opening, Rows, unsupported
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.address import Address
 from neardup.index.redis.connection import Connection
@@ -163,7 +163,7 @@ class RedisStore:
         """Read everything and compare: records, ids, entries and clusters."""
         return repair(self._documents, self._tables, self.writer, changes=False)
 
-    def backup(self, target: str | PathLike[str]) -> None:
+    def backup(self, target: str | PathLike[str], access: Access) -> None:
         raise unsupported(
             f"backup of {self.path}",
             "export it to a file instead, and import that: neardup index export",
