@@ -55,13 +55,15 @@ def stored_documents(database: Database, recipe: Recipe, rows: Iterable[int]) ->
 def as_stored(database: Database, recipe: Recipe, lines: Sequence[Whole]) -> list[Stored]:
     """Rows as documents, with the ids of their keepers."""
     keepers = database.ids(np.array([line.keeper for line in lines], np.int64))
+    if not all(line.keeper in keepers for line in lines):
+        raise damaged(database.path, "a document follows a row that does not exist")
     texts = recipe.contents == "text"
     try:
         return [
             Stored(
                 id=line.id,
                 row=line.row,
-                keeper=keepers.get(line.keeper, line.id),
+                keeper=keepers[line.keeper],
                 added=line.added / 1000,
                 expires=None if line.expires is None else line.expires / 1000,
                 meta=_meta(line.meta),

@@ -20,12 +20,14 @@ from neardup.storage.lock import FileLock
 __all__ = [
     "CACHE",
     "DATABASE",
+    "LOCK",
     "check_new_folder",
     "create_database",
     "locked",
     "make_folder",
     "new_folder",
     "open_to_others",
+    "remove",
     "sweep",
     "whole_database",
 ]

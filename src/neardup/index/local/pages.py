@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["COLUMNS", "salvage"]
+__all__ = ["COLUMNS", "PAGE", "salvage"]
 
 PAGE = 8192  # page size of every index
 LEAF = 0x0D

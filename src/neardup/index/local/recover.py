@@ -13,7 +13,7 @@ from neardup.errors import DataError, FormatError
 from neardup.index.contents import unpack_text
 from neardup.index.export import Line
 from neardup.index.local.files import DATABASE
-from neardup.index.local.pages import salvage
+from neardup.index.local.pages import PAGE, salvage
 from neardup.index.local.row_checks import body_digests, head_digests, settings_digest
 from neardup.index.recipe import Recipe
 
@@ -39,8 +39,13 @@ def recovered(folder: Path, recipe: Recipe | None = None) -> Recovered:
     with open(file, "rb"):  # raises the reason if it cannot be read
         pass
     with contextlib.closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as connection:
-        known = _settings(connection, file) if recipe is None else recipe
         documents = _counted(connection)
+        try:
+            known = recipe or _settings(connection, file)
+        except FormatError:
+            with contextlib.closing(_filled_up(file)) as whole:
+                known = _settings(whole, file)
+                documents = _counted(whole)
     return Recovered(known, documents, _lines(file, known))
 
 
@@ -48,6 +53,19 @@ def _lines(file: Path, recipe: Recipe) -> Iterator[Line]:
     lines = {line.id: line for line in _salvaged(file, recipe)}  # the last line of each id
     for line in lines.values():
         yield line if line.keeper in lines else line._replace(keeper=line.id)
+
+
+def _filled_up(file: Path) -> sqlite3.Connection:
+    """The database in memory, with zeros for what is cut off: SQLite refuses a file that is too short."""
+    data = bytearray(file.read_bytes())
+    if len(data) >= 100:
+        pages = int.from_bytes(data[28:32], "big")
+        data[18:20] = b"\1\1"  # no log: a database in memory cannot have one
+        data += bytes(max(min(pages, len(data) // PAGE + 10_000) * PAGE - len(data), 0))
+    connection = sqlite3.connect(":memory:")
+    with contextlib.suppress(sqlite3.Error, OverflowError):
+        connection.deserialize(bytes(data))
+    return connection
 
 
 def _settings(connection: sqlite3.Connection, file: Path) -> Recipe:

@@ -115,6 +115,11 @@ class LocalStore:
         while True:
             with self.session.reading() as database:
                 lines = database.wholes_from(following, AT_ONCE)
+                state = self.session.state
+                last = lines[-1].row + 1 if len(lines) == AT_ONCE else state.rows
+                missing = int((~state.flags.deleted[following:last]).sum()) - len(lines)
+                if missing:
+                    raise damaged(database.path, f"rows are missing between {following} and {last}")
                 found = as_stored(database, self.recipe, lines)
             if not lines:
                 return
