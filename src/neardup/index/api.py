@@ -260,14 +260,15 @@ class Index:
         """What is stored of a document, or None."""
         return self.get_all([id])[0]
 
-    def get_all(self, ids: Iterable[str]) -> list[Stored | None]:
-        """What is stored of each of several documents, or None."""
-        return self._store.get_all(list(ids))
+    def get_all(self, ids: Iterable[str], *, most: int | None = None) -> list[Stored | None]:
+        """What is stored of each of several documents, or None. DataError, before it is loaded, if that is more than
+        `most` bytes."""
+        return self._store.get_all(list(ids), most)
 
-    def cluster(self, id: str) -> Cluster | None:
+    def cluster(self, id: str, *, most: int | None = None) -> Cluster | None:
         """The cluster of a document: its keeper and all followers, each with its distance and similarity to the
-        keeper. None if there is no such document."""
-        return self._store.cluster(id)
+        keeper. None if there is no such document. DataError, before they are loaded, if there are more than `most`."""
+        return self._store.cluster(id, most)
 
     def documents(self) -> Iterator[Stored]:
         """All documents by row. Documents that are added or removed meanwhile may be missing."""

@@ -151,12 +151,13 @@ class Database(SqliteFile):
 
     def heads(self, rows: Iterable[int] | NDArray[np.int64]) -> list[Head]:
         """The small columns of those rows that exist, in the order of rows."""
-        return sorted(checked_heads(self.path, self._of_rows(self._head_columns, rows), self.digested))
+        return self._sorted(checked_heads(self.path, self._of_rows(self._head_columns, rows), self.digested))
 
     def wholes(self, rows: Iterable[int] | NDArray[np.int64]) -> list[Whole]:
         """All columns of those rows that exist, in the order of rows."""
-        found = checked_wholes(self.path, self._of_rows(self._whole_columns, rows), self.digested)
-        return sorted(found, key=lambda line: line.row)
+        return self._sorted(
+            checked_wholes(self.path, self._of_rows(self._whole_columns, rows), self.digested)
+        )
 
     def followers(self, keepers: Iterable[int] | NDArray[np.int64]) -> list[Head]:
         """The small columns of all rows that follow one of these keepers, in the order of rows."""
@@ -165,7 +166,17 @@ class Database(SqliteFile):
             "AND keeper <> row",
             (integers(keepers),),
         )
-        return sorted(checked_heads(self.path, lines, self.digested))
+        return self._sorted(checked_heads(self.path, lines, self.digested))
+
+    def stored_bytes(self, rows: Iterable[int]) -> int:
+        """Bytes of meta and content of rows, as they are stored; SQLite knows them without reading the values."""
+        lines = self._of_rows("ifnull(length(meta), 0) + ifnull(length(content), 0)", rows)
+        return sum(line[0] for line in lines)
+
+    def count_followers(self, keeper: int) -> int:
+        """How many rows follow a keeper."""
+        found = self.all("SELECT count(*) FROM documents WHERE keeper = ? AND keeper <> row", (keeper,))
+        return int(found[0][0])
 
     def contents(self, rows: NDArray[np.int64]) -> dict[int, tuple[bytes | None, bytes | None]]:
         """Fingerprint and content of those rows that exist."""
@@ -225,6 +236,10 @@ class Database(SqliteFile):
             f"SELECT {columns} FROM documents WHERE row IN (SELECT value FROM json_each(?))",
             (integers(rows),),
         )
+
+    def _sorted(self, found: list[T]) -> list[T]:
+        """In the order of rows; FormatError if a row is there twice."""
+        return self._in_order(sorted(found, key=lambda line: line.row), 0, 1 << 63)
 
     def _in_order(self, found: list[T], first: int, last: int) -> list[T]:
         """FormatError unless rows ascend: a damaged page may give the same rows again and again."""

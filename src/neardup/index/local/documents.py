@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from neardup.errors import DataError
 from neardup.index.answers import Cluster, Hit, Stored
-from neardup.index.contents import unpack_text
+from neardup.index.contents import LARGEST_TEXT, TextTooLarge, unpack_text
 from neardup.index.local.database import Database
 from neardup.index.local.row_checks import Head, Whole, damaged
 from neardup.index.recipe import Recipe
@@ -47,13 +47,30 @@ class Everything:
         return found
 
 
-def stored_documents(database: Database, recipe: Recipe, rows: Iterable[int]) -> list[Stored]:
-    """What is stored under those rows that exist, in the order of rows."""
-    return as_stored(database, recipe, database.wholes(rows))
+def stored_documents(
+    database: Database, recipe: Recipe, rows: Iterable[int], most: int | None = None
+) -> list[Stored]:
+    """What is stored under those rows that exist, in the order of rows; TextTooLarge if that is more than `most` bytes,
+    before it is loaded."""
+    wanted = list(rows)
+    if most is None:
+        return as_stored(database, recipe, database.wholes(wanted))
+    if database.stored_bytes(wanted) > most:
+        raise TextTooLarge(f"what is stored has more than {most:,} bytes")
+    found = []
+    for row in sorted(wanted):
+        one = as_stored(database, recipe, database.wholes([row]), most)
+        most -= sum(len(entry.text or "") for entry in one)
+        if most < 0:
+            raise TextTooLarge("the stored texts are too large together")
+        found += one
+    return found
 
 
-def as_stored(database: Database, recipe: Recipe, lines: Sequence[Whole]) -> list[Stored]:
-    """Rows as documents, with the ids of their keepers."""
+def as_stored(
+    database: Database, recipe: Recipe, lines: Sequence[Whole], most: int = LARGEST_TEXT
+) -> list[Stored]:
+    """Rows as documents, with the ids of their keepers; no text has more than `most` bytes."""
     keepers = database.ids(np.array([line.keeper for line in lines], np.int64))
     if not all(line.keeper in keepers for line in lines):
         raise damaged(database.path, "a document follows a row that does not exist")
@@ -67,17 +84,19 @@ def as_stored(database: Database, recipe: Recipe, lines: Sequence[Whole]) -> lis
                 added=line.added / 1000,
                 expires=None if line.expires is None else line.expires / 1000,
                 meta=_meta(line.meta),
-                text=unpack_text(line.content) if texts and line.content is not None else None,
+                text=unpack_text(line.content, most) if texts and line.content is not None else None,
                 fingerprint=line.print,
             )
             for line in lines
         ]
+    except TextTooLarge:
+        raise
     except (DataError, ValueError, RecursionError) as error:
         raise damaged(database.path, error) from None
 
 
-def cluster_of(database: Database, row: int) -> Cluster | None:
-    """The cluster that a row is in."""
+def cluster_of(database: Database, row: int, most: int | None = None) -> Cluster | None:
+    """The cluster that a row is in; TextTooLarge if it has more than `most` members, before they are loaded."""
     own = database.heads([row])
     if not own:
         return None
@@ -85,6 +104,8 @@ def cluster_of(database: Database, row: int) -> Cluster | None:
     head = database.ids(np.array([keeper], np.int64)).get(keeper)
     if head is None:
         raise damaged(database.path, f"row {row} follows a row that does not exist")
+    if most is not None and database.count_followers(keeper) >= most:
+        raise TextTooLarge(f"the cluster has more than {most:,} members")
     heads = database.followers([keeper])
     if any(one.keeper != keeper for one in heads) or (row != keeper and all(one.row != row for one in heads)):
         raise damaged(database.path, f"the list of followers of row {keeper} is wrong")

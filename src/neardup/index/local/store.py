@@ -99,16 +99,17 @@ class LocalStore:
         with self.session.reading() as database:
             return database.ids(np.asarray(list(rows), np.int64))
 
-    def get_all(self, ids: Sequence[str]) -> list[Stored | None]:
+    def get_all(self, ids: Sequence[str], most: int | None = None) -> list[Stored | None]:
         with self.session.reading() as database:
             rows = self.session.rows_of(ids, database)
-            found = {entry.row: entry for entry in stored_documents(database, self.recipe, rows.values())}
+            entries = stored_documents(database, self.recipe, rows.values(), most)
+        found = {entry.row: entry for entry in entries}
         return [found.get(rows.get(id, -1)) for id in ids]
 
-    def cluster(self, id: str) -> Cluster | None:
+    def cluster(self, id: str, most: int | None = None) -> Cluster | None:
         with self.session.reading() as database:
             row = self.session.rows_of([id], database).get(id)
-            return None if row is None else cluster_of(database, row)
+            return None if row is None else cluster_of(database, row, most)
 
     def documents(self) -> Iterator[Stored]:
         following = 0
