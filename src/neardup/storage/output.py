@@ -110,7 +110,7 @@ class _Counted(io.RawIOBase):
 Output = AtomicFile | StreamOutput
 
 
-def open_output(path: Place, *, overwrite: bool = True) -> Output:
+def open_output(path: Place, *, overwrite: bool = True, secret: bool = False) -> Output:
     """Open an output that a user named. Leaving its `with` block commits it; an error discards it."""
     name = os.fspath(path)
     if (number := _descriptor(name)) is not None:
@@ -122,7 +122,7 @@ def open_output(path: Place, *, overwrite: bool = True) -> Output:
         return StreamOutput(Path(name), os.open(name, os.O_WRONLY | os.O_CLOEXEC))
     target = Path(os.path.realpath(name))
     sweep(target)
-    return AtomicFile(target, overwrite=overwrite)
+    return AtomicFile(target, overwrite=overwrite, secret=secret)
 
 
 def is_standard_output(path: Place) -> bool:
