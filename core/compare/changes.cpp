@@ -112,7 +112,8 @@ class Comparison {
         std::fill_n(out, kChanges, 0);
         left_.reset(a);
         right_.reset(b);
-        out[kTitled] = static_cast<std::uint16_t>((a.titled ? 1 : 0) | (b.titled ? 2 : 0));
+        out[kKnown] = static_cast<std::uint16_t>(a.titled | b.titled << 1 | (a.capitals && b.capitals) << 2 |
+                                                 (a.negatable && b.negatable) << 3);
         // A line before the title (a banner, a menu) is no other title: the title is still among the first lines.
         if (a.titled && b.titled && !holds(b.lines, a.title_line) && !holds(a.lines, b.title_line)) {
             out[kTitleLeft] = counted(missing(a.title, b.title));

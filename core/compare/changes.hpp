@@ -10,7 +10,7 @@ namespace neardup {
 
 // The counts of one pair, in this order; each stops at 65,535.
 enum Change : std::size_t {
-    kTitled,  // 1 if the left text has a title, 2 if the right one has
+    kKnown,  // bits: the left text has a title, the right one has, names can be told in both, negations can
     kTitleLeft,
     kTitleRight,  // words of one title alone
     kNumbersLeft,

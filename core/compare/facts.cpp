@@ -1,6 +1,7 @@
 #include "compare/facts.hpp"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -77,6 +78,8 @@ class Collector {
         facts_.tokens.push_back(hash);
         facts_.marks.push_back(mark);
         facts_.tongues.push_back(tongue);
+        facts_.capitals = facts_.capitals || shape.upper != 0;
+        ++tongues_[tongue];
         places_.push_back(static_cast<std::uint32_t>(begin));
         before_ = shape;
         last_ = end;
@@ -106,6 +109,11 @@ class Collector {
         for (const auto& number : facts_.numbers) facts_.number_set.push_back(number.hash);
         for (auto* set : {&facts_.number_set, &facts_.name_set}) distinct(*set);
         find_title();
+        // Latin, Cyrillic, Arabic and Devanagari letters, and Han.
+        std::size_t listed = tongues_[34] + tongues_[37] + tongues_[38] + tongues_[56], all = 0;
+        for (std::size_t i = 1; i < kScripts; ++i) all += tongues_[i];
+        for (std::size_t i = 1; i <= kLatin; ++i) listed += tongues_[i];
+        facts_.negatable = 2 * listed > all;
     }
 
   private:
@@ -336,6 +344,7 @@ class Collector {
     Facts& facts_;
     std::string folded_;
     std::vector<std::uint32_t> places_;
+    std::array<std::size_t, kScripts> tongues_{};
     std::size_t last_ = 0;
     std::uint32_t sentence_begin_ = 0, number_token_ = 0;
     std::uint64_t running_ = 0, month_ = 0;

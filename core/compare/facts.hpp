@@ -42,6 +42,8 @@ struct Facts {
     std::vector<std::uint64_t> lines;                 // the first lines without numbers, ascending
     std::uint64_t title_line = 0;
     bool titled = false;
+    bool capitals = false;   // there are capital letters, so names can be told
+    bool negatable = false;  // negations of the language or script are listed
 };
 
 // Words that mean something to the comparison, by their hash: negations, units, months and function words.

@@ -25,6 +25,7 @@ def dedup(
     recall: float | None = None,
     features: Any = None,
     keep: Any = None,
+    protect: Any = None,
     memory: int | str | None = None,
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -35,7 +36,8 @@ def dedup(
     `documents` are texts or Documents in a list, a column of texts, a table, or what `read` gives. Equal words are
     found by digest, near-duplicates by the config's method; every candidate is verified on its features and kept down
     to `floor`; then the best-ranked document of each cluster stays, and every other one is similar to it, not merely to
-    a chain that leads there. The named settings change those of the config. Nothing is changed or written.
+    a chain that leads there. A document that differs from its keeper in a way that `protect` names (by default its
+    title or language) is kept. The named settings change those of the config. Nothing is changed or written.
 
     Without `memory` all is held; with it, for example "2GB", texts and fingerprints lie in a temporary folder (or in
     `folder`) and the stages keep to it, beside about 100 bytes a document.
@@ -56,7 +58,7 @@ def dedup(
     from neardup.result import Result
     from neardup.values.sizes import parse_size
 
-    config = _settled(config or Config(), threshold, floor, recall, features, keep)
+    config = _settled(config or Config(), threshold, floor, recall, features, keep, protect)
     progress = progress or Progress()
     room = Room() if memory is None else Room(parse_size(memory))
     with ExitStack() as stack:
@@ -91,6 +93,7 @@ def _settled(
     recall: float | None,
     features: Any,
     keep: Any,
+    protect: Any,
 ) -> Config:
     """The config with what was said beside it."""
     from dataclasses import replace
@@ -104,6 +107,10 @@ def _settled(
         config = replace(config, recall=recall)
     if features is not None:
         config = replace(config, features=features)
+    if isinstance(protect, str):
+        raise ConfigError(f"protect is a list; write protect=[{protect!r}]")
+    if protect is not None:
+        config = replace(config, protect=tuple(protect))
     if isinstance(keep, str):
         keep = replace(config.keep, by=keep)  # type: ignore[arg-type]
     elif keep is not None and not isinstance(keep, Keep):

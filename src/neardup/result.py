@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters
+from neardup.clusters.protect import Protected
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
 from neardup.errors import DataError
@@ -69,6 +70,11 @@ class Result:
         return self.found.pairs
 
     @property
+    def protected(self) -> Protected | None:
+        """The documents that are kept only because a guard of the config holds; None if there are no guards."""
+        return self.cut.protected
+
+    @property
     def candidates(self) -> int:
         return self.found.candidates
 
@@ -122,6 +128,9 @@ class Result:
         ]
         if self.filtered:
             lines.append(f"  {self.filtered:,} did not pass the filters and were left out")
+        if self.protected is not None:
+            for reason, count in self.protected.counts().items():
+                lines.append(f"  {count:,} kept although similar to another: {reason}")
         if self.failed:
             lines.append(f"  {self.failed:,} gave no text and were left out")
         if self.empty:

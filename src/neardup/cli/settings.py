@@ -9,8 +9,9 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.clusters.protect import check_guards
 
-__all__ = ["FIELDS", "config_of", "keep_of"]
+__all__ = ["FIELDS", "config_of", "guards_of", "keep_of"]
 
 Given = Mapping[str, Any]
 
@@ -44,6 +45,7 @@ def config_of(given: Given) -> nd.Config:
     """The config of a file, a preset or a method, with every option that was given in the place of its setting."""
     config = _searched(_base(given), given)
     config = replace(config, verify=_verify(config, given), keep=keep_of(given, config.keep))
+    config = replace(config, protect=guards_of(given, config.protect))
     for option, fields in FIELDS.items():
         if _said(given, option):
             for field in fields:
@@ -61,6 +63,16 @@ def keep_of(given: Given, old: nd.Keep) -> nd.Keep:
         changes |= {"by": by, "score": field or None}
     changes |= {name: given[name] for name in ("prefer", "many", "among", "source") if _said(given, name)}
     return replace(old, **changes)
+
+
+def guards_of(given: Given, old: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The guards with what was said of them: --protect replaces them, --lossless adds one."""
+    guards = old
+    if given.get("protect") is not None:
+        names = [name.strip() for name in given["protect"].split(",")]
+        guards = () if names == ["none"] else tuple(name for name in names if name)
+        check_guards(guards)
+    return (*guards, "lossless") if given.get("lossless") and "lossless" not in guards else guards
 
 
 def _said(given: Given, option: str) -> bool:

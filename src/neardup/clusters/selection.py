@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters, by_rank, cluster
 from neardup.clusters.keepers import Among, Keep
+from neardup.clusters.protect import Guard, Held, Protected, held_pairs, protected_by
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 
 __all__ = ["Cut", "cut", "select"]
@@ -23,10 +25,12 @@ SPREAD = 1000
 
 @dataclass(frozen=True)
 class Cut:
-    """The outcome at one threshold: clusters, and which rows are kept (more than the keepers if `many` is above 1)."""
+    """The outcome at one threshold: clusters, and which rows are kept (more than the keepers if `many` is above 1).
+    `protected` are those that guards keep; None if there are no guards."""
 
     clusters: Clusters
     kept: NDArray[np.bool_]
+    protected: Protected | None = None
 
     @property
     def dropped(self) -> Rows:
@@ -107,9 +111,20 @@ def select(
     sources: NDArray[np.int32],
     method: Literal["keepers", "components"],
     reference: int = 0,
+    guards: tuple[Guard, ...] = (),
+    changes: Counts | None = None,
+    held: Held | None = None,
 ) -> Cut:
-    """The cut by a keep policy; every run uses it, wherever its pairs were found."""
-    return cut(
+    """The cut by a keep policy; every run uses it, wherever its pairs were found.
+
+    Pairs that `guards` hold because of their `changes` do not count. A caller that has chosen the pairs already gives
+    those that are `held` instead.
+    """
+    if guards:
+        held = held_pairs(pairs, changes, guards, first, rank)
+        counts = held.counting
+        pairs = Pairs(pairs.left[counts], pairs.right[counts], pairs.similarity[counts])
+    made = cut(
         pairs,
         first,
         rank,
@@ -120,6 +135,9 @@ def select(
         method=method,
         reference=reference,
     )
+    if held is None:
+        return made
+    return replace(made, protected=protected_by(made, held, threshold, first, rank))
 
 
 def _first_of_all(rank: Rows, reference: int) -> Rows:

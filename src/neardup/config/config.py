@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from neardup.clusters.keepers import Keep
+from neardup.clusters.protect import DEFAULT, Guard, check_guards
 from neardup.compare.verify import Containment, Cosine, Jaccard
 from neardup.config.filters import Filters
 from neardup.config.plain import from_plain, to_plain, to_toml
@@ -76,6 +77,7 @@ class Config:
     or for Containment the probes of Inverted, which needs no fingerprint.
     `near=False` looks for equal words only. Documents of fewer than `short` tokens are compared by an exact join of
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
+    `protect` names the guards (`clusters/protect.py`): a document that differs so from its keeper is kept.
     """
 
     features: TextFeatures = field(default_factory=Shingles)
@@ -90,6 +92,7 @@ class Config:
     templates: Templates | None = None
     clusters: Literal["keepers", "components"] = "keepers"
     keep: Keep = field(default_factory=Keep)
+    protect: tuple[Guard, ...] = DEFAULT
     filters: Filters = field(default_factory=Filters)
     html: Html = "main"
 
@@ -105,6 +108,7 @@ class Config:
         for name, kind in (("keep", Keep), ("filters", Filters), ("templates", Templates | None)):
             if not isinstance(getattr(self, name), kind):
                 raise ConfigError(f"{name} is nd.{name.title()}(...), not {getattr(self, name)!r}")
+        check_guards(self.protect)
         if not 0 < self.recall < 1:
             raise ConfigError(f"a recall is between 0 and 1, not {self.recall}")
         if self.short < 0:

@@ -19,10 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
+from neardup.clusters.protect import Guard
 from neardup.clusters.selection import Cut, select
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError
+from neardup.findings.changes import describe_stored, read_changes
 from neardup.storage.column_file import ColumnFile
 from neardup.values.wording import counted
 
@@ -71,17 +74,21 @@ class Findings:
         missing = [name for name, kind in _SHAPE.items() if not isinstance(self.manifest.get(name), kind)]
         if missing:
             raise FormatError(manifest, f"its {missing[0]!r}", "none, or something else in its place")
-        self.config = Config.from_plain(self.manifest["config"], str(manifest))
+        # Earlier versions had no guards: their findings are cut as they were.
+        self.config = Config.from_plain({"protect": [], **self.manifest["config"]}, str(manifest))
         self._files: dict[str, ColumnFile] = {}
 
     def __repr__(self) -> str:
         pairs = counted(len(self.pairs), "pair")
         return f"<Findings {str(self.path)!r}: {counted(len(self), 'document')}, {pairs}>"
 
-    def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
+    def _file(self, file: str) -> ColumnFile:
         if file not in self._files:
             self._files[file] = ColumnFile(self.path / file, MAGICS[file])
-        opened = self._files[file]
+        return self._files[file]
+
+    def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
+        opened = self._file(file)
         column: NDArray[Any] = opened.read(name, 0, opened.length(name)).view(dtype)
         return column
 
@@ -195,6 +202,12 @@ class Findings:
             self._column(PAIRS, "score", "<f8"),
         )
 
+    @cached_property
+    def changes(self) -> Counts:
+        """What differs in each of `pairs`: a row of `compare.changes.COLUMNS`."""
+        stored = read_changes(self._file(PAIRS), len(self.pairs))
+        return describe_stored(self._file(TEXTS), self.pairs) if stored is None else stored
+
     def check_target(self, path: str | PathLike[str]) -> None:
         """ConfigError if writing to this file would change an input or a reference."""
         target = os.path.realpath(path)
@@ -228,13 +241,15 @@ class Findings:
         keep: Keep | None = None,
         *,
         rank: Rows | None = None,
-        without: Pairs | None = None,
+        protect: tuple[Guard, ...] | None = None,
     ) -> Cut:
-        """Clusters and kept documents at a threshold, from the stored pairs alone."""
+        """Clusters and kept documents at a threshold, from the stored pairs alone; `protect` are the guards, by default
+        those of the scan."""
         keep = keep or self.config.keep
+        guards = self.config.protect if protect is None else protect
         at = self.check_threshold(self.threshold if threshold is None else threshold)
         made = select(
-            self.pairs if without is None else without,
+            self.pairs,
             self.first,
             self.rank(keep) if rank is None else rank,
             keep,
@@ -242,6 +257,8 @@ class Findings:
             sources=self.sources,
             method=self.config.clusters,
             reference=self.reference,
+            guards=guards,
+            changes=self.changes if guards else None,
         )
         return replace(made, kept=made.kept & (self.filtered == 0))
 
