@@ -13,7 +13,7 @@ namespace neardup {
 namespace {
 
 constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;  // odd
-constexpr std::size_t kLongestTitle = 240, kMostTitleWords = 40, kHeadingWithin = 8192, kFirstLines = 12;
+constexpr std::size_t kLongestTitle = 240, kMostTitleWords = 40, kMostWeakWords = 24, kHeadingWithin = 8192, kFirstLines = 12;
 
 // The shape of one token.
 struct Shape {
@@ -59,7 +59,9 @@ class Collector {
         const std::uint64_t hash = xxh3(folded_, known_.seed());
         const KnownWords::Entry* known = known_.find(hash);
         std::uint8_t mark = 0;
-        if (known != nullptr && known->negation) mark |= kNegation;
+        // don't, can't: the apostrophe divides words.
+        if ((known != nullptr && known->negation) || (folded_ == "t" && (gap == "'" || gap == "\u2019")))
+            mark |= kNegation;
         const bool attached = !gap.empty() && gap.size() == 1 && !facts_.tokens.empty();
         number(shape, hash, known, gap, begin, attached);
         if (numeric_) mark |= kNumeric;
@@ -231,8 +233,6 @@ class Collector {
             running_ = fold(running_ ^ hash, 0x8EBC6AF09C88C6E3u);
         } else if (open_ && known != nullptr && known->month && shape.upper_first && gap.size() <= 1) {
             facts_.numbers.push_back({hash, static_cast<std::uint32_t>(facts_.tokens.size())});
-        } else if (open_ && !gap.empty() && gap[0] == '%') {
-            running_ = fold(running_ ^ '%', 0x8EBC6AF09C88C6E3u);
         }
         flush_number();
         // Behind an identifier and a joining mark, digits go on with it.
@@ -261,6 +261,7 @@ class Collector {
         return !facts_.tokens.empty() && places_.back() >= from;
     }
     void flush_number() {
+        if (open_ && last_ < text_.size() && text_[last_] == '%') running_ = fold(running_ ^ '%', 0x8EBC6AF09C88C6E3u);
         if (open_) facts_.numbers.push_back({running_, number_token_});
         open_ = false;
     }
@@ -273,12 +274,11 @@ class Collector {
     }
 
     // The title: the field `title:` of a front matter, or the first heading of Markdown of the first level near the
-    // beginning, or else the first line that has words. A deeper heading at the beginning, such as "Synopsis", says
-    // little: the line after it belongs to the title. Comments of HTML are passed over.
+    // beginning, or else the first line that looks like one. A deeper heading at the beginning, such as "Synopsis", says
+    // little: the line after it belongs to the title. Comments of HTML, menus and sentences are passed over.
     void find_title() {
-        std::size_t at = 0, seen = 0, wanted = 1;
+        std::size_t at = 0, seen = 0, wanted = 0;
         bool front = false, comment = false, taken = false, strong = false;
-        std::vector<std::uint64_t> first_lines;
         for (std::size_t lines = 0; at < text_.size() && at < kHeadingWithin && lines < 100; ++lines) {
             std::size_t end = text_.find('\n', at);
             if (end == std::string_view::npos) end = text_.size();
@@ -308,7 +308,8 @@ class Collector {
             if (heading && !strong) {
                 facts_.title.clear();
                 strong = taken = take_title(first, last, line.size());
-            } else if (!taken || (seen <= wanted && !strong)) {
+            } else if ((!taken && (deeper || field || like_title(line, last - first))) || (seen <= wanted && taken)) {
+                if (strong) continue;
                 if (deeper && !taken) wanted = seen + 1;
                 taken = true;
                 take_title(first + (field ? 1 : 0), last, line.size());
@@ -316,6 +317,15 @@ class Collector {
         }
         distinct(facts_.title);
         std::sort(facts_.lines.begin(), facts_.lines.end());
+    }
+    // A line of the page that may be its title: no sentence, and no menu.
+    static bool like_title(std::string_view line, std::size_t words) {
+        while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
+        if (words > kMostWeakWords || line.ends_with('.') || line.find(". ") != std::string_view::npos) return false;
+        std::size_t marks = 0;
+        for (const std::string_view mark : {"\u00B7", "\u2022", "\u00BB", "\u203A", "|", ">"})
+            for (std::size_t at = 0; (at = line.find(mark, at)) != std::string_view::npos; at += mark.size()) ++marks;
+        return marks < 2;
     }
     bool take_title(std::size_t first, std::size_t last, std::size_t bytes) {
         if (bytes > kLongestTitle || last - first > kMostTitleWords || first >= last ||

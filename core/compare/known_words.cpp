@@ -30,8 +30,8 @@ constexpr std::string_view kTongues[] = {
 };
 
 constexpr std::string_view kNegations =
-    "not no never without cannot neither nor none nobody nothing hardly except isn aren don doesn didn won wouldn "
-    "shouldn couldn mustn hasn haven wasn weren nicht kein keine keinen keinem keiner keines nie niemals ohne ne pas "
+    "not no never without cannot neither nor none nobody nothing hardly except "
+    "nicht kein keine keinen keinem keiner keines nie niemals ohne ne pas "
     "jamais sans aucun aucune nunca jamás não nao sem non senza niet geen nooit zonder inte aldrig utan ikke uden nie "
     "nigdy bez не нет ни никогда без нельзя nem soha không tidak tanpa değil yok "
     "لا لم لن ليس ليست بدون غير دون نه नहीं न मत 不 没 無 无 未 非 勿 否";
