@@ -156,12 +156,12 @@ def page(result: dict[str, Any]) -> str:
     rows = result["rows"]
     lines = [
         BEGIN,
-        f"Made by `make quality` (`python -m benchmarks.guards`) at commit `{result['commit']}`; do not edit between the "
-        "marks.",
+        f"Made by `make quality` (`python -m benchmarks.guards`) at commit `{result['commit']}`; do not edit between "
+        "the marks.",
         "",
-        "Near-duplicates that are removed, right / wrong by the labels, with each guard alone and with the default guards "
-        f"({', '.join(DEFAULT)}). Documents of the same words are not counted. *All* leaves `licenses` out: its labels are "
-        "licence names, and texts with different names can be the same but for a name.",
+        "Near-duplicates that are removed, right / wrong by the labels, with each guard alone and with the default "
+        f"guards ({', '.join(DEFAULT)}). Documents of the same words are not counted. *All* leaves `licenses` out: its "
+        "labels are licence names, and texts with different names can be the same but for a name.",
         "",
     ]
     for threshold in THRESHOLDS:
