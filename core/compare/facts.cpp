@@ -129,11 +129,19 @@ class Collector {
         Shape shape;
         folded_.clear();
         bool lower_before = false;
-        for (const char *p = text_.data() + begin, *stop = text_.data() + end; p < stop;) {
+        const char* const from = text_.data() + begin;
+        const auto plain = [](char c) { return static_cast<unsigned char>(c - 'a') < 26; };
+        if (std::all_of(from, text_.data() + end, plain)) {  // most words
+            shape.letters = end - begin;
+            shape.first = static_cast<unsigned char>(*from);
+            folded_.assign(from, end - begin);
+            return shape;
+        }
+        for (const char *p = from, *stop = text_.data() + end; p < stop;) {
             const Decoded d = decode_utf8(p, stop);
             const Properties what = properties(d.c);
             const bool digit = what.digit(), upper = what.folds() && !small_but_folds(d.c);
-            if (p == text_.data() + begin) {
+            if (p == from) {
                 shape.digit_first = digit;
                 shape.upper_first = upper;
             }
@@ -168,6 +176,7 @@ class Collector {
     // break with a mark beside it (lists, headings, tables). A lone line break is often only where a line was wrapped,
     // except between characters of scripts without spaces.
     bool ends_sentence(std::string_view gap, std::size_t begin) const {
+        if (gap == " " || gap == "-" || gap == "_" || gap == "/") return false;
         std::size_t breaks = 0;
         bool marks = false, stop = false;
         for (std::size_t i = 0; i < gap.size(); ++i) {
@@ -217,6 +226,12 @@ class Collector {
     // (3.11.2, 1,500, 2024-05-13, 12:30). Digits behind letters are part of an identifier: f17, utf-8, python3.11.
     void number(const Shape& shape, std::uint64_t hash, const KnownWords::Entry* known, std::string_view gap,
                 std::size_t begin, bool attached) {
+        if (!open_ && shape.digits == 0) {
+            numeric_ = false;
+            month_before_ = known != nullptr && known->month && shape.upper_first;
+            month_ = hash;
+            return;
+        }
         const bool plain = shape.digit_first && shape.digits_then_letters && !shape.underscore && shape.letters <= 4;
         const bool version = shape.letters == 1 && (shape.first == 'v' || shape.first == 'V') && !shape.digit_first &&
                              shape.digits > 0 && !shape.underscore;
@@ -367,6 +382,10 @@ class Collector {
 void collect_facts(const Text& source, const KnownWords& known, NormalText& text, Facts& facts) {
     facts = {};
     text.assign(source, {.casefold = false});
+    const std::size_t about = text.bytes().size() / 5;
+    facts.tokens.reserve(about);
+    facts.marks.reserve(about);
+    facts.tongues.reserve(about);
     Collector collector(known, text, facts);
     for_each_token(text, [&](std::size_t begin, std::size_t end) { collector.token(begin, end); });
     collector.finish();

@@ -3,7 +3,6 @@
 // sentences. One pass over a text collects them, so that comparing two texts needs to look only at their differences.
 #include <cstdint>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 #include "text/normalize.hpp"
@@ -55,14 +54,24 @@ class KnownWords {
         std::uint8_t tongue = 0;
     };
     const Entry* find(std::uint64_t hash) const {
-        const auto found = entries_.find(hash);
-        return found == entries_.end() ? nullptr : &found->second;
+        // Most words are not known, and most of those meet an empty slot at once.
+        for (std::size_t i = hash & (kSlots - 1); slots_[i].used; i = (i + 1) & (kSlots - 1))
+            if (slots_[i].hash == hash) return &slots_[i].entry;
+        return nullptr;
     }
     std::uint64_t seed() const { return seed_; }
 
   private:
+    static constexpr std::size_t kSlots = 8192;
+    struct Slot {
+        std::uint64_t hash = 0;
+        bool used = false;
+        Entry entry;
+    };
+    Entry& entry(std::uint64_t hash);
+
     std::uint64_t seed_;
-    std::unordered_map<std::uint64_t, Entry> entries_;
+    std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
 };
 
 // Replaces `facts`. `text` is a buffer that is kept from document to document.

@@ -58,8 +58,16 @@ void words_of(std::string_view list, Each each) {
 
 }  // namespace
 
+KnownWords::Entry& KnownWords::entry(std::uint64_t hash) {
+    std::size_t i = hash & (kSlots - 1);
+    while (slots_[i].used && slots_[i].hash != hash) i = (i + 1) & (kSlots - 1);
+    slots_[i].used = true;
+    slots_[i].hash = hash;
+    return slots_[i].entry;
+}
+
 KnownWords::KnownWords(std::uint64_t seed) : seed_(seed) {
-    const auto entry = [&](std::string_view word) -> Entry& { return entries_[xxh3(word, seed)]; };
+    const auto entry = [&](std::string_view word) -> Entry& { return this->entry(xxh3(word, seed)); };
     constexpr std::uint8_t kAmbiguous = 255;
     std::uint8_t tongue = 0;
     for (const auto list : kTongues) {
@@ -69,8 +77,8 @@ KnownWords::KnownWords(std::uint64_t seed) : seed_(seed) {
             known = known == 0 || known == tongue ? tongue : kAmbiguous;
         });
     }
-    for (auto& [hash, known] : entries_)
-        if (known.tongue == kAmbiguous) known.tongue = kLatin;
+    for (auto& slot : slots_)
+        if (slot.entry.tongue == kAmbiguous) slot.entry.tongue = kLatin;
     words_of(kNegations, [&](std::string_view word) { entry(word).negation = true; });
     words_of(kUnits, [&](std::string_view word) { entry(word).unit = true; });
     words_of(kMonths, [&](std::string_view word) { entry(word).month = true; });
