@@ -1,7 +1,7 @@
 """What guards prevent and what they cost, on the labelled sets: python -m benchmarks.guards [--page]
 
-For every set and guard: near-duplicates that are removed, right and wrong by the labels, at the default threshold and at
-.5. Writes benchmarks/results/guards.json and the part of docs/quality.md between its marks. About a minute.
+For every set and guard: near-duplicates that are removed, right and wrong by the labels, at the default threshold and
+at .5. Writes benchmarks/results/guards.json and the part of docs/quality.md between its marks. About a minute.
 """
 
 from __future__ import annotations

@@ -153,7 +153,8 @@ GERMAN = (
 )
 KOREAN = (
     "고양이가 매트 위에 앉아 있고 집 문에서 볼 수 있습니다 시간이 있으면 개와 함께 집에 있어야 합니다 그리고 이것은 "
-    "개에 대해서도 말할 수 있으며 당신과 함께 있었고 집에 있어야 했습니다 우리는 내일 다시 와서 문을 열고 안으로 들어갈 것입니다"
+    "개에 대해서도 말할 수 있으며 당신과 함께 있었고 집에 있어야 했습니다 "
+    "우리는 내일 다시 와서 문을 열고 안으로 들어갈 것입니다"
 )
 
 
@@ -255,7 +256,7 @@ def test_the_core_checks_rows() -> None:
     texts = _core.Texts()
     texts.add(("a", "b"))
     for left, right in (([0], [2]), ([-1], [0]), ([0, 1], [0])):
-        with pytest.raises(ValueError, match="row|length"):
+        with pytest.raises(ValueError, match=r"row|length"):
             _core.changes_of(texts, np.array(left), np.array(right), 1, 1)
 
 

@@ -23,6 +23,7 @@ COMMANDS = (
     "report",
     "explain",
     "review",
+    "audit",
     "apply",
     "dedup",
     "repeats",

@@ -34,8 +34,8 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The result for a page: its text and title, or the reason why there are none. `whole` is set if the text is that of
-    the whole page because its main content is too little."""
+    """The result for a page: its text and title, or the reason why there are none. `whole`: the text is that of the
+    whole page, because its main content is too little."""
 
     text: str | None
     title: str | None
