@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from os import PathLike
 
     from neardup.clusters.keepers import By, Keep
+    from neardup.clusters.protect import Guard
     from neardup.clusters.selection import Cut
     from neardup.config.config import Config
     from neardup.features.shingles import TextFeatures
@@ -34,6 +35,7 @@ def dedup(
     recall: float | None = None,
     features: TextFeatures | None = None,
     keep: Keep | By | None = None,
+    protect: Sequence[Guard] | None = None,
     memory: int | str | None = None,
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -48,7 +50,8 @@ def dedup(
 
     Equal words are found by digest, near-duplicates by the config's method; every candidate is verified on its features
     and kept down to `floor`; then the best-ranked document of each cluster is kept, and every other one is similar to
-    it, not merely to a chain that leads there. The named settings change those of the config. Nothing is changed or
+    it, not merely to a chain that leads there. A document that differs from its keeper in a way that `protect` names
+    (by default its title or language) is kept. The named settings change those of the config. Nothing is changed or
     written.
 
     Without `memory` all is held; with it, for example "2GB", texts and fingerprints lie in a temporary folder (or in
@@ -66,7 +69,7 @@ def dedup(
     from neardup.pipeline.run import Run
     from neardup.values.sizes import parse_size
 
-    config = _settled(config or Config(), threshold, floor, recall, features, keep)
+    config = _settled(config or Config(), threshold, floor, recall, features, keep, protect)
     progress = progress or Progress()
     room = Room() if memory is None else Room(parse_size(memory))
     with ExitStack() as stack:
@@ -127,6 +130,7 @@ def _settled(
     recall: float | None,
     features: TextFeatures | None,
     keep: Keep | By | None,
+    protect: Sequence[Guard] | None,
 ) -> Config:
     """The config with what was said beside it."""
     from dataclasses import replace
@@ -140,6 +144,10 @@ def _settled(
         config = replace(config, recall=recall)
     if features is not None:
         config = replace(config, features=features)
+    if isinstance(protect, str):
+        raise ConfigError(f"protect is a list; write protect=[{protect!r}]")
+    if protect is not None:
+        config = replace(config, protect=tuple(protect))
     if isinstance(keep, str):
         keep = replace(config.keep, by=keep)
     elif keep is not None and not isinstance(keep, Keep):

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters
+from neardup.clusters.protect import Protected
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
 from neardup.errors import DataError
@@ -101,6 +102,11 @@ class Result:
     @property
     def pairs(self) -> Pairs:
         return self.found.pairs
+
+    @property
+    def protected(self) -> Protected | None:
+        """The documents that are kept only because a guard of the config holds; None if there are no guards."""
+        return self.cut.protected
 
     @property
     def candidates(self) -> int:
@@ -236,6 +242,9 @@ class Result:
         """What did not go the usual way."""
         if self.filtered:
             yield f"  {self.filtered:,} did not pass the filters and were left out"
+        if self.protected is not None:
+            for reason, count in self.protected.counts().items():
+                yield f"  {count:,} kept although similar to another: {reason}"
         if self.failed:
             yield f"  {self.failed:,} gave no text and were left out"
         others = len(self.rejected) - self.failed + sum(self.unread.values())

@@ -12,7 +12,19 @@ from neardup.cli.options import config_options
 from neardup.cli.settings import FIELDS, config_of
 
 # Options with rules of their own: they choose a strategy, or set two fields that belong together.
-RULES = {"config", "preset", "method", "search", "radius", "measure", "threshold", "floor", "keep"}
+RULES = {
+    "protect",
+    "lossless",
+    "config",
+    "preset",
+    "method",
+    "search",
+    "radius",
+    "measure",
+    "threshold",
+    "floor",
+    "keep",
+}
 VALUES = {
     "width": 3,
     "fold_digits": True,

@@ -18,7 +18,7 @@ from neardup.cli.outputs import (
     overwrite_option,
 )
 from neardup.cli.progress import progress_shown
-from neardup.cli.settings import keep_of
+from neardup.cli.settings import guards_of, keep_of
 from neardup.values.wording import counted
 
 __all__ = ["apply", "show_alarms"]
@@ -79,8 +79,9 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     found = Findings(findings)
     decisions = Decisions() if given["no_decisions"] else read_decisions(found)
     keep = keep_of(given, found.config.keep)
-    cut = decided_cut(found, given["threshold"], keep, decisions=decisions)
-    summary = summarize(found, cut, given["threshold"], decisions)
+    guards = guards_of(given, found.config.protect)
+    cut = decided_cut(found, given["threshold"], keep, decisions=decisions, protect=guards)
+    summary = summarize(found, cut, given["threshold"], decisions, guards)
     reasons = alarms(found, cut)
     if reasons and out and not given["allow_mass_removal"]:
         show_alarms(reasons)
@@ -90,6 +91,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         "threshold": summary.threshold,
         "dropped": summary.dropped,
         "filtered": summary.filtered,
+        "protected": summary.protected,
+        "lossless": summary.lossless,
         "decisions": len(decisions),
     }
     if out:
@@ -123,6 +126,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         click.echo(f"{answer['written']:,} of {counted(answer['documents'], 'document')} written to {out}")
         for reason, count in summary.filtered.items():
             click.echo(f"  left out by a filter of the scan: {count:,} ({reason})")
+        for reason, count in summary.protected.items():
+            click.echo(f"  kept although similar to another: {count:,} ({reason})")
     if len(decisions):
         click.echo(
             f"applied with {counted(len(decisions), 'decision')} of a review; --no-decisions leaves them out"

@@ -193,7 +193,7 @@ def _show(found: CorpusCalibration) -> None:
             f"duplicates begin at {name} {middle:.2f} ({low:.2f} to {high:.2f}), as {found.labels} labels say"
         )
     else:
-        truth = f"a duplicate is {name} >= {found.threshold:g}"
+        truth = f"no labels yet: here a duplicate is {name} >= {found.threshold:g}"
     console.print(
         f"{truth}; about {found.duplicates:,.0f} pairs are, among documents of different words",
         soft_wrap=True,
@@ -218,7 +218,10 @@ def _show(found: CorpusCalibration) -> None:
     )
     for bits in (64, 128):
         _show_simhash(console, found, bits, name)
-    console.print(f"\nRecommended: {found.recommended.setting}", style="bold", soft_wrap=True)
+    if found.recommended is not None:
+        console.print(f"\nRecommended: {found.recommended.setting}", style="bold", soft_wrap=True)
+    else:
+        console.print("\nNo recommendation", style="bold")
     console.print(found.reason, soft_wrap=True)
     if found.borderline:
         console.print("\nPairs to look at", style="bold")

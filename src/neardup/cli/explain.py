@@ -139,6 +139,12 @@ def _show(
     table.add_row("simhash", f"{found.simhash_distance}", f"of 64 bits differ: {_bits(found.flipped_bits)}")
     table.add_row("", "", f"weakest bits of {short[0]}: {_bits(found.weakest_bits)}")
     table.add_row("1-bit MinHash", f"{found.bit_distance}", "of 64 bits differ")
+    if found.verdict in ("near-duplicate", "different", "same words"):
+        table.add_row("changes", "", f"{found.changes}")
+        if found.changes.unknown:
+            table.add_row(
+                "", "", f"not compared, because a text has none: {', '.join(found.changes.unknown)}"
+            )
     console.print(table)
     for title, sample, style in (
         ("shared", found.shared, "green"),

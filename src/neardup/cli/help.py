@@ -15,7 +15,7 @@ __all__ = ["GROUPS", "BriefCommand", "color_wanted", "help_width"]
 
 GROUPS = {
     "Deduplicate": ("dedup", "scan", "apply", "config", "spark"),
-    "Inspect": ("clusters", "explain", "report", "review", "repeats", "copies", "templates", "try"),
+    "Inspect": ("clusters", "explain", "report", "review", "audit", "repeats", "copies", "templates", "try"),
     "Live index": ("index", "serve"),
     "Web": ("urls", "mirrors"),
     "Search": ("find", "fingerprint", "plan"),

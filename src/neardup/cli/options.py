@@ -126,6 +126,18 @@ _KEEP = (
         help="Whether duplicates are of any, of one or of different sources.  [default: all]",
     ),
 )
+_GUARDS = (
+    click.option(
+        "--protect",
+        help="Keep documents that differ from their keeper so: a list of title, numbers, names, negation, language, "
+        "passages, lossless; or none.  [default: title,language]",
+    ),
+    click.option(
+        "--lossless",
+        is_flag=True,
+        help="Keep documents with a passage of 8 words or more that their keeper has not.",
+    ),
+)
 _ID = click.option("--id", "id_", help="The column with the id, if it is not obvious.")
 _FORMAT = click.option(
     "--format", "format_", help=f"{FORMATS}; by default told by the name, or by what is inside."
@@ -186,8 +198,8 @@ def _all_of(options: tuple[Any, ...]) -> Callable[[Command], Command]:
     return wrap
 
 
-config_options = _all_of((*_CONFIG, *_KEEP))
-cut_options = _all_of((*_KEEP, _SOURCE))
+config_options = _all_of((*_CONFIG, *_KEEP, *_GUARDS))
+cut_options = _all_of((*_KEEP, _SOURCE, *_GUARDS))
 column_options = _all_of(_COLUMNS)
 reading_options = _all_of(_READING)
 reject_options = _all_of(_REJECTS)

@@ -10,8 +10,9 @@ import click
 
 import neardup as nd
 from neardup.clusters.keepers import FIELD_POLICIES
+from neardup.clusters.protect import check_guards
 
-__all__ = ["FIELDS", "config_of", "keep_of"]
+__all__ = ["FIELDS", "config_of", "guards_of", "keep_of"]
 
 Given = Mapping[str, Any]
 
@@ -47,6 +48,7 @@ def config_of(given: Given) -> nd.Config:
     """The config of a file, a preset or a method, with every option that was given in the place of its setting."""
     config = _searched(_base(given), given)
     config = replace(config, verify=_verify(config, given), keep=keep_of(given, config.keep))
+    config = replace(config, protect=guards_of(given, config.protect))
     for option, fields in FIELDS.items():
         if _said(given, option):
             for field in fields:
@@ -68,6 +70,16 @@ def keep_of(given: Given, old: nd.Keep) -> nd.Keep:
     options = ("prefer", "many", "among", "source", "by_language")
     changes |= {name: given[name] for name in options if _said(given, name)}
     return replace(old, **changes)
+
+
+def guards_of(given: Given, old: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The guards with what was said of them: --protect replaces them, --lossless adds one."""
+    guards = old
+    if given.get("protect") is not None:
+        names = [name.strip() for name in given["protect"].split(",")]
+        guards = () if names == ["none"] else tuple(name for name in names if name)
+        check_guards(guards)
+    return (*guards, "lossless") if given.get("lossless") and "lossless" not in guards else guards
 
 
 def _said(given: Given, option: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters, by_rank, cluster
 from neardup.clusters.keepers import Among, Keep
+from neardup.clusters.protect import Guard, Held, Protected, held_pairs, protected_by
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 
 __all__ = ["Cut", "cut", "keep_languages", "select"]
@@ -24,10 +26,12 @@ SPREAD = 1000
 
 @dataclass(frozen=True)
 class Cut:
-    """The outcome at one threshold: clusters, and which rows are kept (more than the keepers if `many` is above 1)."""
+    """The outcome at one threshold: clusters, and which rows are kept (more than the keepers if `many` is above 1).
+    `protected` are those that guards keep; None if there are no guards."""
 
     clusters: Clusters
     kept: NDArray[np.bool_]
+    protected: Protected | None = None
 
     @property
     def dropped(self) -> Rows:
@@ -131,9 +135,20 @@ def select(
     method: Literal["keepers", "components"],
     reference: int = 0,
     languages: Callable[[Rows], list[str]] | None = None,
+    guards: tuple[Guard, ...] = (),
+    changes: Counts | None = None,
+    held: Held | None = None,
 ) -> Cut:
     """The cut by a keep policy; every run uses it, wherever its pairs were found. A policy by language needs the
-    `languages` of rows."""
+    `languages` of rows.
+
+    Pairs that `guards` hold because of their `changes` do not count. A caller that has chosen the pairs already gives
+    those that are `held` instead.
+    """
+    if guards:
+        held = held_pairs(pairs, changes, guards, first, rank)
+        counts = held.counting
+        pairs = Pairs(pairs.left[counts], pairs.right[counts], pairs.similarity[counts])
     made = cut(
         pairs,
         first,
@@ -148,7 +163,9 @@ def select(
     if keep.by_language:
         assert languages is not None
         made = keep_languages(made, rank, keep.many, languages)
-    return made
+    if held is None:
+        return made
+    return replace(made, protected=protected_by(made, held, threshold, first, rank))
 
 
 def _first_of_all(rank: Rows, reference: int) -> Rows:

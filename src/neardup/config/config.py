@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from neardup.clusters.keepers import Keep
+from neardup.clusters.protect import DEFAULT, Guard, check_guards
 from neardup.compare.verify import Containment, Cosine, Jaccard
 from neardup.config.filters import Filters
 from neardup.config.plain import from_plain, to_plain, to_toml
@@ -98,6 +99,7 @@ class Config:
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
     `seed` is the seed of all hashes. Left out, `dedup`, `scan` and Spark draw it from the corpus, so that nobody who
     adds a document can know it beforehand; an index draws a secret one.
+    `protect` names the guards (`clusters/protect.py`): a document that differs so from its keeper is kept.
     """
 
     features: TextFeatures = field(default_factory=Shingles)
@@ -112,6 +114,7 @@ class Config:
     templates: Templates | None = None
     clusters: Literal["keepers", "components"] = "keepers"
     keep: Keep = field(default_factory=Keep)
+    protect: tuple[Guard, ...] = DEFAULT
     filters: Filters = field(default_factory=Filters)
     html: Html = "main"
     seed: int | Seed | None = None
@@ -130,6 +133,7 @@ class Config:
                 raise ConfigError(f"{name} is nd.{name.title()}(...), not {getattr(self, name)!r}")
         if self.seed is not None:
             self._spread()
+        check_guards(self.protect)
         if not 0 < self.recall < 1:
             raise ConfigError(f"a recall is between 0 and 1, not {self.recall}")
         if self.short < 0:

@@ -94,7 +94,8 @@ def _value(hint: Any, value: Any, where: str, usual: Any) -> Any:
     raise ConfigError(f"{where} is {value!r}; it must be {_wanted(choices)}")
 
 
-def _all_of(kind: type, items: list[Any]) -> bool:
+def _all_of(kind: Any, items: list[Any]) -> bool:
+    kind = str if get_origin(kind) is Literal else kind  # the class itself says which names there are
     return all(type(item) is kind for item in items)
 
 
@@ -102,10 +103,14 @@ def _wanted(choices: list[Any]) -> str:
     """What a value may be, for messages."""
     names = [repr(name) for choice in choices if get_origin(choice) is Literal for name in get_args(choice)]
     names += [
-        f"a list of {get_args(choice)[0].__name__}" for choice in choices if get_origin(choice) is tuple
+        f"a list of {_item_name(get_args(choice)[0])}" for choice in choices if get_origin(choice) is tuple
     ]
     names += [choice.__name__ for choice in choices if isinstance(choice, type) and not get_origin(choice)]
     return " or ".join(names)
+
+
+def _item_name(kind: Any) -> str:
+    return "str" if get_origin(kind) is Literal else str(kind.__name__)
 
 
 def _named(strategies: list[type], table: Mapping[str, Any], where: str, usual: Any) -> type:

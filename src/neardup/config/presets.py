@@ -45,13 +45,17 @@ def _news() -> Config:
         verify=Jaccard(0.5, 0.4),
         filters=Filters(min_words=20, same_language=True),
         keep=Keep(by="longest"),
+        protect=(),  # a reprint has its own headline, and languages never meet
     )
 
 
 def _mail() -> Config:
     figures = Normalize(digits="fold", ids="fold", dates="fold")
     return Config(
-        features=Shingles(width=3, normalize=figures), verify=Jaccard(0.6, 0.5), keep=Keep(by="first")
+        features=Shingles(width=3, normalize=figures),
+        verify=Jaccard(0.6, 0.5),
+        keep=Keep(by="first"),
+        protect=("language",),  # the first line of a mail is a greeting, with a name
     )
 
 
@@ -70,7 +74,12 @@ def _legal() -> Config:
 
 def _source() -> Config:
     code = Normalize(casefold=False, punctuation="keep")
-    return Config(features=Shingles(width=7, normalize=code), verify=Jaccard(0.7, 0.6), keep=Keep(by="first"))
+    return Config(
+        features=Shingles(width=7, normalize=code),
+        verify=Jaccard(0.7, 0.6),
+        keep=Keep(by="first"),
+        protect=(),  # the first line of a source file is no title
+    )
 
 
 def _plagiarism() -> Config:
@@ -80,6 +89,7 @@ def _plagiarism() -> Config:
         recall=0.95,
         short=0,
         keep=Keep(by="first"),
+        protect=(),  # it lists what was borrowed, whatever its title
     )
 
 

@@ -101,7 +101,7 @@ def plot_calibration(found: CorpusCalibration, path: str | PathLike[str]) -> Non
     _shares(left, [row.setting.threshold for row in verified], verified)
     left.set_title("MinHash, every pair verified", loc="left")
     left.set(xlabel=f"least {name} that is reported", ylabel="expected share", ylim=(-0.02, 1.02))
-    if found.recommended in verified:
+    if found.recommended is not None and found.recommended in verified:
         cut = found.recommended.setting.threshold
         left.axvline(cut, color="#777777", linewidth=1, linestyle=":", label="recommended")
     raw = [row for row in found.outcomes if row.setting.bits == 64 and not row.setting.verified]

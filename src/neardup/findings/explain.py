@@ -82,6 +82,7 @@ def measured(findings: Findings, left: str, right: str) -> float:
 def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], decided: set[int]) -> Iterator[str]:
     """`decided` are the rows that a decision keeps."""
     clusters = cut.clusters
+    guarded = {} if cut.protected is None else cut.protected.reasons_of(rows)
     names = [printable(name) for name in findings.ids(np.array(rows))]
     for row, name in zip(rows, names, strict=True):
         place = findings.place(row)
@@ -96,6 +97,8 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], decided: set[i
                 if size > 1
                 else ": a person decided this"
                 if row in decided
+                else f", similar to another: {guarded[row]}"
+                if row in guarded
                 else ": it has no duplicate"
             )
             yield f"{name} is kept{of} {where}"

@@ -18,11 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
+from neardup.clusters.protect import Guard
 from neardup.clusters.selection import Cut, select
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
 from neardup.config.filters import languages_of
 from neardup.errors import ConfigError, DataError, FormatError
+from neardup.findings.changes import describe_stored, read_changes
 from neardup.findings.manifest import MANIFEST, read_manifest
 from neardup.storage.column_file import ColumnFile
 from neardup.storage.output import check_outputs, is_stream
@@ -67,7 +70,8 @@ class Findings:
             raise DataError(f"{self.path}: contains no findings; create them with: neardup scan CORPUS")
         self.scan_id = scan_id(self.path)
         self.manifest: dict[str, Any] = read_manifest(manifest)
-        self.config = Config.from_plain(self.manifest["config"], str(manifest))
+        # Earlier versions had no guards: their findings are cut as they were.
+        self.config = Config.from_plain({"protect": [], **self.manifest["config"]}, str(manifest))
         self._files: dict[str, ColumnFile] = {}
         self._fields: dict[tuple[str | None, str | None], _Fields] = {}
 
@@ -233,6 +237,12 @@ class Findings:
         self._check_range(PAIRS, "right", right, len(self))
         return Pairs(left, right, score)
 
+    @cached_property
+    def changes(self) -> Counts:
+        """What differs in each of `pairs`: a row of `compare.changes.COLUMNS`."""
+        stored = read_changes(self._open(PAIRS), len(self.pairs))
+        return describe_stored(self._open(TEXTS), self.pairs) if stored is None else stored
+
     def check_target(self, path: str | PathLike[str]) -> None:
         """ConfigError if writing to this file would change an input, a reference or these findings."""
         if is_stream(path):
@@ -290,13 +300,15 @@ class Findings:
         keep: Keep | None = None,
         *,
         rank: Rows | None = None,
-        without: Pairs | None = None,
+        protect: tuple[Guard, ...] | None = None,
     ) -> Cut:
-        """Clusters and kept documents at a threshold, from the stored pairs alone."""
+        """Clusters and kept documents at a threshold, from the stored pairs alone; `protect` are the guards, by default
+        those of the scan."""
         keep = keep or self.config.keep
+        guards = self.config.protect if protect is None else protect
         at = self.check_threshold(self.threshold if threshold is None else threshold)
         made = select(
-            self.pairs if without is None else without,
+            self.pairs,
             self.first,
             self.rank(keep) if rank is None else rank,
             keep,
@@ -305,6 +317,8 @@ class Findings:
             method=self.config.clusters,
             reference=self.reference,
             languages=self.languages,
+            guards=guards,
+            changes=self.changes if guards else None,
         )
         return replace(made, kept=made.kept & (self.filtered == 0))
 

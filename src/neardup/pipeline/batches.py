@@ -79,6 +79,7 @@ class Pending:
     sizes: list[Rows] = field(default_factory=list)
     documents: list[Document | None] = field(default_factory=list)
     failures: list[tuple[str, int, str]] = field(default_factory=list)
+    whole: int = 0  # pages whose main content was too little
 
     def add(self, batch: Incoming | TextBlock, start: int, extractor: Any = None) -> None:
         """The documents of a batch from `start` on, their texts taken out of pages if there is an extractor."""
@@ -90,6 +91,7 @@ class Pending:
             self._add_documents(documents, [document.text for document in documents], files, rows)
             return
         found = extractor.extract([document.text for document in documents])
+        self.whole += len(found.whole)
         reasons = {failure.row: failure.reason for failure in found.failures}
         good = [i for i, text in enumerate(found.texts) if text is not None]
         for i, text in enumerate(found.texts):

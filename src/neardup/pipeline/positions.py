@@ -30,4 +30,8 @@ def at_positions(cut: Cut, found: Found, positions: Rows, total: int) -> tuple[C
     kept[positions] = cut.kept
     first[positions] = positions[found.first]
     pairs = Pairs(positions[found.pairs.left], positions[found.pairs.right], found.pairs.similarity)
-    return Cut(Clusters(labels, keeper, similarity), kept), replace(found, first=first, pairs=pairs)
+    protected = cut.protected
+    if protected is not None:
+        protected = replace(protected, rows=positions[protected.rows], keepers=positions[protected.keepers])
+    clusters = Clusters(labels, keeper, similarity)
+    return Cut(clusters, kept, protected=protected), replace(found, first=first, pairs=pairs)

@@ -289,6 +289,7 @@ class Sharder:
             file_names=file_names,
             source_names=source_names,
             failures=failures,
+            whole=given.whole if isinstance(given, Pending) else 0,
         )
 
 
