@@ -1,11 +1,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 
 #include "bind/texts.hpp"
 #include "fingerprints/minhash.hpp"
 #include "fingerprints/one_pass.hpp"
 #include "text/features.hpp"
 #include "text/hash.hpp"
+#include "text/json_documents.hpp"
 #include "text/jsonl.hpp"
 #include "text/select.hpp"
 #include "text/utf8.hpp"
@@ -245,18 +247,6 @@ void bind_text(nb::module_& module) {
         "Sorted feature sets of many texts into one array; returns their offsets. See "
         "core/text/features.hpp.");
     module.def(
-        "look_at_lines",
-        [](Column<std::uint8_t> block, std::size_t deepest, std::size_t digits) {
-            LinesSeen seen;
-            {
-                nb::gil_scoped_release nogil;
-                seen = look_at_lines(view(block), deepest, digits);
-            }
-            return std::make_tuple(seen.lines, seen.plain);
-        },
-        "block"_a.noconvert(), "deepest"_a, "digits"_a,
-        "How many lines end in a block of JSONL, and whether they are plain; see core/text/jsonl.hpp.");
-    module.def(
         "read_text_lines",
         [](Column<std::uint8_t> lines) {
             std::optional<TextLines> found;
@@ -283,6 +273,55 @@ void bind_text(nb::module_& module) {
         "Ids, and texts as bytes with their begins and ends, of lines that hold nothing else; None if one "
         "holds more or "
         "less. See core/text/jsonl.hpp.");
+
+    module.def(
+        "read_documents",
+        [](Column<std::uint8_t> block, std::string text, std::optional<std::string> id,
+           std::size_t longest_line, std::size_t longest_text) {
+            JsonDocuments found;
+            {
+                nb::gil_scoped_release nogil;
+                found =
+                    read_documents(view(block), {std::move(text), std::move(id), longest_line, longest_text});
+            }
+            return std::make_tuple(
+                found.count,
+                std::make_tuple(to_numpy(std::move(found.texts)), to_numpy(std::move(found.text_ends))),
+                std::make_tuple(to_numpy(std::move(found.ids)), to_numpy(std::move(found.id_ends))),
+                std::make_tuple(to_numpy(std::move(found.lines)), to_numpy(std::move(found.begins)),
+                                to_numpy(std::move(found.raws))),
+                std::make_tuple(to_numpy(std::move(found.odd_lines)), to_numpy(std::move(found.odd_begins)),
+                                to_numpy(std::move(found.odd_ends))));
+        },
+        "block"_a.noconvert(), "text"_a, "id"_a.none(), "longest_line"_a, "longest_text"_a,
+        "The lines of a block of JSONL: how many, (texts, ends), (ids, ends), (line, begin, raw bytes) of "
+        "the "
+        "documents, and (line, begin, end) of lines that need a full parser. See "
+        "core/text/json_documents.hpp.");
+    module.def(
+        "unescape",
+        [](Column<std::uint8_t> block, Column<std::int64_t> begins, Column<std::int64_t> raws,
+           Column<std::int64_t> sizes, unsigned threads) {
+            const std::size_t n = begins.shape(0);
+            if (raws.shape(0) != n || sizes.shape(0) != n) throw nb::value_error("columns differ in length");
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::int64_t begin = begins.data()[i], raw = raws.data()[i], size = sizes.data()[i];
+                if (begin < 0 || raw < 0 || size < 0 || size > raw ||
+                    static_cast<std::uint64_t>(begin) > block.shape(0) ||
+                    static_cast<std::uint64_t>(raw) > block.shape(0) - static_cast<std::uint64_t>(begin))
+                    throw nb::value_error("a text is out of range");
+            }
+            std::optional<Buffer<unsigned char>> made;
+            {
+                nb::gil_scoped_release nogil;
+                made = unescape(view(block), view(begins), view(raws), view(sizes), threads);
+            }
+            std::optional<decltype(to_numpy(std::move(*made)))> out;
+            if (made) out.emplace(to_numpy(std::move(*made)));
+            return out;
+        },
+        "block"_a.noconvert(), "begins"_a.noconvert(), "raws"_a.noconvert(), "sizes"_a.noconvert(),
+        "threads"_a, "Texts as JSON writes them to UTF-8; None if one is not what it was.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto told = [](Reading& reading) {

@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -25,11 +26,12 @@ from neardup.pipeline.sharder import SHARD_SCHEME
 from neardup.pipeline.shards import FileShard, Shard
 from neardup.progress import Progress
 from neardup.readers.account import TOLERATED, Account, Reason
-from neardup.readers.jsonl_blocks import TextBlock
+from neardup.readers.ahead import Work
 from neardup.readers.limits import Limits
 from neardup.readers.options import given_options
 from neardup.readers.reader import Reader, read
 from neardup.readers.rejects import Rejects
+from neardup.readers.text_block import TextBlock
 from neardup.storage.atomic_file import AtomicFile
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
@@ -201,6 +203,7 @@ class _Run:
             threads=self.threads,
             progress=self.progress,
             shard_bytes=self.size,
+            places=not reusable,
         )
         self._read_references(run)
         run.end_reference()
@@ -236,7 +239,7 @@ class _Run:
             reader.digesting = True
             self.progress.stage("read", reader.bytes_total or None, "bytes")
             shards = run.read(
-                of_reader(reader, self.config),
+                partial(of_reader, reader, self.config),
                 progress=lambda _: self.progress.reached(reader.bytes_read),
             )
             for shard in shards:
@@ -293,7 +296,7 @@ class _Run:
                 continue
             self.progress.stage(f"read reference {place}")
             reader = self._reader(place, None)
-            run.read(_renamed(of_reader(reader, self.config), place), f"reference-{number}-")
+            run.read(partial(_reference, reader, self.config, place), f"reference-{number}-")
 
     def _kept(self, place: Path, prepared: Prepared) -> list[Shard]:
         """The shards of another scan; ConfigError if its features or fingerprints are different."""
@@ -346,10 +349,10 @@ def _identity(source: Any) -> list[Any]:
     return [source.path, source.size, changed]
 
 
-def _renamed(batches: Iterator[Incoming | TextBlock], place: str) -> Iterator[Incoming | TextBlock]:
+def _reference(reader: Reader, config: Config, place: str, work: Work) -> Iterator[Incoming | TextBlock]:
     """Documents of a reference, with file names that no file of the corpus has."""
     name = Path(place).name
-    for batch in batches:
+    for batch in of_reader(reader, config, work):
         if isinstance(batch, TextBlock):
             yield replace(batch, file=f"{name}/{batch.file}")
         else:

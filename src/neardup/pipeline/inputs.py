@@ -11,10 +11,11 @@ from neardup.config.config import Config
 from neardup.errors import DataError
 from neardup.features.texts import as_arrow, text_items
 from neardup.pipeline.batches import Batch, Incoming, TextColumn
+from neardup.readers.ahead import Work
 from neardup.readers.document import Document
-from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.layout import is_html
 from neardup.readers.reader import Reader, read
+from neardup.readers.text_block import TextBlock
 
 __all__ = ["Again", "incoming", "of_reader"]
 
@@ -24,14 +25,16 @@ _BATCH = 1 << 16
 Again = Callable[[set[tuple[str, int]]], Iterator[Document]]
 
 
-def incoming(documents: Any, config: Config) -> tuple[Again, Iterator[Batch]]:
+def incoming(
+    documents: Any, config: Config
+) -> tuple[Again, Iterator[Batch] | Callable[[Work], Iterator[Batch]]]:
     """How to read the documents again, and the stream of what the config needs of them."""
     if isinstance(documents, str | PathLike):
         documents = read(documents)
     elif not isinstance(documents, Reader | list | tuple) and hasattr(documents, "columns"):
         documents = read(documents)  # a table of pandas, polars or pyarrow
     if isinstance(documents, Reader):
-        return partial(_read_again, documents), of_reader(documents, config)
+        return partial(_read_again, documents), partial(of_reader, documents, config)
     column = as_arrow(documents)
     if column is not None:
         ids = [str(row) for row in range(len(column))]
@@ -80,10 +83,11 @@ def _of_documents(documents: list[Document]) -> Iterator[Batch]:
         yield Incoming(part, [""] * len(part), list(range(start, start + len(part))))
 
 
-def of_reader(reader: Reader, config: Config) -> Iterator[Incoming | TextBlock]:
-    """The stream of a reader's documents: with their fields where the config asks for one, else as bare columns."""
+def of_reader(reader: Reader, config: Config, work: Work | None = None) -> Iterator[Incoming | TextBlock]:
+    """The stream of a reader's documents: with their fields where the config asks for one, else as bare columns, which
+    may be worked on while they are read."""
     formats = {source.name: source.format for source in reader.files or ()}
-    for batch in reader if config.keep.fields else reader.blocks():
+    for batch in reader if config.keep.fields else reader.blocks(work):
         if isinstance(batch, TextBlock):
             if batch.html and config.html != "none":
                 files, rows = [batch.file] * len(batch), batch.rows.tolist()

@@ -12,6 +12,7 @@ from typing import Any, cast
 
 from neardup.errors import ConfigError
 from neardup.readers.account import CountedRejects
+from neardup.readers.ahead import Ahead, Work
 from neardup.readers.counted_file import counted_file
 from neardup.readers.csv import open_delimited
 from neardup.readers.document import Document
@@ -112,10 +113,10 @@ class Reader:
     def __iter__(self) -> Iterator[Batch]:
         return self._pass(self._batches)
 
-    def blocks(self) -> Iterator[Batch | TextBlock]:
+    def blocks(self, work: Work | None = None) -> Iterator[Batch | TextBlock]:
         """The same documents; those of JSONL files as columns of ids and texts without the rest, which is several
-        times faster."""
-        return self._pass(self._blocks)
+        times faster. `work` is done on these while they are read, and each block has what came of it."""
+        return self._pass(partial(self._blocks, work=work))
 
     def _pass(self, run: Callable[[Terms], Iterator[Any]]) -> Iterator[Any]:
         shared = isinstance(self._sink, Rejects)
@@ -129,18 +130,22 @@ class Reader:
             self.account.settle()
             sink.skipped.update(self.account.skipped)
 
-    def _blocks(self, terms: Terms) -> Iterator[Batch | TextBlock]:
+    def _blocks(self, terms: Terms, work: Work | None) -> Iterator[Batch | TextBlock]:
         if self.files is None or any(file.format != "jsonl" for file in self.files):
             yield from self._batches(terms)
             return
         self.bytes_read = before = 0
-        layout = [self._before] if self._before is not None else []
         unclear = Unclear(len(self.files))
-        for file in self.files:
-            counted = replace(file, open=partial(counted_file, file, self))
-            yield from unclear.passed(jsonl_blocks(counted, terms, layout), file, terms)
-            before += file.size or 0
-            self.bytes_read = before
+        ahead = Ahead(work, self._before)
+        try:
+            for file in self.files:
+                counted = replace(file, open=partial(counted_file, file, self))
+                yield from unclear.passed(jsonl_blocks(counted, terms, ahead), file, terms)
+                before += file.size or 0
+                self.bytes_read = before
+            yield from ahead.drain()
+        finally:
+            ahead.close()
         unclear.settle(self.account)
 
     def _batches(self, terms: Terms) -> Iterator[Batch]:
