@@ -247,6 +247,17 @@ void bind_text(nb::module_& module) {
         "Sorted feature sets of many texts into one array; returns their offsets. See "
         "core/text/features.hpp.");
     module.def(
+        "line_ends",
+        [](Column<std::uint8_t> block) {
+            std::vector<std::int64_t> ends;
+            {
+                nb::gil_scoped_release nogil;
+                ends = line_ends(view(block));
+            }
+            return to_numpy(std::move(ends));
+        },
+        "block"_a.noconvert(), "Where each line of a block ends, behind its line end.");
+    module.def(
         "read_text_lines",
         [](Column<std::uint8_t> lines) {
             std::optional<TextLines> found;

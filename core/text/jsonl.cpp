@@ -90,4 +90,16 @@ std::optional<TextLines> read_text_lines(std::span<const unsigned char> lines) {
     return found;
 }
 
+std::vector<std::int64_t> line_ends(std::span<const unsigned char> block) {
+    std::vector<std::int64_t> ends;
+    const unsigned char* at = block.data();
+    const unsigned char* const end = at + block.size();
+    while (at != end) {
+        at = static_cast<const unsigned char*>(std::memchr(at, '\n', static_cast<std::size_t>(end - at)));
+        at = at == nullptr ? end : at + 1;
+        ends.push_back(at - block.data());
+    }
+    return ends;
+}
+
 }  // namespace neardup

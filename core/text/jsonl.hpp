@@ -21,4 +21,7 @@ struct TextLines {
 // what the line is or what is wrong with it.
 std::optional<TextLines> read_text_lines(std::span<const unsigned char> lines);
 
+// Where each line ends, behind its line end; the last one may have none.
+std::vector<std::int64_t> line_ends(std::span<const unsigned char> block);
+
 }  // namespace neardup

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
 from neardup.clusters.selection import Cut
@@ -20,10 +21,11 @@ from neardup.findings.decided import decided_cut
 from neardup.findings.folder import Findings
 from neardup.findings.summary import alarms
 from neardup.progress import Progress
+from neardup.readers.copied_lines import chosen_lines, has_lines
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout
 from neardup.readers.limits import Limits
-from neardup.readers.reader import read_again
+from neardup.readers.reader import Reader, read_again
 from neardup.readers.writers import Writer, format_for, open_writer
 from neardup.storage.atomic_file import hidden_name
 
@@ -120,6 +122,12 @@ def _changed(path: str) -> DataError:
     return DataError(f"{path}: has changed since it was scanned; nothing was written. Scan again.")
 
 
+def _lost(path: str, count: int) -> DataError:
+    return DataError(
+        f"{path}: {count:,} documents that were scanned could not be read again; nothing was written"
+    )
+
+
 class _Output:
     def __init__(
         self,
@@ -141,9 +149,15 @@ class _Output:
 
     def _to_file(self) -> int:
         self.findings.check_target(self.out)
+        inputs = self.findings.manifest["inputs"]
+        if format_for(self.out, self.format) == ("jsonl", None) and all(map(self._has_lines, inputs)):
+            with open_writer(self.out, self.format) as lines:
+                for entry in inputs:
+                    self._copy_lines(entry, lines)
+                return lines.rows
         with ExitStack() as stack:
             writer: Writer | None = None
-            for entry in self.findings.manifest["inputs"]:
+            for entry in inputs:
                 for layout, document, row in self._chosen(entry):
                     if writer is None:
                         like = self._noted(layout) if self.write == "annotated" else layout
@@ -186,6 +200,10 @@ class _Output:
             if chosen:
                 shutil.copyfile(entry["path"], target)
             return len(chosen)
+        if entry["format"] == "jsonl" and format_for(target, "jsonl")[1] is None and self._has_lines(entry):
+            with open_writer(target, "jsonl") as lines:
+                self._copy_lines(entry, lines)
+                return lines.rows
         with ExitStack() as stack:
             writer: Writer | None = None
             for layout, document, row in self._chosen(entry):
@@ -197,23 +215,34 @@ class _Output:
                 writer = stack.enter_context(open_writer(target, entry["format"]))
             return writer.rows
 
+    def _has_lines(self, entry: dict[str, Any]) -> bool:
+        """Whether the rows of an input are lines that can be copied as they are."""
+        if self.write == "annotated" or entry["format"] != "jsonl":
+            return False
+        return has_lines(self._again(entry).source, self.findings.manifest["columns"].get("encoding"))
+
+    def _copy_lines(self, entry: dict[str, Any], writer: Writer) -> None:
+        """Copy the lines of the documents of one input to write; raises DataError if the input has changed."""
+        reader, mine = self._again(entry), self._mine(entry)
+        wanted = self.cut.kept[mine] == (self.write == "kept")
+        rows = self.findings.places[mine[wanted]].astype(np.int64)
+        before = writer.rows
+        for parts, count in chosen_lines(reader.source, rows, reader):
+            writer.write_lines(parts, count)
+            self.progress.reached(self.before + reader.bytes_read)
+        self.before += entry["bytes"] or 0
+        self._check_digest(entry, reader)
+        if writer.rows - before != len(rows):
+            raise _lost(entry["path"], len(rows) - (writer.rows - before))
+
+    def _mine(self, entry: dict[str, Any]) -> NDArray[np.int64]:
+        """The rows of the findings that an input gave."""
+        mine = np.flatnonzero(self.findings.files == self.place.get(entry["name"], -1))
+        return mine[mine >= self.findings.reference]
+
     def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int]]:
         """The documents of one input to write, with their rows; raises DataError if the input has changed."""
-        findings, columns = self.findings, self.findings.manifest["columns"]
-        reader = read_again(
-            entry["path"],
-            entry["name"],
-            entry["format"],
-            text=columns["text"],
-            id=columns["id"],
-            encoding=columns.get("encoding"),
-            delimiter=columns.get("delimiter"),
-            limits=Limits(**findings.manifest["limits"]),
-            before=self.layout,
-        )
-        reader.digesting = True
-        mine = np.flatnonzero(findings.files == self.place.get(entry["name"], -1))
-        mine = mine[mine >= findings.reference]
+        findings, reader, mine = self.findings, self._again(entry), self._mine(entry)
         places = findings.places[mine]
         seen = 0
         for batch in reader:
@@ -230,13 +259,30 @@ class _Output:
                     yield batch.layout, document, row
             self.progress.reached(self.before + reader.bytes_read)
         self.before += entry["bytes"] or 0
+        self._check_digest(entry, reader)
+        if seen != len(mine):
+            raise _lost(entry["path"], len(mine) - seen)
+
+    def _again(self, entry: dict[str, Any]) -> Reader:
+        """A reader of one input as the scan read it, which digests what it reads."""
+        columns = self.findings.manifest["columns"]
+        reader = read_again(
+            entry["path"],
+            entry["name"],
+            entry["format"],
+            text=columns["text"],
+            id=columns["id"],
+            encoding=columns.get("encoding"),
+            delimiter=columns.get("delimiter"),
+            limits=Limits(**self.findings.manifest["limits"]),
+            before=self.layout,
+        )
+        reader.digesting = True
+        return reader
+
+    def _check_digest(self, entry: dict[str, Any], reader: Reader) -> None:
         if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
             raise _changed(entry["path"])
-        if seen != len(mine):
-            raise DataError(
-                f"{entry['path']}: {len(mine) - seen:,} documents that were scanned could not be read again; "
-                "nothing was written"
-            )
 
     def _row(self, layout: Layout, document: Document, row: int) -> Any:
         if self.write != "annotated":

@@ -105,6 +105,13 @@ class Reader:
         names = ", ".join(file.name for file in self.files[:2]) + (", ..." if len(self.files) > 2 else "")
         return f"<Reader of {counted(len(self.files), 'file')}: {names}>"
 
+    @property
+    def source(self) -> Source:
+        """The file of a reader that has one alone."""
+        assert self.files is not None
+        (file,) = self.files
+        return file
+
     def documents(self) -> Iterator[Document]:
         """The documents one by one."""
         for batch in self:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
 from types import TracebackType
@@ -76,6 +76,12 @@ class Writer:
     def write_all(self, rows: Iterable[Document | Mapping[str, Any] | str]) -> None:
         for row in rows:
             self.write(row)
+
+    def write_lines(self, parts: Sequence[memoryview], rows: int) -> None:
+        """Rows as they are to be in the file, each with its line end; for JSONL that is not compressed."""
+        assert isinstance(self._form, _Jsonl)
+        self._file.write_all(parts)
+        self.rows += rows
 
     def close(self) -> None:
         """Finish the file and put it in place; a second call does nothing."""
