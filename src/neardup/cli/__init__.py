@@ -10,7 +10,6 @@ import sys
 from collections.abc import Sequence
 
 import click
-from click.utils import make_default_short_help
 
 from neardup import __version__
 from neardup.errors import NeardupError, UnreadableInput
@@ -108,7 +107,10 @@ class LazyGroup(click.Group):
 
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         limit = formatter.width - 6 - max(map(len, COMMANDS))
-        rows = [(name, make_default_short_help(said, limit)) for name, said in COMMANDS.items()]
+        rows = [
+            (name, click.Command(name, help=said).get_short_help_str(limit))
+            for name, said in COMMANDS.items()
+        ]
         with formatter.section("Commands"):
             formatter.write_dl(rows)
 
