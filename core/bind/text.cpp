@@ -78,6 +78,20 @@ void bind_text(nb::module_& module) {
         },
         "bytes"_a, "seed"_a, "kind"_a = Hash::xxh3, "The seeded 64-bit hash of some bytes.");
 
+    nb::class_<StreamDigest>(module, "StreamDigest", "128 bits of a stream of bytes; see core/text/hash.hpp.")
+        .def(nb::init<>())
+        .def(
+            "add",
+            [](StreamDigest& self, Column<std::uint8_t> bytes) {
+                nb::gil_scoped_release nogil;
+                self.add({reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)});
+            },
+            "bytes"_a.noconvert())
+        .def("value", [](const StreamDigest& self) {
+            const auto found = self.value();
+            return std::make_tuple(found[0], found[1]);
+        });
+
     bind_lookup<std::uint64_t>(module, "Words");
     bind_lookup<float>(module, "Weights");
 

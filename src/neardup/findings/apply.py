@@ -277,11 +277,17 @@ class _Output:
             limits=Limits(**self.findings.manifest["limits"]),
             before=self.layout,
         )
-        reader.digesting = True
+        reader.digesting, reader.sha256 = True, entry.get("digest") is None and entry["sha256"] is not None
         return reader
 
     def _check_digest(self, entry: dict[str, Any], reader: Reader) -> None:
-        if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
+        """Findings of earlier versions have the SHA-256 alone."""
+        found = next(iter(reader.digests.values()), None)
+        if entry.get("digest") is not None:
+            same = found is not None and found.fast == entry["digest"]
+        else:
+            same = entry["sha256"] is None or (found is not None and found.sha256 == entry["sha256"])
+        if not same:
             raise _changed(entry["path"])
 
     def _row(self, layout: Layout, document: Document, row: int) -> Any:

@@ -67,6 +67,7 @@ def scan(
     shard_bytes: int | None = None,
     allow_rejects: float = TOLERATED,
     strict: bool = False,
+    sha256: bool = False,
     progress: Progress | None = None,
 ) -> Findings:
     """Find the duplicates in files and write the findings to the folder `out`; nothing else is changed.
@@ -75,7 +76,8 @@ def scan(
     `documents.rejects.jsonl` in the folder. `against` names corpora, or findings of a `reusable` scan with the same
     features and fingerprints; their documents are compared with the inputs but never dropped. `reusable` keeps the
     texts and fingerprints that this needs. A scan that was stopped resumes when it is run again with the same inputs
-    and config. `overwrite` deletes what the folder holds, or with "finished" only a finished scan or another scan.
+    and config. Inputs are known by a fast digest, and with `sha256` by their SHA-256 too. `overwrite` deletes what
+    the folder holds, or with "finished" only a finished scan or another scan.
 
     Raises UnreadableInput if nothing can be read, or if more than the share `allow_rejects` of the rows is rejected
     (with `strict`, any row).
@@ -98,6 +100,7 @@ def scan(
         progress or Progress(),
         allow_rejects,
         strict,
+        sha256,
     )
     if not run.folder.parent.is_dir():
         raise DataError(f"{out}: the folder {run.folder.parent} does not exist; make it first")
@@ -131,8 +134,9 @@ class _Run:
         progress: Progress,
         allow_rejects: float,
         strict: bool,
+        sha256: bool,
     ) -> None:
-        self.allow_rejects, self.strict = allow_rejects, strict
+        self.allow_rejects, self.strict, self.sha256 = allow_rejects, strict, sha256
         self.inputs, self.folder, self.config = inputs, folder, config
         self.columns, self.limits, self.against = columns, limits, against
         self.memory, self.threads, self.progress = memory, threads, progress
@@ -236,7 +240,7 @@ class _Run:
         it also writes the rejects file again."""
         with Rejects(self.folder / REJECTS) as rejects:
             reader = self._reader(self.inputs, rejects)
-            reader.digesting = True
+            reader.digesting, reader.sha256 = True, self.sha256
             self.progress.stage("read", reader.bytes_total or None, "bytes")
             shards = run.read(
                 partial(of_reader, reader, self.config),
@@ -252,7 +256,8 @@ class _Run:
                     "name": source.name,
                     "format": source.format,
                     "bytes": source.size,
-                    "sha256": reader.digests.get(source.name),
+                    "digest": digest.fast if (digest := reader.digests.get(source.name)) else None,
+                    "sha256": digest.sha256 if digest else None,
                 }
                 for source in reader.files or ()
             ]

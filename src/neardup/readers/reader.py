@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import Any, cast
+from typing import Any
 
 from neardup.errors import ConfigError
 from neardup.readers.account import CountedRejects
@@ -16,6 +15,7 @@ from neardup.readers.ahead import Ahead, Work
 from neardup.readers.counted_file import counted_file
 from neardup.readers.csv import open_delimited
 from neardup.readers.document import Document
+from neardup.readers.file_digest import FileDigest, digest_file
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.jsonl import open_jsonl
 from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
@@ -77,9 +77,9 @@ class Reader:
     """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
 
     `account` is that of the last or current pass: files found, read and skipped, rows read and rejected; before the
-    first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the SHA-256 of each
-    file read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it has taken in, compressed as
-    they are; of Parquet and Arrow files, only whole ones count.
+    first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the digest of each
+    file read to its end, by name; with `sha256` too, that one besides. `bytes_read` says how much of the files'
+    `bytes_total` it has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
     """
 
     def __init__(
@@ -94,8 +94,8 @@ class Reader:
         self.rejects = terms.rejects
         self.account = terms.account
         self.bytes_read = 0
-        self.digesting = False
-        self.digests: dict[str, str] = {}
+        self.digesting = self.sha256 = False
+        self.digests: dict[str, FileDigest] = {}
         self.bytes_total = sum(file.size or 0 for file in files or ())
         self._before: Layout | None = None
 
@@ -203,7 +203,7 @@ class Reader:
             file = replace(file, open=partial(counted_file, file, self))
         elif self.digesting:
             with file.open() as whole:
-                self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
+                self.digests[file.name] = digest_file(whole, self.sha256)
         shaping = _shaping(OPEN[file.format](file, terms), file.name, terms)
         shaping.fallback = before
         for row, document in shaping:
