@@ -141,8 +141,8 @@ class _Run:
         self.columns, self.limits, self.against = columns, limits, against
         self.memory, self.threads, self.progress = memory, threads, progress
         self.reader = self._reader(inputs, None)
-        # A large corpus has few shards, a small corpus small ones: allocating new memory is slow.
-        share = (self.reader.bytes_total or 0) // 64
+        # Few shards, for each is opened and read many times; but some, so that a scan that was stopped can resume.
+        share = (self.reader.bytes_total or 0) // 8
         self.size = shard_bytes or min(max(share, 1 << 23), 1 << 26, max(1 << 20, memory // 32))
         self.work = folder / WORK
         self.references = [

@@ -261,6 +261,9 @@ class FileShard:
         self.source_names: tuple[str, ...] = tuple(meta["sources"])
         self.failures = tuple((str(f), int(row), str(why)) for f, row, why in meta["failures"])
         self._placed: TextPlaces | None = None
+        self._texts_of: tuple[NDArray[Any], NDArray[Any]] | None = (
+            None  # file and size of each text in a place
+        )
         if "text_files" in meta:
             for name in ("begins", "raws"):
                 if file.length(name) != 8 * self.count:
@@ -332,7 +335,9 @@ class FileShard:
         """A buffer in which the texts of these rows lie, and where."""
         if self._placed is None:
             return self._spans("texts", "ends", rows)
-        return self._placed.read(rows, self.column("files"), self.column("sizes"), self._stored)
+        if self._texts_of is None:
+            self._texts_of = self.column("files"), self.column("sizes")
+        return self._placed.read(rows, *self._texts_of, self._stored)
 
     def _stored(self, rows: Rows) -> list[bytes]:
         """Texts that are in the shard itself."""

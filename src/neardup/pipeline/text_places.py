@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,8 +17,10 @@ from neardup.readers.text_block import TextBlock
 __all__ = ["TextPlaces"]
 
 Rows = NDArray[np.int64]
-_GAP = 1 << 15  # bytes that are read between two texts rather than passed over
+_GAP = 1 << 14  # bytes that are read between two texts rather than passed over
 _LARGEST = 1 << 26  # bytes read in one call
+_MOST_ROOM = 1 << 24  # bytes of a buffer that is kept for the next call
+_used = threading.local()
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,7 @@ class TextPlaces:
         starts, stops = begins[firsts], (begins + raws)[lasts]
         lengths = stops - starts
         places = np.cumsum(lengths) - lengths
-        raw = np.empty(int(lengths.sum()), np.uint8)
+        raw = _room(int(lengths.sum()))
         view = raw.data
         try:
             fd = os.open(path, os.O_RDONLY)
@@ -113,6 +116,16 @@ class TextPlaces:
         if made is None:
             raise _changed(path)
         return made
+
+
+def _room(size: int) -> NDArray[np.uint8]:
+    """A buffer for what is read, which the next call uses again: fresh memory is slow."""
+    if size > _MOST_ROOM:
+        return np.empty(size, np.uint8)
+    if len(getattr(_used, "room", ())) < size:
+        _used.room = np.empty(size, np.uint8)
+    room: NDArray[np.uint8] = _used.room[:size]
+    return room
 
 
 def _changed(path: str) -> DataError:

@@ -17,7 +17,7 @@ _STEP = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class FileDigest:
-    """The digest of a whole file, "xxh3-pieces:" and 32 hexadecimal digits; `sha256` is None unless it was asked for."""
+    """The digest of a file, "xxh3-pieces:" and 32 hexadecimal digits; `sha256` is None unless it was asked for."""
 
     fast: str
     sha256: str | None = None
