@@ -218,6 +218,7 @@ class Sharder:
             return None
         try:
             shard = FileShard(path, SHARD_SCHEME)
+            shard.threads = self.threads
             shard.verify(self.threads)
         except NeardupError:  # damaged, as after a power cut: made again
             return None
@@ -320,6 +321,7 @@ class Sharder:
         path = self._path(number, "shard")
         write_shard(path, columns, texts, ends, SHARD_SCHEME, self.threads, places)
         shard = FileShard(path, SHARD_SCHEME)
+        shard.threads = self.threads
         if prints is not None:
             shard.attach(self._path(number, "prints"), scheme)
         return shard

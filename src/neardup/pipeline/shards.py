@@ -260,6 +260,7 @@ class FileShard:
         self.file_names: tuple[str, ...] = tuple(meta["files"])
         self.source_names: tuple[str, ...] = tuple(meta["sources"])
         self.failures = tuple((str(f), int(row), str(why)) for f, row, why in meta["failures"])
+        self.threads = 1
         self._placed: TextPlaces | None = None
         self._texts_of: tuple[NDArray[Any], NDArray[Any]] | None = (
             None  # file and size of each text in a place
@@ -337,7 +338,7 @@ class FileShard:
             return self._spans("texts", "ends", rows)
         if self._texts_of is None:
             self._texts_of = self.column("files"), self.column("sizes")
-        return self._placed.read(rows, *self._texts_of, self._stored)
+        return self._placed.read(rows, *self._texts_of, self._stored, self.threads)
 
     def _stored(self, rows: Rows) -> list[bytes]:
         """Texts that are in the shard itself."""

@@ -56,6 +56,7 @@ class TextPlaces:
         files: NDArray[np.int32],
         sizes: Rows,
         stored: Callable[[Rows], list[bytes]],
+        threads: int = 1,
     ) -> tuple[NDArray[np.uint8], Rows, Rows]:
         """The texts of ascending rows: a buffer, and where each begins and ends in it. DataError if a file is no longer
         what was read."""
@@ -73,14 +74,16 @@ class TextPlaces:
             here = np.flatnonzero(~own & (files[rows] == number))
             named = self.files[number]
             assert named is not None, "a text that is in a file has one"
-            data = self._unescaped(named, rows[here], sizes[here])
+            data = self._unescaped(named, rows[here], sizes[here], threads)
             begins[here] = used + np.cumsum(sizes[here]) - sizes[here]
             parts.append(data)
             used += len(data)
         together = parts[0] if len(parts) == 1 else np.concatenate([np.empty(0, np.uint8), *parts])
         return together, begins, begins + sizes
 
-    def _unescaped(self, file: tuple[str, int, int], rows: Rows, sizes: Rows) -> NDArray[np.uint8]:
+    def _unescaped(
+        self, file: tuple[str, int, int], rows: Rows, sizes: Rows, threads: int
+    ) -> NDArray[np.uint8]:
         """The texts of rows of one file, one after another."""
         path, size, changed = file
         begins, raws = self.begins[rows], self.raws[rows]
@@ -112,7 +115,7 @@ class TextPlaces:
         finally:
             os.close(fd)
         moved = np.repeat(places - starts, lasts - firsts + 1) + begins
-        made = _core.unescape(raw, moved, raws, sizes, 1)
+        made = _core.unescape(raw, moved, raws, sizes, threads)
         if made is None:
             raise _changed(path)
         return made

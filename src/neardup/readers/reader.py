@@ -21,7 +21,6 @@ from neardup.readers.jsonl import open_jsonl
 from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
 from neardup.readers.layout import Layout, Shaping, Text
 from neardup.readers.limits import Limits
-from neardup.readers.mbox import open_mbox
 from neardup.readers.options import ReadOptions, given_options
 from neardup.readers.parquet import open_arrow, open_parquet
 from neardup.readers.rejects import Rejects
@@ -35,6 +34,13 @@ from neardup.values.wording import counted
 
 __all__ = ["OPEN", "Batch", "Reader", "read", "read_again"]
 
+
+def _open_mbox(source: Source, terms: Terms) -> Opened:
+    from neardup.readers.mbox import open_mbox  # the standard library's parser of mails is slow to import
+
+    return open_mbox(source, terms)
+
+
 OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "jsonl": open_jsonl,
     "csv": open_delimited,
@@ -45,7 +51,7 @@ OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "lines": open_lines,
     "html": open_page,
     "warc": open_warc,
-    "mbox": open_mbox,
+    "mbox": _open_mbox,
 }
 _BATCH_CHARACTERS = 32 << 20
 
