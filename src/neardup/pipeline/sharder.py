@@ -79,16 +79,16 @@ class Sharder:
         """What a reader may do with blocks while it reads them."""
         return Work(self._work, self.threads, pages=self.config.html == "none")
 
-    def _work(
-        self, data: NDArray[np.uint8], offsets: NDArray[np.int64], again: bool = False
-    ) -> Worked | None:
-        if self._skipping and not again:
-            return None
+    def _work(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Worked | None:
+        """For a reader, whose threads each have a block; nothing while shards that are there are passed over."""
+        return None if self._skipping else self._made_of(data, offsets, 1)
+
+    def _made_of(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], threads: int) -> Worked:
         texts = _core.Texts()
         texts.add_spans(data, offsets[:-1], offsets[1:])
         fingerprint = self.prepared.printer if self.method is not None else None
-        reading = read_texts(texts, self.prepared.features, fingerprint)
-        prints = self.method.kept(reading.prints, 1) if self.method is not None else None
+        reading = read_texts(texts, self.prepared.features, fingerprint, threads=threads)
+        prints = self.method.kept(reading.prints, threads) if self.method is not None else None
         return Worked(
             reading.digests,
             reading.empty.astype(np.uint8),
@@ -208,7 +208,7 @@ class Sharder:
     def _worked(self, block: TextBlock) -> TextBlock:
         if block.worked is not None:
             return block
-        return replace(block, worked=self._work(block.data, block.offsets, again=True))
+        return replace(block, worked=self._made_of(block.data, block.offsets, self.threads))
 
     def _there(self, number: int) -> FileShard | None:
         if self.folder is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any, Protocol
 
@@ -148,8 +149,12 @@ class MemoryShard:
         keys: NDArray[np.uint64] = self.prints("keys")[band]
         return keys
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self._columns.ids)
+
     def ids(self, rows: Rows) -> list[str]:
-        return [self._columns.ids[row] for row in rows.tolist()]
+        return [self._names[row] for row in rows.tolist()]
 
     def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
         column = IdColumn.of(self._columns.ids)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,17 +22,12 @@ _Parsed = TypeVar("_Parsed")
 @dataclass(frozen=True)
 class Work:
     """What is done with the texts of each block while they are in the cache, by `threads` threads: `run` is given a
-    buffer of UTF-8 and the offsets of the texts in it. Pages are texts too if `pages`; else they are left alone."""
+    buffer of UTF-8 and the offsets of the texts in it. Pages are texts too if `pages`; else they are left alone. Blocks
+    that had to be read line by line are not worked on: the caller does that."""
 
     run: Callable[[NDArray[np.uint8], NDArray[np.int64]], Any]
     threads: int = 1
     pages: bool = True
-
-    def done(self, block: TextBlock) -> TextBlock:
-        """The block with what this makes of it."""
-        if block.worked is not None or (block.html and not self.pages):
-            return block
-        return replace(block, worked=self.run(block.data, block.offsets))
 
 
 class Ahead:
@@ -77,7 +72,7 @@ class Ahead:
         made = settle(future.result())
         if made is not None and len(made):
             self.layout = layout or self.layout
-            yield made if self.work is None else self.work.done(made)
+            yield made
 
     def close(self) -> None:
         """Stop the threads; what was not given back is dropped."""

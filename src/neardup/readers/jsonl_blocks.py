@@ -78,10 +78,9 @@ def _spread(
     while part := list(islice(documents, terms.batch)):
         assert shaping.layout is not None
         ahead.layout = shaping.layout
-        made = TextBlock.of(
+        yield TextBlock.of(
             source.name, [row for row, _ in part], [found for _, found in part], is_html(shaping.layout)
         )
-        yield made if ahead.work is None else ahead.work.done(made)
     if stream.damage:
         terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
 
