@@ -87,6 +87,22 @@ KERNEL inline std::uint32_t near_lanes_portable(const std::uint32_t* values, std
     const __m512i bytes = _mm512_loadu_si512(flags);
     return _mm512_test_epi8_mask(bytes, bytes);
 }
+
+[[gnu::target(NEARDUP_AVX512)]] inline std::uint64_t string_stops_avx512(const unsigned char* at) {
+    const __m512i bytes = _mm512_loadu_si512(at);
+    // As signed numbers, bytes beyond ASCII are below a blank too.
+    return _mm512_cmplt_epi8_mask(bytes, _mm512_set1_epi8(0x20)) |
+           _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('"')) |
+           _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8('\\'));
+}
+
+[[gnu::target(NEARDUP_AVX2)]] inline std::uint32_t string_stops_avx2(const unsigned char* at) {
+    const __m256i bytes = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(at));
+    const __m256i found = _mm256_or_si256(_mm256_cmpgt_epi8(_mm256_set1_epi8(0x20), bytes),
+                                          _mm256_or_si256(_mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('"')),
+                                                          _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8('\\'))));
+    return static_cast<std::uint32_t>(_mm256_movemask_epi8(found));
+}
 #endif
 
 template <Cpu level>
@@ -149,6 +165,22 @@ KERNEL inline std::uint64_t pack_flags(const unsigned char* flags) {
         bits |= (eight * 0x0102040810204080u) >> 56 << (8 * i);
     }
     return bits;
+}
+
+// Which of 64 bytes end a run of plain ASCII in a JSON string: a quote, a backslash, a control character, or a byte
+// beyond ASCII.
+template <Cpu level>
+KERNEL inline std::uint64_t string_stops(const unsigned char* at) {
+#if defined(NEARDUP_AVX2)
+    if constexpr (level == Cpu::avx512) return string_stops_avx512(at);
+    if constexpr (level == Cpu::avx2)
+        return string_stops_avx2(at) | static_cast<std::uint64_t>(string_stops_avx2(at + 32)) << 32;
+#endif
+    unsigned char flags[64];
+    for (int i = 0; i < 64; ++i)
+        flags[i] =
+            static_cast<unsigned char>((at[i] < 0x20) | (at[i] >= 0x80) | (at[i] == '"') | (at[i] == '\\'));
+    return pack_flags<level>(flags);
 }
 
 // Copies `size` bytes, a multiple of 64, between places aligned to 64, past the caches: what is written

@@ -1,11 +1,13 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
+#include <nanobind/stl/string.h>
 
 #include "bind/fingerprints.hpp"
 #include "bind/texts.hpp"
 #include "fingerprints/one_pass.hpp"
 #include "text/features.hpp"
 #include "text/hash.hpp"
+#include "text/json_documents.hpp"
 #include "text/jsonl.hpp"
 #include "text/select.hpp"
 #include "text/utf8.hpp"
@@ -75,6 +77,20 @@ void bind_text(nb::module_& module) {
             return hash_bytes(kind, {bytes.c_str(), bytes.size()}, seed);
         },
         "bytes"_a, "seed"_a, "kind"_a = Hash::xxh3, "The seeded 64-bit hash of some bytes.");
+
+    nb::class_<StreamDigest>(module, "StreamDigest", "128 bits of a stream of bytes; see core/text/hash.hpp.")
+        .def(nb::init<>())
+        .def(
+            "add",
+            [](StreamDigest& self, Column<std::uint8_t> bytes) {
+                nb::gil_scoped_release nogil;
+                self.add({reinterpret_cast<const char*>(bytes.data()), bytes.shape(0)});
+            },
+            "bytes"_a.noconvert())
+        .def("value", [](const StreamDigest& self) {
+            const auto found = self.value();
+            return std::make_tuple(found[0], found[1]);
+        });
 
     bind_lookup<std::uint64_t>(module, "Words");
     bind_lookup<float>(module, "Weights");
@@ -251,13 +267,9 @@ void bind_text(nb::module_& module) {
         "left"_a, "right"_a, "recipe"_a, "threads"_a,
         "1 where two texts have the very same tokens, byte for byte, before stop words and stems.");
     module.def(
-        "look_at_lines",
-        [](Bytes block, std::size_t deepest, std::size_t digits) {
-            auto seen = without_gil([&] { return look_at_lines(view(block), deepest, digits); });
-            return std::make_tuple(seen.lines, seen.plain);
-        },
-        "block"_array, "deepest"_a, "digits"_a,
-        "How many lines end in a block of JSONL, and whether they are plain; see core/text/jsonl.hpp.");
+        "line_ends",
+        [](Bytes block) { return to_numpy(without_gil([&] { return line_ends(view(block)); })); },
+        "block"_array, "Where each line of a block ends, behind its line end.");
     module.def(
         "read_text_lines",
         [](Bytes lines) {
@@ -280,6 +292,48 @@ void bind_text(nb::module_& module) {
         "lines"_array,
         "Ids, and texts as bytes with their begins and ends, of lines that hold nothing else; None if one "
         "holds more or less. See core/text/jsonl.hpp.");
+
+    module.def(
+        "read_documents",
+        [](Bytes block, std::string text, std::optional<std::string> id,
+           std::size_t longest_line, std::size_t longest_text) {
+            JsonDocuments found = without_gil([&] {
+                return read_documents(view(block),
+                                      {std::move(text), std::move(id), longest_line, longest_text});
+            });
+            return std::make_tuple(
+                found.count,
+                std::make_tuple(to_numpy(std::move(found.texts)), to_numpy(std::move(found.text_ends))),
+                std::make_tuple(to_numpy(std::move(found.ids)), to_numpy(std::move(found.id_ends))),
+                std::make_tuple(to_numpy(std::move(found.lines)), to_numpy(std::move(found.begins)),
+                                to_numpy(std::move(found.raws))),
+                std::make_tuple(to_numpy(std::move(found.odd_lines)), to_numpy(std::move(found.odd_begins)),
+                                to_numpy(std::move(found.odd_ends))));
+        },
+        "block"_array, "text"_a, "id"_a.none(), "longest_line"_a, "longest_text"_a,
+        "The lines of a block of JSONL: how many, (texts, ends), (ids, ends), (line, begin, raw bytes) of "
+        "the "
+        "documents, and (line, begin, end) of lines that need a full parser. See "
+        "core/text/json_documents.hpp.");
+    module.def(
+        "unescape",
+        [](Bytes block, Longs begins, Longs raws, Longs sizes, unsigned threads) {
+            const std::size_t n = begins.shape(0);
+            if (raws.shape(0) != n || sizes.shape(0) != n) throw nb::value_error("columns differ in length");
+            for (std::size_t i = 0; i < n; ++i) {
+                const std::int64_t begin = begins.data()[i], raw = raws.data()[i], size = sizes.data()[i];
+                if (begin < 0 || raw < 0 || size < 0 || size > raw ||
+                    static_cast<std::uint64_t>(begin) > block.shape(0) ||
+                    static_cast<std::uint64_t>(raw) > block.shape(0) - static_cast<std::uint64_t>(begin))
+                    throw nb::value_error("a text is out of range");
+            }
+            auto made = without_gil(
+                [&] { return unescape(view(block), view(begins), view(raws), view(sizes), threads); });
+            std::optional<decltype(to_numpy(std::move(*made)))> out;
+            if (made) out.emplace(to_numpy(std::move(*made)));
+            return out;
+        },
+        "block"_array, "begins"_array, "raws"_array, "sizes"_array, "threads"_a, "Texts as JSON writes them to UTF-8; None if one is not what it was.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto facts_of = [](Reading& reading) {

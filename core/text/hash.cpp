@@ -1,5 +1,6 @@
 #include "text/hash.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace neardup {
@@ -23,7 +24,7 @@ constexpr std::array<std::uint64_t, 24> kSecret = {
 
 using Secret = std::array<char, 192>;
 
-Secret seeded_secret(std::uint64_t seed) {
+KERNEL inline Secret seeded_secret(std::uint64_t seed) {
     Secret bytes;
     for (std::size_t i = 0; i < kSecret.size(); ++i) {
         const std::uint64_t word = i % 2 == 0 ? kSecret[i] + seed : kSecret[i] - seed;
@@ -32,7 +33,7 @@ Secret seeded_secret(std::uint64_t seed) {
     return bytes;
 }
 
-std::uint64_t avalanche(std::uint64_t h) {
+KERNEL inline std::uint64_t avalanche(std::uint64_t h) {
     h = (h ^ (h >> 37)) * 0x165667919E3779F9u;
     return h ^ (h >> 32);
 }
@@ -45,25 +46,25 @@ struct Lanes {
     std::array<std::uint64_t, 8> acc = {kPrime32_3, kPrime1,    kPrime2, kPrime3,
                                         kPrime4,    kPrime32_2, kPrime5, kPrime32_1};
 
-    void stripe(const char* p, const char* secret) {
+    KERNEL inline void stripe(const char* p, const char* secret) {
         for (std::size_t i = 0; i < 8; ++i) {
             const std::uint64_t data = read64(p + 8 * i), keyed = data ^ read64(secret + 8 * i);
             acc[i ^ 1] += data;
             acc[i] += (keyed & 0xFFFFFFFFu) * (keyed >> 32);
         }
     }
-    void scramble(const char* secret) {
+    KERNEL inline void scramble(const char* secret) {
         for (std::size_t i = 0; i < 8; ++i)
             acc[i] = ((acc[i] ^ (acc[i] >> 47)) ^ read64(secret + 8 * i)) * kPrime32_1;
     }
-    std::uint64_t merge(const char* secret, std::uint64_t start) const {
+    KERNEL inline std::uint64_t merge(const char* secret, std::uint64_t start) const {
         for (std::size_t i = 0; i < 4; ++i)
             start += fold(acc[2 * i] ^ read64(secret + 16 * i), acc[2 * i + 1] ^ read64(secret + 16 * i + 8));
         return avalanche(start);
     }
 };
 
-std::uint64_t beyond_240(const char* p, std::size_t n, std::uint64_t seed) {
+KERNEL inline std::uint64_t beyond_240(const char* p, std::size_t n, std::uint64_t seed) {
     const Secret secret = seeded_secret(seed);
     Lanes lanes;
     const std::size_t blocks = (n - 1) / kBlock;
@@ -84,7 +85,7 @@ std::uint64_t beyond_240(const char* p, std::size_t n, std::uint64_t seed) {
 std::uint64_t xxh3_long(std::string_view bytes, std::uint64_t seed) {
     const char* p = bytes.data();
     const std::size_t n = bytes.size();
-    if (n > 240) return beyond_240(p, n, seed);
+    if (n > 240) return on_best_cpu([=]() KERNEL { return beyond_240(p, n, seed); });
     const auto* secret = reinterpret_cast<const char*>(kSecret.data());
     std::uint64_t h = n * kPrime1;
     if (n <= 128) {
@@ -115,6 +116,42 @@ std::uint64_t murmur64a(std::string_view bytes, std::uint64_t seed) {
     }
     h = (h ^ (h >> 47)) * m;
     return h ^ (h >> 47);
+}
+
+namespace {
+
+constexpr std::size_t kPiece = 16384;
+
+}  // namespace
+
+void StreamDigest::piece(const char* bytes, std::size_t size) {
+    const std::string_view data(bytes, size);
+    const std::uint64_t link[4] = {low_, high_, xxh3(data, 0), xxh3(data, 1)};
+    const std::string_view chained(reinterpret_cast<const char*>(link), sizeof link);
+    low_ = xxh3(chained, 0);
+    high_ = xxh3(chained, 1);
+}
+
+void StreamDigest::add(std::string_view bytes) {
+    length_ += bytes.size();
+    if (!rest_.empty()) {
+        const std::size_t taken = std::min(kPiece - rest_.size(), bytes.size());
+        rest_.append(bytes.substr(0, taken));
+        bytes.remove_prefix(taken);
+        if (rest_.size() < kPiece) return;
+        piece(rest_.data(), rest_.size());
+        rest_.clear();
+    }
+    for (; bytes.size() >= kPiece; bytes.remove_prefix(kPiece)) piece(bytes.data(), kPiece);
+    rest_.append(bytes);
+}
+
+std::array<std::uint64_t, 2> StreamDigest::value() const {
+    StreamDigest whole = *this;
+    if (!rest_.empty()) whole.piece(rest_.data(), rest_.size());
+    const std::uint64_t end[3] = {whole.low_, whole.high_, length_};
+    const std::string_view last(reinterpret_cast<const char*>(end), sizeof end);
+    return {xxh3(last, 0), xxh3(last, 1)};
 }
 
 }  // namespace neardup

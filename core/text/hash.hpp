@@ -5,9 +5,11 @@
 // murmur64a   MurmurHash64A, the hash of Sood and Loguinov's experiments.
 //
 // Both are pinned by published vectors in the tests. Short inputs are inline: words are what we hash most.
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <string>
 #include <string_view>
 
 #include "cpu.hpp"
@@ -91,5 +93,20 @@ KERNEL inline std::uint64_t xxh3(std::string_view bytes, std::uint64_t seed) {
 KERNEL inline std::uint64_t hash_bytes(Hash kind, std::string_view bytes, std::uint64_t seed) {
     return kind == Hash::xxh3 ? xxh3(bytes, seed) : murmur64a(bytes, seed);
 }
+
+// 128 bits of a stream of bytes, however it is cut; not cryptographic. Pieces of 16,384 bytes, the last one perhaps
+// shorter, are hashed by XXH3 with seeds 0 and 1; each two hashes, with the two before them in front, are hashed likewise
+// to the next two, which begin as 0; last, these and the length in bytes are. Numbers are 64-bit and little-endian.
+class StreamDigest {
+  public:
+    void add(std::string_view bytes);
+    std::array<std::uint64_t, 2> value() const;
+
+  private:
+    void piece(const char* bytes, std::size_t size);
+
+    std::string rest_;
+    std::uint64_t low_ = 0, high_ = 0, length_ = 0;
+};
 
 }  // namespace neardup

@@ -79,7 +79,7 @@ def dedup(
         progress.stage("read")
         given = incoming(documents, config, text=text, id=id)
         run = Run(given.config, room=room, threads=threads, progress=progress)
-        failures = [one for shard in run.read(given.batches()) for one in shard.failures]
+        failures = [one for shard in run.read(given.batches) for one in shard.failures]
         found = run.find()
         cut = run.cluster(found)
         progress.finish()

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from neardup.cli import COMMANDS
-from neardup.cli.help import GROUPS, color_wanted
+from neardup.cli import COMMANDS, LazyGroup, cli
+from neardup.cli.command_list import GROUPS, color_wanted
 
 pytestmark = pytest.mark.process
 
@@ -71,3 +71,19 @@ def test_a_long_diff_is_bounded(tmp_path):
     brief, whole = shown(*arguments), shown(*arguments, "--full")
     assert brief.startswith("different") and "more changes; --full" in brief
     assert "other1990" in whole and "other1990" not in brief and len(brief) < len(whole) / 2
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_what_the_help_says_of_a_command(name):
+    assert isinstance(cli, LazyGroup)
+    command = cli.get_command(None, name)
+    (sentence,) = [names[name] for names in GROUPS.values() if name in names]
+    assert sentence == command.get_short_help_str(400)
+
+
+def test_the_help_imports_no_command():
+    code = "import sys; from neardup.cli import main\ntry: main(['--help'])\nfinally: print(*sys.modules)"
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = made.stdout.splitlines()[-1].split()
+    assert "numpy" not in loaded
+    assert {name for name in loaded if name.startswith("neardup.cli.")} == {"neardup.cli.command_list"}

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from neardup import __version__
-from neardup.cli.help import GROUPS, color_wanted, help_width
+from neardup.cli.command_list import GROUPS, color_wanted, help_width
 from neardup.errors import NeardupError, UnreadableInput
 from neardup.values.wording import printable
 
@@ -33,7 +33,7 @@ class _ReaderEnded(Exception):
 
 
 class LazyGroup(click.Group):
-    """Imports a subcommand when it is asked for, so that `neardup --help` is quick."""
+    """Imports a subcommand when it is used, and none for `neardup --help`, so that it is quick."""
 
     def list_commands(self, context: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -42,13 +42,13 @@ class LazyGroup(click.Group):
         longest = max(map(len, COMMANDS))
         for title, names in GROUPS.items():
             with formatter.section(title):
-                rows = []
-                for name in names:
-                    command = self.get_command(context, name)
-                    assert command is not None
-                    room = formatter.width - 6 - longest
-                    rows.append((name.ljust(longest), command.get_short_help_str(room)))
-                formatter.write_dl(rows)
+                room = formatter.width - 6 - longest
+                formatter.write_dl(
+                    [
+                        (name.ljust(longest), click.Command(name, help=sentence).get_short_help_str(room))
+                        for name, sentence in names.items()
+                    ]
+                )
 
     def get_command(self, context: click.Context, name: str) -> click.Command | None:
         if name not in COMMANDS:

@@ -62,6 +62,7 @@ __all__ = ["dedup"]
 )
 @click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
 @click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
+@click.option("--sha256", is_flag=True, help="Keep the SHA-256 of the inputs too, not only a fast digest.")
 @config_options
 @reading_options
 @reject_options
@@ -105,6 +106,7 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
             **reading_of(given),
             strict=given["strict"],
             allow_rejects=given["allow_rejects"],
+            sha256=given["sha256"],
             against=given["against"],
             memory=given["memory"],
             threads=given["threads"],

@@ -1,44 +1,15 @@
-"""Help for people: commands in groups, the common options first, lines as wide as the terminal."""
+"""Help for a command with many options: the common ones first."""
 
 from __future__ import annotations
 
-import os
-import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from neardup.cli.outputs import WritingCommand
 
-__all__ = ["GROUPS", "BriefCommand", "color_wanted", "help_width"]
-
-GROUPS = {
-    "Deduplicate": ("dedup", "scan", "apply", "config", "spark"),
-    "Inspect": ("clusters", "explain", "report", "review", "audit", "repeats", "copies", "templates", "try"),
-    "Live index": ("index", "serve"),
-    "Web": ("urls", "mirrors"),
-    "Search": ("find", "fingerprint", "plan"),
-    "Evaluate": ("evaluate", "calibrate", "curve"),
-    "Other": ("completion",),
-}
-"""The commands by what they are for."""
-
-_NARROWEST, _WIDEST = 40, 120
-
-
-def help_width() -> int:
-    """The width of the terminal, or COLUMNS, within what can be read."""
-    return max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
-
-
-def color_wanted(environment: Mapping[str, str] = os.environ) -> bool | None:
-    """Whether to print colours: never with NO_COLOR or TERM=dumb, always with FORCE_COLOR; None: on a terminal."""
-    if environment.get("NO_COLOR"):
-        return False
-    if environment.get("FORCE_COLOR") not in (None, "", "0"):
-        return True
-    return False if environment.get("TERM") == "dumb" else None
+__all__ = ["BriefCommand"]
 
 
 class BriefCommand(WritingCommand):

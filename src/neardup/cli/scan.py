@@ -42,6 +42,7 @@ __all__ = ["scan", "show_summary"]
     "--reusable", is_flag=True, help="Keep texts and fingerprints, for other scans to go --against."
 )
 @click.option("--overwrite", is_flag=True, help="Drop the findings, or the unfinished scan, that are there.")
+@click.option("--sha256", is_flag=True, help="Keep the SHA-256 of the inputs too, not only a fast digest.")
 @config_options
 @reading_options
 @reject_options
@@ -66,6 +67,7 @@ def scan(inputs: tuple[str, ...], out: str | None, against: tuple[str, ...], **g
             **reading_of(given),
             strict=given["strict"],
             allow_rejects=given["allow_rejects"],
+            sha256=given["sha256"],
             against=against,
             memory=given["memory"],
             threads=given["threads"],

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any
 
 from neardup.errors import ConfigError
@@ -111,4 +110,6 @@ def _built_in(kind: str) -> type:
 
 @cache
 def _installed() -> dict[str, Any]:
+    from importlib.metadata import entry_points  # slow to import, and seldom needed
+
     return {entry.name: entry for entry in entry_points(group=_GROUP) if entry.name not in _BUILT_IN}

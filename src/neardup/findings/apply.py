@@ -21,12 +21,13 @@ from neardup.findings.folder import Findings
 from neardup.findings.reread import ReadAgain, check_unchanged
 from neardup.findings.summary import alarms
 from neardup.progress import Progress
+from neardup.readers.copied_lines import chosen_lines, has_lines
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout
 from neardup.readers.writers import Writer, format_for, open_writer
 from neardup.readers.written_forms import LISTS
 from neardup.storage.atomic_file import hidden_name, locked_folder, sweep, sync_folder
-from neardup.storage.output import check_output_file
+from neardup.storage.output import check_output_file, is_stream
 
 __all__ = ["Applied", "Write", "apply", "check_output"]
 
@@ -146,6 +147,11 @@ class _Output:
     ) -> int:
         """Write the documents of some inputs to one file; returns how many."""
         options: dict[str, Any] = {"overwrite": overwrite, "encoding": self.encoding}
+        if self._copies_lines(entries, target, format):
+            with open_writer(target, format, **options) as lines:
+                for entry in entries:
+                    self._copy_lines(entry, lines)
+                return lines.rows
         with ExitStack() as stack:
             writer: Writer | None = None
             for entry in entries:
@@ -199,6 +205,29 @@ class _Output:
                 shutil.copyfile(entry["path"], target)
             return len(chosen)
         return self._written([entry], target, entry["format"], overwrite=True)
+
+    def _copies_lines(self, entries: list[dict[str, Any]], target: Path, format: str | None) -> bool:
+        """Whether the rows of these inputs are lines of JSONL that can be copied as they are."""
+        if self.write == "annotated" or self.encoding is not None or is_stream(target):
+            return False
+        if format_for(target, format) != ("jsonl", None):
+            return False
+        encoding = self.findings.manifest["columns"].get("encoding")
+        return all(
+            entry["format"] == "jsonl" and has_lines(self.again.reader(entry).source, encoding)
+            for entry in entries
+        )
+
+    def _copy_lines(self, entry: dict[str, Any], writer: Writer) -> None:
+        """Copy the lines of the documents of one input to write; DataError if the input has changed."""
+        reader, mine = self.again.reader(entry), self.again.rows(entry)
+        wanted = self.cut.kept[mine] == (self.write == "kept")
+        rows = self.findings.places[mine[wanted]].astype(np.int64)
+        before = writer.rows
+        for parts, count in chosen_lines(reader.source, rows, reader):
+            writer.write_lines(parts, count)
+            self.again.reached(reader)
+        self.again.finish(entry, reader, lost=len(rows) - (writer.rows - before))
 
     def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int, bytes | None]]:
         """The documents of one input to write, with their rows and lines; DataError if the input has changed."""

@@ -297,7 +297,10 @@ def identity(findings: Findings) -> str:
     manifest = findings.manifest
     counts = manifest["counts"]
     what = [
-        [[entry["name"], entry["bytes"], entry["sha256"]] for entry in manifest["inputs"]],
+        [
+            [entry["name"], entry["bytes"], entry.get("digest") or entry["sha256"]]
+            for entry in manifest["inputs"]
+        ],
         manifest["columns"],
         [counts["documents"], counts["reference"]],
     ]

@@ -103,11 +103,12 @@ def _check_parts(manifest: dict[str, Any], wrong: Wrong) -> None:
 def _check_files(manifest: dict[str, Any], wrong: Wrong) -> None:
     """The inputs, the references, their names, and the files of the findings."""
     for entry in manifest["inputs"]:
-        if not isinstance(entry, dict) or entry.keys() != _INPUT:
-            raise wrong("an input with path, name, format, bytes and sha256", entry)
+        if not isinstance(entry, dict) or entry.keys() - {"digest"} != _INPUT:
+            raise wrong("an input with path, name, format, bytes, digest and sha256", entry)
         if not all(isinstance(entry[name], str) for name in ("path", "name", "format")):
             raise wrong("an input with path, name and format", entry)
-        if not isinstance(entry["sha256"], str | None) or not (
+        digests = entry["sha256"], entry.get("digest")
+        if not all(isinstance(digest, str | None) for digest in digests) or not (
             entry["bytes"] is None or _number(entry["bytes"])
         ):
             raise wrong("an input with its size and digest", entry)

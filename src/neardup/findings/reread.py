@@ -16,7 +16,8 @@ from neardup.progress import Progress
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout
 from neardup.readers.limits import Limits
-from neardup.readers.reader import read_again
+from neardup.readers.reader import Reader, read_again
+from neardup.values.wording import counted
 
 __all__ = ["ReadAgain", "check_unchanged", "fields_again"]
 
@@ -50,22 +51,9 @@ class ReadAgain:
         self, entry: dict[str, Any], *, keep_lines: bool = False
     ) -> Iterator[tuple[Layout, Document, int, bytes | None]]:
         """The documents of one input, with their rows in the findings and, if asked, their lines."""
-        findings, columns = self._findings, self._findings.manifest["columns"]
-        reader = read_again(
-            entry["path"],
-            entry["name"],
-            entry["format"],
-            text=columns["text"],
-            id=columns["id"],
-            encoding=columns.get("encoding"),
-            delimiter=columns.get("delimiter"),
-            limits=Limits(**findings.manifest["limits"]),
-            before=self._layout,
-        )
-        reader.digesting, reader.keep_lines = True, keep_lines
-        mine = np.flatnonzero(findings.files == self._place.get(entry["name"], -1))
-        mine = mine[mine >= findings.reference]
-        places = findings.places[mine]
+        reader, mine = self.reader(entry), self.rows(entry)
+        reader.keep_lines = keep_lines
+        places = self._findings.places[mine]
         seen = 0
         for batch in reader:
             self._layout = batch.layout
@@ -76,14 +64,49 @@ class ReadAgain:
                 if i < len(places) and places[i] == number:
                     seen += 1
                     yield batch.layout, document, int(mine[i]), line
-            self._progress.reached(self._before + reader.bytes_read)
+            self.reached(reader)
+        self.finish(entry, reader, lost=len(mine) - seen)
+
+    def reader(self, entry: dict[str, Any]) -> Reader:
+        """A reader of one input as the scan read it, which digests what it reads."""
+        columns = self._findings.manifest["columns"]
+        reader = read_again(
+            entry["path"],
+            entry["name"],
+            entry["format"],
+            text=columns["text"],
+            id=columns["id"],
+            encoding=columns.get("encoding"),
+            delimiter=columns.get("delimiter"),
+            limits=Limits(**self._findings.manifest["limits"]),
+            before=self._layout,
+        )
+        # Findings of earlier versions have the SHA-256 alone.
+        reader.digesting, reader.sha256 = True, entry.get("digest") is None and entry["sha256"] is not None
+        return reader
+
+    def rows(self, entry: dict[str, Any]) -> NDArray[np.int64]:
+        """The rows of the findings that an input gave."""
+        mine = np.flatnonzero(self._findings.files == self._place.get(entry["name"], -1))
+        return mine[mine >= self._findings.reference]
+
+    def reached(self, reader: Reader) -> None:
+        """Report how far an input was read."""
+        self._progress.reached(self._before + reader.bytes_read)
+
+    def finish(self, entry: dict[str, Any], reader: Reader, *, lost: int) -> None:
+        """After an input was read: DataError if it has changed, or if documents of it were not found again."""
         self._before += entry["bytes"] or 0
-        if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
+        found = next(iter(reader.digests.values()), None)
+        if entry.get("digest") is not None:
+            same = found is not None and found.fast == entry["digest"]
+        else:
+            same = entry["sha256"] is None or (found is not None and found.sha256 == entry["sha256"])
+        if not same:
             raise _changed(entry["path"])
-        if seen != len(mine):
+        if lost:
             raise DataError(
-                f"{entry['path']}: {len(mine) - seen:,} documents that were scanned could not be read again; "
-                "nothing was written"
+                f"{entry['path']}: {counted(lost, 'document')} could not be read again; nothing was written"
             )
 
 

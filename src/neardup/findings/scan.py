@@ -7,6 +7,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any, Literal
@@ -27,11 +28,12 @@ from neardup.pipeline.sharder import SHARD_SCHEME
 from neardup.pipeline.shards import FileShard, Shard
 from neardup.progress import Progress
 from neardup.readers.account import TOLERATED, Account, Reason
-from neardup.readers.jsonl_blocks import TextBlock
+from neardup.readers.ahead import Work
 from neardup.readers.limits import Limits
 from neardup.readers.options import given_options
 from neardup.readers.reader import Reader, read
 from neardup.readers.rejects import Rejects
+from neardup.readers.text_block import TextBlock
 from neardup.storage.atomic_file import sync_folder
 from neardup.storage.checked_json import read_checked, write_checked
 from neardup.values.seeds import Seed
@@ -70,6 +72,7 @@ def scan(
     shard_bytes: int | None = None,
     allow_rejects: float = TOLERATED,
     strict: bool = False,
+    sha256: bool = False,
     progress: Progress | None = None,
 ) -> Findings:
     """Find the duplicates in files and write the findings to the folder `out`; nothing else is changed.
@@ -78,7 +81,8 @@ def scan(
     `documents.rejects.jsonl` in the folder. `against` names corpora, or findings of a `reusable` scan with the same
     features and fingerprints; their documents are compared with the inputs but never dropped. `reusable` keeps the
     texts and fingerprints that this needs. A scan that was stopped resumes when it is run again with the same inputs
-    and config. `overwrite` deletes what the folder holds, or with "finished" only a finished scan or another scan.
+    and config. Inputs are known by a fast digest, and with `sha256` by their SHA-256 too. `overwrite` deletes what
+    the folder holds, or with "finished" only a finished scan or another scan.
 
     Raises UnreadableInput if nothing can be read, or if more than the share `allow_rejects` of the rows is rejected
     (with `strict`, any row).
@@ -101,6 +105,7 @@ def scan(
         progress or Progress(),
         allow_rejects,
         strict,
+        sha256,
     )
     if not run.folder.parent.is_dir():
         raise DataError(f"{out}: the folder {run.folder.parent} does not exist; make it first")
@@ -134,14 +139,15 @@ class _Run:
         progress: Progress,
         allow_rejects: float,
         strict: bool,
+        sha256: bool,
     ) -> None:
-        self.allow_rejects, self.strict = allow_rejects, strict
+        self.allow_rejects, self.strict, self.sha256 = allow_rejects, strict, sha256
         self.inputs, self.folder, self.config = inputs, folder, config
         self.columns, self.limits, self.against = columns, limits, against
         self.memory, self.threads, self.progress = memory, threads, progress
         self.reader = self._reader(inputs, None)
-        # A large corpus has few shards, a small corpus small ones: allocating new memory is slow.
-        share = (self.reader.bytes_total or 0) // 64
+        # Few shards, for each is opened and read many times; but some, so that a scan that was stopped can resume.
+        share = (self.reader.bytes_total or 0) // 8
         self.size = shard_bytes or min(max(share, 1 << 23), 1 << 26, max(1 << 20, memory // 32))
         self.work = folder / WORK
         self.references = [
@@ -229,6 +235,7 @@ class _Run:
             threads=self.threads,
             progress=self.progress,
             shard_bytes=self.size,
+            places=not reusable,
         )
         self._read_references(run)
         run.end_reference()
@@ -264,10 +271,10 @@ class _Run:
         it also writes the rejects file again."""
         with Rejects(self.folder / REJECTS) as rejects:
             reader = self._reader(self.inputs, rejects)
-            reader.digesting = True
+            reader.digesting, reader.sha256 = True, self.sha256
             self.progress.stage("read", reader.bytes_total or None, "bytes")
             shards = run.read(
-                of_reader(reader, self.config),
+                partial(of_reader, reader, self.config),
                 progress=lambda _: self.progress.reached(reader.bytes_read),
             )
             for shard in shards:
@@ -282,7 +289,8 @@ class _Run:
                     "name": source.name,
                     "format": source.format,
                     "bytes": source.size,
-                    "sha256": reader.digests.get(source.name),
+                    "digest": digest.fast if (digest := reader.digests.get(source.name)) else None,
+                    "sha256": digest.sha256 if digest else None,
                 }
                 for source in reader.files or ()
             ]
@@ -326,7 +334,7 @@ class _Run:
                 continue
             self.progress.stage(f"read reference {place}")
             reader = self._reader(place, None)
-            run.read(_renamed(of_reader(reader, self.config), place), f"reference-{number}-")
+            run.read(partial(_reference, reader, self.config, place), f"reference-{number}-")
 
     def _kept(self, place: Path, prepared: Prepared) -> list[Shard]:
         """The shards of another scan; ConfigError if its features or fingerprints are different."""
@@ -383,10 +391,10 @@ def _identity(source: Any) -> list[Any]:
     return [source.path, source.size, changed]
 
 
-def _renamed(batches: Iterator[Incoming | TextBlock], place: str) -> Iterator[Incoming | TextBlock]:
+def _reference(reader: Reader, config: Config, place: str, work: Work) -> Iterator[Incoming | TextBlock]:
     """Documents of a reference, with file names that no file of the corpus has."""
     name = Path(place).name
-    for batch in batches:
+    for batch in of_reader(reader, config, work):
         if isinstance(batch, TextBlock):
             yield replace(batch, file=f"{name}/{batch.file}")
         else:

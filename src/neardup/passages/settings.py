@@ -12,7 +12,7 @@ from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
 from neardup.readers import Reader, read
-from neardup.readers.jsonl_blocks import TextBlock
+from neardup.readers.text_block import TextBlock
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 

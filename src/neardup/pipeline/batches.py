@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.features.texts import Texts, as_texts, raw_texts
 from neardup.readers.document import Document
-from neardup.readers.jsonl_blocks import TextBlock
+from neardup.readers.text_block import TextBlock
 
-__all__ = ["Batch", "Incoming", "Pending", "TextColumn"]
+__all__ = ["Batch", "Incoming", "Pending", "PendingBlocks", "TextColumn", "Worked"]
 
 Rows = NDArray[np.int64]
 
@@ -81,11 +81,8 @@ class Pending:
     failures: list[tuple[str, int, str]] = field(default_factory=list)
     whole: int = 0  # pages whose main content was too little
 
-    def add(self, batch: Incoming | TextBlock, start: int, extractor: Any = None) -> None:
+    def add(self, batch: Incoming, start: int, extractor: Any = None) -> None:
         """The documents of a batch from `start` on, their texts taken out of pages if there is an extractor."""
-        if isinstance(batch, TextBlock):
-            self._add_block(batch, start)
-            return
         documents, files, rows = batch.documents[start:], batch.files[start:], batch.rows[start:]
         if extractor is None:
             self._add_documents(documents, [document.text for document in documents], files, rows)
@@ -103,15 +100,6 @@ class Pending:
             [files[i] for i in good],
             [rows[i] for i in good],
         )
-
-    def _add_block(self, block: TextBlock, start: int) -> None:
-        self.ids += block.ids[start:] if start else block.ids
-        self.files += [block.file] * (len(block) - start)
-        self.places.append(block.rows[start:])
-        self.lengths.append(np.diff(block.offsets[start:]))
-        self.sizes.append(self.lengths[-1])
-        self.documents += [None] * (len(block) - start)
-        self._add(block.data[block.offsets[start] : block.offsets[-1]])
 
     def _add_documents(
         self, documents: list[Document], texts: list[str], files: list[str], rows: list[int]
@@ -137,6 +125,11 @@ class Pending:
         self.used = end
 
     @property
+    def count(self) -> int:
+        """How many documents there are."""
+        return len(self.ids)
+
+    @property
     def data(self) -> NDArray[np.uint8]:
         """All texts, one after another."""
         return self.buffer[: self.used]
@@ -144,6 +137,67 @@ class Pending:
     def ends(self) -> Rows:
         """Where each text ends."""
         return np.cumsum(np.concatenate([np.empty(0, np.int64), *self.lengths]))
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What is made of the texts of a block while it is read: columns of a shard, and its fingerprints unless the config
+    has to learn from the corpus first."""
+
+    digests: NDArray[np.uint64]
+    empty: NDArray[np.uint8]
+    tokens: Rows
+    filtered: NDArray[np.uint8]
+    prints: Mapping[str, NDArray[Any]] | None
+
+
+@dataclass
+class PendingBlocks:
+    """Blocks gathered for the next shard, each with what was made of it. Texts that can be read again from their place
+    are not held, unless `hold`: `texts` are the others, and `kept` their sizes, 0 for those in their place."""
+
+    hold: bool
+    blocks: list[TextBlock] = field(default_factory=list)
+    texts: list[NDArray[np.uint8]] = field(default_factory=list)
+    kept: list[Rows] = field(default_factory=list)
+    used: int = 0
+    count: int = 0
+
+    def add(self, block: TextBlock) -> None:
+        self.used += int(block.offsets[-1])
+        self.count += len(block)
+        texts, kept = replace(block, place=None if self.hold else block.place).without_place()
+        self.texts.append(texts)
+        self.kept.append(kept)
+        self.blocks.append(replace(block, data=texts))
+
+    @property
+    def sizes(self) -> Rows:
+        """The bytes of each text."""
+        return np.concatenate([np.diff(block.offsets) for block in self.blocks])
+
+    def column(self) -> _core.Texts:
+        """All texts, if they are held."""
+        texts = _core.Texts()
+        for block in self.blocks:
+            texts.add_spans(block.data, block.offsets[:-1], block.offsets[1:])
+        return texts
+
+    def worked(self, name: str) -> NDArray[Any]:
+        """One column of what was made of the texts."""
+        return np.concatenate([getattr(block.worked, name) for block in self.blocks])
+
+    def prints(self) -> Mapping[str, NDArray[Any]] | None:
+        """The fingerprints of all of them."""
+        parts = [block.worked.prints for block in self.blocks]
+        if parts[0] is None:
+            return None
+        if len(parts) == 1:
+            return dict(parts[0])
+        return {
+            name: np.concatenate([part[name] for part in parts], axis=1 if name == "keys" else 0)
+            for name in parts[0]
+        }
 
 
 def _well_formed(text: str | bytes) -> bytes:

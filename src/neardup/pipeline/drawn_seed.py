@@ -9,8 +9,8 @@ from itertools import chain
 from neardup.config.config import Config
 from neardup.pipeline.batches import Batch, Incoming, TextColumn
 from neardup.readers.corpus_sample import sample_files, sample_texts
-from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.sources import Source
+from neardup.readers.text_block import TextBlock
 
 __all__ = ["drawn_from", "drawn_from_stream", "sample_of_files", "seed_of"]
 

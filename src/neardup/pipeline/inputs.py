@@ -15,14 +15,15 @@ from neardup.errors import ConfigError, DataError
 from neardup.pipeline.batches import Batch, Incoming, TextColumn
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.drawn_seed import drawn_from, drawn_from_stream, sample_of_files
+from neardup.readers.ahead import Work
 from neardup.readers.cells import NULL
 from neardup.readers.corpus_sample import sample_texts
 from neardup.readers.document import Document
 from neardup.readers.given import Given, Part, given
-from neardup.readers.jsonl_blocks import TextBlock
 from neardup.readers.layout import is_html
 from neardup.readers.object_types import Objects
 from neardup.readers.reader import Reader, read, text_columns
+from neardup.readers.text_block import TextBlock
 
 __all__ = ["Documents", "Input", "Rejected", "incoming", "of_reader"]
 
@@ -55,8 +56,9 @@ class Input:
     _pages: list[tuple[int, list[tuple[str, int]], list[str]]] = field(default_factory=list)
     _stream: Iterator[Batch] | None = None
 
-    def batches(self) -> Iterator[Batch]:
-        """The stream of what the config needs of the documents."""
+    def batches(self, work: Work | None = None) -> Iterator[Batch]:
+        """The stream of what the config needs of the documents; blocks of files may be worked on while they are
+        read."""
         self.total = 0
         self._pages.clear()
         if isinstance(self.source, Given):
@@ -69,7 +71,7 @@ class Input:
             self.total = len(self.source)
             return
         stream, self._stream = self._stream, None
-        for batch in of_reader(self.source, self.config) if stream is None else stream:
+        for batch in of_reader(self.source, self.config, work) if stream is None else stream:
             if isinstance(batch, Incoming) and batch.html:
                 places = list(zip(batch.files, batch.rows, strict=True))
                 self._pages.append((self.total, places, [document.id for document in batch.documents]))
@@ -161,10 +163,11 @@ def incoming(
     return Input(found, drawn_from(config, sample_texts(len(found), found.text_bytes)))
 
 
-def of_reader(reader: Reader, config: Config) -> Iterator[Incoming | TextBlock]:
-    """The stream of a reader's documents: with their fields where the config asks for one, else as bare columns."""
+def of_reader(reader: Reader, config: Config, work: Work | None = None) -> Iterator[Incoming | TextBlock]:
+    """The stream of a reader's documents: with their fields where the config asks for one, else as bare columns, which
+    may be worked on while they are read."""
     formats = {source.name: source.format for source in reader.files or ()}
-    for batch in reader if config.keep.fields else reader.blocks():
+    for batch in reader if config.keep.fields else reader.blocks(work):
         if isinstance(batch, TextBlock):
             if batch.html and config.html != "none":
                 files, rows = [batch.file] * len(batch), batch.rows.tolist()

@@ -24,6 +24,7 @@ from neardup.pipeline.pairs import Found, Room, find
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import Shard
 from neardup.progress import Progress
+from neardup.readers.ahead import Work
 from neardup.values.threads import check_threads
 
 __all__ = ["Run"]
@@ -35,7 +36,8 @@ _SHARD = 1 << 26  # bytes of text in a shard, if the memory allows
 class Run:
     """The stages of one run, to be called in order. Shards are files if the room has a folder, else in memory.
 
-    `shard_bytes` is the text of one shard, by default chosen from the room; it changes no answer.
+    `shard_bytes` is the text of one shard, by default chosen from the room; it changes no answer. With `places`, texts
+    in plain local files are not copied into shards, and the files must stay as they are until the end.
     """
 
     def __init__(
@@ -46,7 +48,9 @@ class Run:
         threads: int = 1,
         progress: Progress | None = None,
         shard_bytes: int | None = None,
+        places: bool = False,
     ) -> None:
+        self.places = places
         self.config, self.threads = config, check_threads(threads)
         self.room, self.progress = room or Room(), progress or Progress()
         self.size = shard_bytes or min(_SHARD, max(1 << 20, self.room.memory // 32))
@@ -56,9 +60,13 @@ class Run:
         self._read: list[tuple[Sharder, list[Shard]]] = []
 
     def read(
-        self, batches: Iterable[Batch], prefix: str = "", progress: Callable[[int], None] | None = None
+        self,
+        batches: Iterable[Batch] | Callable[[Work], Iterable[Batch]],
+        prefix: str = "",
+        progress: Callable[[int], None] | None = None,
     ) -> list[Shard]:
-        """Documents to shards, with all that can be told of them before the whole corpus was read."""
+        """Documents to shards, with all that can be told of them before the whole corpus was read. Batches that can be
+        worked on while they are read are a function of that work."""
         sharder = Sharder(
             self.config,
             self.prepared,
@@ -66,8 +74,9 @@ class Run:
             prefix=prefix,
             size=self.size,
             threads=self.threads,
+            places=self.places,
         )
-        shards = sharder.shards(batches, progress)
+        shards = sharder.shards(batches(sharder.work) if callable(batches) else batches, progress)
         self._read.append((sharder, shards))
         self._shards += shards
         return shards

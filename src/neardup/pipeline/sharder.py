@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from neardup.errors import DataError, NeardupError
 from neardup.features.texts import utf8_list
 from neardup.fingerprints.one_pass import read_texts
 from neardup.fingerprints.printer import Reading
-from neardup.pipeline.batches import Batch, Incoming, Pending, TextColumn
+from neardup.pipeline.batches import Batch, Incoming, Pending, PendingBlocks, TextColumn, Worked
 from neardup.pipeline.fit import Prepared, needs_corpus
 from neardup.pipeline.shards import (
     FileShard,
@@ -31,8 +32,10 @@ from neardup.pipeline.shards import (
     write_prints,
     write_shard,
 )
+from neardup.pipeline.text_places import TextPlaces
+from neardup.readers.ahead import Work
 from neardup.readers.document import Document
-from neardup.readers.jsonl_blocks import TextBlock
+from neardup.readers.text_block import IdColumn, TextBlock
 from neardup.search.interface import Method
 
 __all__ = ["SHARD_SCHEME", "Sharder"]
@@ -45,7 +48,8 @@ class Sharder:
     """Makes shards of a stream of documents, one while the next is read: at most two are held.
 
     With a `folder` they are written there and are files; those already there, whole, are taken as they are, so that
-    a run that was killed goes on where it stopped. `size` is the characters of a shard; it changes no answer.
+    a run that was killed goes on where it stopped. `size` is the characters of a shard; it changes no answer. With
+    `places`, texts that can be read again from plain local files are left there.
     """
 
     def __init__(
@@ -57,16 +61,42 @@ class Sharder:
         prefix: str = "",
         size: int = 1 << 26,
         threads: int = 1,
+        places: bool = False,
     ) -> None:
         self.config, self.prepared, self.threads = config, prepared, threads
+        self.places = places and folder is not None
         self.folder, self.prefix, self.size = folder, prefix, size
         self.method = None if needs_corpus(config) else config.method
         self.resumed = 0
+        self._skipping = False
         self._buffers: deque[NDArray[np.uint8]] = deque()
 
     def _pending(self) -> Pending:
         """A new one, with a buffer that a finished shard has left if there is one."""
         return Pending(self._buffers.pop() if self._buffers else np.empty(self.size + (1 << 22), np.uint8))
+
+    @property
+    def work(self) -> Work:
+        """What a reader may do with blocks while it reads them."""
+        return Work(self._work, self.threads, pages=self.config.html == "none")
+
+    def _work(self, data: NDArray[np.uint8], offsets: NDArray[np.int64]) -> Worked | None:
+        """For a reader, whose threads each have a block; nothing while shards that are there are passed over."""
+        return None if self._skipping else self._made_of(data, offsets, 1)
+
+    def _made_of(self, data: NDArray[np.uint8], offsets: NDArray[np.int64], threads: int) -> Worked:
+        texts = _core.Texts()
+        texts.add_spans(data, offsets[:-1], offsets[1:])
+        fingerprint = self.prepared.printer if self.method is not None else None
+        reading = read_texts(texts, self.prepared.features, fingerprint, threads=threads)
+        prints = self.method.kept(reading.prints, threads) if self.method is not None else None
+        return Worked(
+            reading.digests,
+            reading.empty.astype(np.uint8),
+            reading.tokens,
+            self._filtered(texts, reading.tokens, np.diff(offsets)),
+            prints,
+        )
 
     def shards(self, batches: Iterable[Batch], told: Callable[[int], None] | None = None) -> list[Shard]:
         """The shards of all documents; `told` hears how many documents were read."""
@@ -112,14 +142,15 @@ class Sharder:
         batches: Iterable[Batch],
         stack: ExitStack,
         told: Callable[[int], None] | None,
-    ) -> Iterator[Pending | TextColumn | FileShard]:
+    ) -> Iterator[Pending | PendingBlocks | TextColumn | FileShard]:
         """Documents for one shard after another; for a shard that is there already, only the shard. A column of texts
         is a shard of its own, unless it has to be written."""
         extract = None
         number = 0
         there = self._there(number)
+        self._skipping = there is not None
         skip = there.count + len(there.failures) if there is not None else 0
-        pending = self._pending()
+        pending: Pending | PendingBlocks | None = None
         seen = 0
         for batch in batches:
             if told is not None:
@@ -140,25 +171,45 @@ class Sharder:
                         yield there
                         number, seen = number + 1, 0
                         there = self._there(number)
+                        self._skipping = there is not None
                         skip = there.count + len(there.failures) if there is not None else 0
                     continue
-                page = batch.html and isinstance(batch, Incoming) and self.config.html != "none"
-                if page and extract is None:
-                    from neardup.web import HtmlExtractor
-
-                    extract = stack.enter_context(HtmlExtractor(self.config.html, workers=self.threads))
-                pending.add(batch, start, extract if page else None)
-                start = len(batch)
-                if pending.used >= self.size or len(pending.ids) >= _MOST_DOCUMENTS:
+                if isinstance(batch, Incoming) and isinstance(pending, PendingBlocks):
                     yield pending
-                    pending, number = self._pending(), number + 1
+                    pending, number = None, number + 1
+                if isinstance(batch, TextBlock) and isinstance(pending, Pending):
+                    # Texts among pages: a shard for each of them would be many.
+                    files, rows = [batch.file] * len(batch), batch.rows.tolist()
+                    batch = Incoming(batch.documents(), files, rows)
+                if isinstance(batch, TextBlock):
+                    pending = pending or PendingBlocks(hold=not self.places)
+                    assert isinstance(pending, PendingBlocks)
+                    pending.add(self._worked(batch.behind(start)))
+                else:
+                    pending = pending or self._pending()
+                    assert isinstance(pending, Pending)
+                    page = batch.html and self.config.html != "none"
+                    if page and extract is None:
+                        from neardup.web import HtmlExtractor
+
+                        extract = stack.enter_context(HtmlExtractor(self.config.html, workers=self.threads))
+                    pending.add(batch, start, extract if page else None)
+                start = len(batch)
+                if pending.used >= self.size or pending.count >= _MOST_DOCUMENTS:
+                    yield pending
+                    pending, number = None, number + 1
                     # Beyond the first one missing nothing is taken over: shards are made in order.
         if there is not None and seen:
             raise DataError(
                 f"{there.path}: holds more documents than there are; start anew in another folder"
             )
-        if pending.ids or pending.failures:
+        if pending is not None:
             yield pending
+
+    def _worked(self, block: TextBlock) -> TextBlock:
+        if block.worked is not None:
+            return block
+        return replace(block, worked=self._made_of(block.data, block.offsets, self.threads))
 
     def _there(self, number: int) -> FileShard | None:
         if self.folder is None:
@@ -168,6 +219,7 @@ class Sharder:
             return None
         try:
             shard = FileShard(path, SHARD_SCHEME)
+            shard.threads = self.threads
             shard.verify(self.threads)
         except NeardupError:  # damaged, as after a power cut: made again
             return None
@@ -193,7 +245,7 @@ class Sharder:
         assert self.folder is not None
         return self.folder / f"{self.prefix}{number:05}.{kind}"
 
-    def _make(self, number: int, pending: Pending | TextColumn | FileShard) -> Shard:
+    def _make(self, number: int, pending: Pending | PendingBlocks | TextColumn | FileShard) -> Shard:
         if isinstance(pending, FileShard):
             if self.method is not None:
                 self._attach(number, pending, self.prepared, self.method)
@@ -201,6 +253,8 @@ class Sharder:
         if isinstance(pending, TextColumn):
             columns, prints = self._read(pending.texts, pending)
             return MemoryShard(columns, pending.texts, prints)
+        if isinstance(pending, PendingBlocks):
+            return self._of_blocks(number, pending)
         ends = pending.ends()
         data = pending.data if self.folder is not None else pending.data.copy()
         texts = _core.Texts()
@@ -210,9 +264,37 @@ class Sharder:
         if self.folder is None:
             shard = MemoryShard(columns, texts, prints)
         else:
-            shard = self._written(number, columns, data, ends, prints)
+            shard = self._written(number, columns, [data], ends, prints)
         self._buffers.append(pending.buffer)
         return shard
+
+    def _of_blocks(self, number: int, pending: PendingBlocks) -> Shard:
+        """A shard of what was made of blocks while they were read."""
+        blocks, sizes, prints = pending.blocks, pending.sizes, pending.prints()
+        file_names = tuple(dict.fromkeys(block.file for block in blocks))
+        lengths = [len(block) for block in blocks]
+        files = np.repeat(np.array([file_names.index(block.file) for block in blocks], np.int32), lengths)
+        columns = ShardColumns(
+            ids=IdColumn.together([block.ids for block in blocks]),
+            digests=pending.worked("digests"),
+            empty=pending.worked("empty"),
+            filtered=pending.worked("filtered"),
+            tokens=pending.worked("tokens"),
+            sizes=sizes,
+            files=files,
+            places=np.concatenate([block.rows for block in blocks]),
+            sources=files,
+            scores=np.full(len(sizes), np.nan),
+            file_names=file_names,
+            source_names=file_names,
+        )
+        if self.folder is None:
+            return MemoryShard(columns, pending.column(), prints)
+        places = None
+        if not pending.hold and any(block.place is not None for block in blocks):
+            places = TextPlaces.of(blocks)
+        ends = np.cumsum(np.concatenate(pending.kept))
+        return self._written(number, columns, pending.texts, ends, prints, places)
 
     def _read(self, texts: _core.Texts, given: Pending | TextColumn) -> tuple[ShardColumns, Prints | None]:
         """The columns of a shard, and its fingerprints unless the config has to learn from the corpus first."""
@@ -228,23 +310,42 @@ class Sharder:
         self,
         number: int,
         columns: ShardColumns,
-        data: NDArray[np.uint8],
+        texts: Sequence[NDArray[np.uint8]],
         ends: NDArray[np.int64],
         prints: Prints | None,
+        places: TextPlaces | None = None,
     ) -> FileShard:
         if prints is not None:
             assert self.method is not None
             scheme = self.prepared.kept_scheme(self.method)
             write_prints(self._path(number, "prints"), prints, len(ends), scheme, self.threads)
         path = self._path(number, "shard")
-        write_shard(path, columns, data, ends, SHARD_SCHEME, self.threads)
+        write_shard(path, columns, texts, ends, SHARD_SCHEME, self.threads, places)
         shard = FileShard(path, SHARD_SCHEME)
+        shard.threads = self.threads
         if prints is not None:
             shard.attach(self._path(number, "prints"), scheme)
         return shard
 
+    def _filtered(
+        self,
+        texts: _core.Texts,
+        tokens: NDArray[np.int64],
+        sizes: NDArray[np.int64],
+        documents: Sequence[Document | None] = (),
+    ) -> NDArray[np.uint8]:
+        """The reason why a filter leaves each document out, 0 where none does."""
+        filters = self.config.filters
+        if not filters.active:
+            return np.zeros(len(texts), np.uint8)
+        taken = [text.decode("utf-8", "replace") for text in utf8_list(texts)]
+        raw = taken
+        if documents:
+            raw = [t if d is None else d.text for d, t in zip(documents, taken, strict=True)]
+        return filters.check(raw, taken, tokens, sizes)
+
     def _columns(self, given: Pending | TextColumn, reading: Reading, texts: _core.Texts) -> ShardColumns:
-        keep, filters, count = self.config.keep, self.config.filters, len(texts)
+        keep, count = self.config.keep, len(texts)
         documents: list[Document | None] = []
         failures: tuple[tuple[str, int, str], ...] = ()
         file_names: tuple[str, ...]
@@ -260,15 +361,7 @@ class Sharder:
             places = np.concatenate([np.empty(0, np.int64), *given.places])
             documents, failures = given.documents, tuple(given.failures)
             file_names, files = _numbered(given.files)
-        filtered = np.zeros(count, np.uint8)
-        if filters.active:
-            taken = [text.decode("utf-8", "replace") for text in utf8_list(texts)]
-            raw = (
-                [t if d is None else d.text for d, t in zip(documents, taken, strict=True)]
-                if documents
-                else taken
-            )
-            filtered = filters.check(raw, taken, reading.tokens, sizes)
+        filtered = self._filtered(texts, reading.tokens, sizes, documents)
         source_names, source = file_names, files
         if keep.source is not None:
             source_names, source = _numbered([keep.source_of(_fields(document)) for document in documents])

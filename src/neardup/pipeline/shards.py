@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike
 from typing import Any, Protocol
 
@@ -17,6 +18,8 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import FormatError
 from neardup.features.texts import utf8_list
+from neardup.pipeline.text_places import TextPlaces
+from neardup.readers.text_block import IdColumn
 from neardup.storage.column_file import BLOCK, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
 
@@ -150,11 +153,16 @@ class MemoryShard:
         keys: NDArray[np.uint64] = self.prints("keys")[band]
         return keys
 
+    @cached_property
+    def _names(self) -> list[str]:
+        return list(self._columns.ids)
+
     def ids(self, rows: Rows) -> list[str]:
-        return [self._columns.ids[row] for row in rows.tolist()]
+        return [self._names[row] for row in rows.tolist()]
 
     def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
-        return _joined([name.encode() for name in self._columns.ids])
+        column = IdColumn.of(self._columns.ids)
+        return column.data, column.ends
 
     def release(self) -> None:
         pass
@@ -169,27 +177,39 @@ class MemoryShard:
 def write_shard(
     path: str | PathLike[str],
     columns: ShardColumns,
-    data: NDArray[np.uint8],
+    texts: Sequence[NDArray[np.uint8]],
     ends: Rows,
     scheme: str,
     threads: int = 1,
+    text_places: TextPlaces | None = None,
 ) -> None:
     """Write a shard; it appears under its name when it is whole. Not synced: it is made to outlive a killed process,
-    and checksums tell if it did not outlive a power cut."""
-    names = [name.encode() for name in columns.ids]
-    meta = {
+    and checksums tell if it did not outlive a power cut. Texts that lie in their `text_places` are empty here."""
+    ids = IdColumn.of(columns.ids)
+    meta: dict[str, Any] = {
         "files": columns.file_names,
         "sources": columns.source_names,
         "failures": columns.failures,
         "whole": columns.whole,
     }
+    if text_places is not None:
+        meta["text_files"] = text_places.files
     parts: dict[str, NDArray[Any]] = {
         name: np.ascontiguousarray(getattr(columns, name), dtype) for name, dtype in _DTYPES.items()
     }
-    parts["ids"], parts["idends"] = _joined(names)
-    parts["texts"], parts["ends"] = data, ends.astype("<i8")
+    parts["ids"], parts["idends"] = ids.data, ids.ends.astype("<i8")
+    parts["texts"], parts["ends"] = np.empty(0, np.uint8), ends.astype("<i8")
+    if text_places is not None:
+        parts["begins"], parts["raws"] = text_places.begins.astype("<i8"), text_places.raws.astype("<i8")
     parts["meta"] = np.frombuffer(json.dumps(meta).encode(), np.uint8)
-    _write(path, _MAGIC, scheme, len(names), parts, threads)
+    _write(
+        path,
+        _MAGIC,
+        scheme,
+        len(ids),
+        {name: [part] for name, part in parts.items()} | {"texts": texts},
+        threads,
+    )
 
 
 def write_prints(
@@ -207,7 +227,7 @@ def write_prints(
         }
     )
     parts["meta"] = np.frombuffer(shapes.encode(), np.uint8)
-    _write(path, _PRINTS_MAGIC, scheme, count, parts, threads)
+    _write(path, _PRINTS_MAGIC, scheme, count, {name: [part] for name, part in parts.items()}, threads)
 
 
 def _write(
@@ -215,21 +235,22 @@ def _write(
     magic: bytes,
     scheme: str,
     count: int,
-    columns: Mapping[str, NDArray[Any]],
+    columns: Mapping[str, Sequence[NDArray[Any]]],
     threads: int,
 ) -> None:
-    layout = [(name, BLOCK, column.nbytes) for name, column in columns.items()]
+    layout = [(name, BLOCK, sum(part.nbytes for part in parts)) for name, parts in columns.items()]
     with ColumnFileWriter(
         path, magic=magic, flags=0, bits=64, scheme=scheme, parameter=0, columns=layout, durable=False
     ) as writer:
-        for name, column in columns.items():
-            writer.append(name, column, threads)
+        for name, parts in columns.items():
+            for part in parts:
+                writer.append(name, part, threads)
         writer.finish(count)
 
 
 class FileShard:
     """A shard in a file. Opening checks its header; columns are checked as they are read. Texts are mapped, and given
-    back by `release`; everything else is read."""
+    back by `release`, or read from where they lie in a user's file; everything else is read."""
 
     def __init__(self, path: str | PathLike[str], scheme: str | None = None) -> None:
         self._file = file = ColumnFile(path, _MAGIC)
@@ -250,6 +271,22 @@ class FileShard:
         self.source_names: tuple[str, ...] = tuple(meta["sources"])
         self.failures = tuple((str(f), int(row), str(why)) for f, row, why in meta["failures"])
         self.whole = int(meta.get("whole", 0))
+        self.threads = 1
+        self._placed: TextPlaces | None = None
+        self._texts_of: tuple[NDArray[Any], NDArray[Any]] | None = (
+            None  # file and size of each text in a place
+        )
+        if "text_files" in meta:
+            for name in ("begins", "raws"):
+                if file.length(name) != 8 * self.count:
+                    raise file.damage(
+                        f"a column {name} of {self.count} documents", f"{file.length(name)} bytes"
+                    )
+            begins, raws = (
+                file.read(name, 0, 8 * self.count).view("<i8").astype(np.int64) for name in ("begins", "raws")
+            )
+            named = [one and (str(one[0]), int(one[1]), int(one[2])) for one in meta["text_files"]]
+            self._placed = TextPlaces(begins, raws, named)
         self._sound: set[str] = set()  # columns of ends that were found to ascend
         self._prints: ColumnFile | None = None
         self._shapes: dict[str, list[int]] = {}
@@ -295,7 +332,7 @@ class FileShard:
 
     def texts(self, rows: Rows) -> _core.Texts:
         texts = _core.Texts()
-        texts.add_spans(*self._spans("texts", "ends", rows))
+        texts.add_spans(*self._text_spans(rows))
         return texts
 
     def id_bytes(self) -> tuple[NDArray[np.uint8], Rows]:
@@ -303,6 +340,19 @@ class FileShard:
         return self._file.read("ids", 0, self._file.length("ids")), ends
 
     def text_bytes(self, rows: Rows) -> list[bytes]:
+        data, begins, ends = self._text_spans(rows)
+        return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
+
+    def _text_spans(self, rows: Rows) -> tuple[NDArray[np.uint8], Rows, Rows]:
+        """A buffer in which the texts of these rows lie, and where."""
+        if self._placed is None:
+            return self._spans("texts", "ends", rows)
+        if self._texts_of is None:
+            self._texts_of = self.column("files"), self.column("sizes")
+        return self._placed.read(rows, *self._texts_of, self._stored, self.threads)
+
+    def _stored(self, rows: Rows) -> list[bytes]:
+        """Texts that are in the shard itself."""
         data, begins, ends = self._spans("texts", "ends", rows)
         return [data[a:b].tobytes() for a, b in zip(begins.tolist(), ends.tolist(), strict=True)]
 
@@ -330,8 +380,3 @@ class FileShard:
 
     def release(self) -> None:
         self._file.release()
-
-
-def _joined(items: Sequence[bytes]) -> tuple[NDArray[np.uint8], Rows]:
-    ends = np.cumsum(np.fromiter(map(len, items), np.int64, len(items)))
-    return np.frombuffer(b"".join(items), np.uint8), ends

@@ -88,7 +88,7 @@ def learn_templates(
     settings = config.templates or Templates()
     config = replace(config, templates=settings, near=True)
     run = Run(config, threads=threads)
-    run.read(incoming(documents, config).batches())
+    run.read(incoming(documents, config).batches)
     corpus, prepared = run.corpus, run.learn()
     texts = [
         text.decode("utf-8", "replace")

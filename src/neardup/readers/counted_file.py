@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from io import RawIOBase
 from typing import Any, BinaryIO, Protocol, cast
 
+from neardup.readers.file_digest import Digesting, FileDigest
 from neardup.readers.sources import Source
 
 __all__ = ["counted_file"]
@@ -16,7 +16,8 @@ class Tally(Protocol):
 
     bytes_read: int
     digesting: bool
-    digests: dict[str, str]
+    sha256: bool
+    digests: dict[str, FileDigest]
 
 
 class _Counted(RawIOBase):
@@ -24,13 +25,13 @@ class _Counted(RawIOBase):
 
     def __init__(self, source: Source, reader: Tally) -> None:
         self._file, self._name, self._reader = source.open(), source.name, reader
-        self._digest = hashlib.sha256() if reader.digesting else None
+        self._digest = Digesting(reader.sha256) if reader.digesting else None
 
     def read(self, size: int = -1) -> bytes:
         data = self._file.read(size)
         self._reader.bytes_read += len(data)
         if self._digest is not None:
-            self._digest.update(data)
+            self._digest.add(data)
         return data
 
     def readinto(self, room: Any) -> int:
@@ -43,15 +44,15 @@ class _Counted(RawIOBase):
             view[:got] = data
         self._reader.bytes_read += got
         if self._digest is not None:
-            self._digest.update(view[:got])
+            self._digest.add(view[:got])
         return int(got)
 
     def close(self) -> None:
         if self._digest is not None:
             # What a damaged file holds behind the damage was not read, but is a part of it.
             while data := self._file.read(1 << 20):
-                self._digest.update(data)
-            self._reader.digests[self._name] = self._digest.hexdigest()
+                self._digest.add(data)
+            self._reader.digests[self._name] = self._digest.end()
             self._digest = None
         self._file.close()
         super().close()

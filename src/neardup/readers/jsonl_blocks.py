@@ -1,14 +1,15 @@
 """Texts and ids of JSONL as columns, many lines at a time, without a Python object for each: what a scan reads.
 
-pyarrow parses a block of lines; a block that holds anything it takes otherwise than the line reader does, such as a
-number for a text, NaN or bad UTF-8, is read again line by line. So both give the same documents and rejects.
+A native parser takes the simple lines of a block; a line that is anything else, such as a number for a text, NaN or
+bad UTF-8, is read by the line reader. So both give the same documents and rejects.
 """
 
 from __future__ import annotations
 
-import json
+import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -16,97 +17,67 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.readers.account import Account
+from neardup.readers.ahead import Ahead
 from neardup.readers.compression import Stream
-from neardup.readers.document import Document
 from neardup.readers.encodings import Bytes, as_utf8
 from neardup.readers.interface import Terms
 from neardup.readers.json_values import Values, is_spread
-from neardup.readers.jsonl import DEEPEST, decoded, spread_rows
-from neardup.readers.layout import Layout, Row, Shaping, is_html
+from neardup.readers.jsonl import decoded, spread_rows
+from neardup.readers.layout import Layout, Row, Shaping, decided_layout, is_html
 from neardup.readers.lines import CHUNK, Line
+from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source
+from neardup.readers.text_block import IdColumn, Place, TextBlock
 
 __all__ = ["TextBlock", "jsonl_blocks", "lines_block"]
 
-_BLOCK, _SPARE = 1 << 22, 1 << 18
+_BLOCK, _SPARE = 1 << 20, 1 << 16
 _SAMPLE = 400
 _BOM = b"\xef\xbb\xbf"
-_DIGITS = 300  # fewer than Python may be told to refuse in an integer
+Bytes1 = NDArray[np.uint8]
 
 
-@dataclass(frozen=True)
-class TextBlock:
-    """Documents of one file: text i is the UTF-8 `data[offsets[i]:offsets[i + 1]]`, its row in the file `rows[i]`."""
-
-    file: str
-    rows: NDArray[np.int64]
-    ids: list[str]
-    data: NDArray[np.uint8]
-    offsets: NDArray[np.int64]
-    html: bool = False
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    @classmethod
-    def of(cls, file: str, rows: list[int], documents: list[Document], html: bool = False) -> TextBlock:
-        """The columns of documents; `html` says that their texts are pages."""
-        texts = [document.text.encode() for document in documents]
-        ends = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)))
-        data = np.frombuffer(b"".join(texts), np.uint8)
-        ids = [document.id for document in documents]
-        offsets = np.concatenate([[0], ends]).astype(np.int64)
-        return cls(file, np.array(rows, np.int64), ids, data, offsets, html)
-
-    def documents(self) -> list[Document]:
-        """The documents, without what else their lines held."""
-        begins, ends = self.offsets[:-1].tolist(), self.offsets[1:].tolist()
-        texts = (self.data[a:b].tobytes().decode() for a, b in zip(begins, ends, strict=True))
-        return [Document(name, text) for name, text in zip(self.ids, texts, strict=True)]
+def jsonl_blocks(source: Source, terms: Terms, ahead: Ahead) -> Iterator[TextBlock]:
+    """The documents of a JSONL file. The layout is found in its first rows, or else is that of the file before."""
+    place = _place_of(source)
+    try:
+        with Stream(source.open(), terms.limits) as stream:
+            content, head = as_utf8(stream, terms.options.encoding, guess=False)
+            if is_spread(head):
+                yield from ahead.drain()
+                yield from _spread(stream, content, source, terms, ahead)
+                return
+            file = _File(source, terms, ahead, place if content is stream and stream.direct else None)
+            yield from file.blocks(_Blocks(content, terms.limits.line_bytes))
+            if stream.damage:
+                damage = stream.damage
+                yield from ahead.put(lambda: None, lambda _: file.reject(damage), None)
+    except Exception:
+        yield from ahead.drain()  # what was read before comes before the error
+        raise
 
 
-def jsonl_blocks(source: Source, terms: Terms, before: list[Layout]) -> Iterator[TextBlock]:
-    """The documents of a JSONL file. The layout is found in its first block, or else is that of the file `before`,
-    which it then becomes."""
-    with Stream(source.open(), terms.limits) as stream:
-        content, head = as_utf8(stream, terms.options.encoding, guess=False)
-        if is_spread(head):
-            yield from _spread(stream, content, source, terms, before)
-            return
-        blocks = _Blocks(content, terms.limits.line_bytes)
-        shaping = _shaping(blocks.first_rows(lambda: shaping.layout is None, source, terms), source, terms)
-        shaping.fallback = before[0] if before else None
-        made = _slow(shaping, source)
-        layout = shaping.layout
-        if len(made):
-            yield made
-        parser = _parser(layout, bytes(blocks.block)) if layout is not None else None
-        any_made = len(made) > 0
-        for block in blocks:
-            parsed = None
-            if parser is not None and blocks.plain:
-                parsed = parser(block, source.name, blocks.row, blocks.lines, terms)
-            made = parsed or _slow(_shaping(blocks.rows(source, terms), source, terms, layout), source)
-            if len(made):
-                any_made = True
-                yield made
-        if any_made and layout is not None:
-            before[:] = [layout]
-        if stream.damage:
-            terms.rejects.add(source.name, blocks.next_row, "damaged file", stream.damage)
+def _place_of(source: Source) -> Place | None:
+    """Where a local file is, and what tells if it is changed."""
+    if "://" in source.path or not os.path.isfile(source.path):
+        return None
+    seen = os.stat(source.path)
+    none = np.empty(0, np.int64)
+    return Place(source.path, seen.st_size, seen.st_mtime_ns, none, none)
 
 
 def _spread(
-    stream: Stream, content: Bytes, source: Source, terms: Terms, before: list[Layout]
+    stream: Stream, content: Bytes, source: Source, terms: Terms, ahead: Ahead
 ) -> Iterator[TextBlock]:
     last = [0]
     rows = spread_rows(Values(content, terms.limits.line_bytes), source, terms, last)
     shaping = _shaping(rows, source, terms)
-    shaping.fallback = before[0] if before else None
+    shaping.fallback = ahead.layout
     documents = iter(shaping)
     while part := list(islice(documents, terms.batch)):
         assert shaping.layout is not None
-        before[:] = [shaping.layout]
+        ahead.layout = shaping.layout
         yield TextBlock.of(
             source.name, [row for row, _ in part], [found for _, found in part], is_html(shaping.layout)
         )
@@ -117,107 +88,256 @@ def _spread(
 def lines_block(block: bytes, source: Source, row: int, terms: Terms, layout: Layout) -> TextBlock:
     """The documents of some whole lines, each with its line end, that were taken out of a file elsewhere. The first one
     has the number `row`; the layout is known."""
-    parser = _parser(layout, block)
-    lines, plain = _core.look_at_lines(np.frombuffer(block, np.uint8), DEEPEST, _DIGITS)
-    if parser is not None and plain:
-        parsed = parser(memoryview(block), source.name, row, lines, terms)
-        if parsed is not None:
-            assert isinstance(parsed, TextBlock)
-            return parsed
-    limit = terms.limits.line_bytes
-    numbered = enumerate(block[:-1].split(b"\n"), row)
-    checked = (
-        (number, line, True) if len(line) <= limit else (number, line[:_SAMPLE], False)
-        for number, line in numbered
+    file = _File(source, terms, Ahead(None, layout), None)
+    file.row = row
+    if not _simple(layout):
+        return file.slow(memoryview(block), True, layout)
+    return file.settled(_parse(memoryview(block), layout, terms), layout, 0)
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """What the native parser makes of a block."""
+
+    block: memoryview
+    lines: int
+    data: Bytes1
+    offsets: NDArray[np.int64]
+    ids: IdColumn
+    documents: tuple[Any, Any, Any]  # line, begin and raw bytes of each
+    odd: tuple[Any, Any, Any]  # line, begin and end of lines that it leaves to the line reader
+    worked: Any = None
+
+
+def _simple(layout: Layout) -> bool:
+    """Whether the native parser knows how to make documents of this layout."""
+    return layout.id != layout.text and not layout.more
+
+
+def _parse(block: memoryview, layout: Layout, terms: Terms) -> _Parsed:
+    limits = terms.limits
+    lines, (data, ends), ids, documents, odd = _core.read_documents(
+        np.frombuffer(block, np.uint8),
+        layout.text,
+        layout.id,
+        min(limits.line_bytes, limits.meta_bytes),
+        limits.document_bytes,
     )
-    return _slow(_shaping(decoded(checked, source.name, terms), source, terms, layout), source)
+    offsets = np.zeros(len(ends) + 1, np.int64)
+    offsets[1:] = ends
+    return _Parsed(block, lines, data, offsets, IdColumn(*ids), documents, odd)
+
+
+class _File:
+    """One file on its way to blocks: the number of the next row, and where its texts are."""
+
+    def __init__(self, source: Source, terms: Terms, ahead: Ahead, place: Place | None) -> None:
+        self.source, self.terms, self.ahead, self.place = source, terms, ahead, place
+        self.row = 1
+
+    def blocks(self, blocks: _Blocks) -> Iterator[TextBlock]:
+        first = next(blocks, None)
+        if first is None:
+            return
+        layout = self._decided(first, blocks)
+        if layout is None:
+            yield from self.ahead.drain()
+            rows = self._first_rows(first, blocks, lambda: shaping.layout is None)
+            shaping = _shaping(rows, self.source, self.terms)
+            shaping.fallback = self.ahead.layout
+            made = _slow(shaping, self.source)
+            layout = shaping.layout
+            yield from self.ahead.put(lambda: None, lambda _: made, layout)
+            if layout is None:
+                return
+            first = next(blocks, None)
+        parse = self._worked if _simple(layout) else None
+        while first is not None:
+            block, whole, at = first
+            if parse is None or not whole:
+                settle = partial(self._settle_slow, block, whole, layout)
+                yield from self.ahead.put(lambda: None, settle, layout)
+            else:
+                settle_parsed = partial(self._settle, blocks, layout, at)
+                yield from self.ahead.put(partial(parse, block, layout), settle_parsed, layout)
+            first = next(blocks, None)
+
+    def _decided(self, first: _Block, blocks: _Blocks) -> Layout | None:
+        """The layout, if the rows of the first block tell it whatever follows."""
+        block, whole, _ = first
+        if not whole:
+            return None
+        quiet = replace(self.terms, rejects=Rejects(), account=Account())
+        rows = decoded(_each_line(block, self.terms.limits.line_bytes), self.source.name, quiet)
+        return decided_layout(rows, self.terms.text, self.terms.id, blocks.ended)
+
+    def _first_rows(self, first: _Block, blocks: _Blocks, more: Callable[[], bool]) -> Iterator[Row]:
+        """The objects of as many blocks as it takes until there is no need for more."""
+        found: _Block | None = first
+        while found is not None:
+            yield from decoded(self._lines(*found[:2]), self.source.name, self.terms)
+            if not more():
+                return
+            found = next(blocks, None)
+
+    def _worked(self, block: memoryview, layout: Layout) -> _Parsed:
+        parsed, work = _parse(block, layout, self.terms), self.ahead.work
+        if work is None or (is_html(layout) and not work.pages) or not len(parsed.ids.ends):
+            return parsed
+        return replace(parsed, worked=work.run(parsed.data, parsed.offsets))
+
+    def _settle(self, blocks: _Blocks, layout: Layout, at: int, parsed: _Parsed) -> TextBlock:
+        made = self.settled(parsed, layout, at)
+        blocks.give_back(parsed.block)
+        return made
+
+    def settled(self, parsed: _Parsed, layout: Layout, at: int) -> TextBlock:
+        """The block that begins at byte `at` of the file, its lines numbered; odd lines are read one by one."""
+        row, self.row = self.row, self.row + parsed.lines
+        lines, begins, raws = parsed.documents
+        rows = lines + row
+        place = self.place
+        if place is not None:
+            place = replace(place, begins=begins + at, raws=raws)
+        ids = parsed.ids if layout.id is not None else [f"{self.source.name}:{n}" for n in rows.tolist()]
+        html = is_html(layout)
+        made = TextBlock(self.source.name, rows, ids, parsed.data, parsed.offsets, html, place, parsed.worked)
+        self.terms.account.rows += len(made)
+        if not len(parsed.odd[0]):
+            return made
+        limit = self.terms.limits.line_bytes
+        odd = zip(*(column.tolist() for column in parsed.odd), strict=True)
+        numbered = (
+            (row + n, bytes(parsed.block[a : b if b - a <= limit else a + _SAMPLE]), b - a <= limit)
+            for n, a, b in odd
+        )
+        found = _slow(self._shaped(numbered, layout), self.source)
+        return made.merged(found) if len(found) else made
+
+    def _settle_slow(self, block: memoryview, whole: bool, layout: Layout, _: None) -> TextBlock:
+        return self.slow(block, whole, layout)
+
+    def slow(self, block: memoryview, whole: bool, layout: Layout) -> TextBlock:
+        """A block that is read line by line."""
+        return _slow(self._shaped(self._lines(block, whole), layout), self.source)
+
+    def _shaped(self, lines: Iterator[Line], layout: Layout) -> Shaping:
+        rows = decoded(lines, self.source.name, self.terms)
+        return _shaping(rows, self.source, self.terms, layout)
+
+    def _lines(self, block: memoryview, whole: bool) -> Iterator[Line]:
+        """The lines of the next block, with their numbers."""
+        if not whole:
+            self.row += 1
+            yield self.row - 1, bytes(block), False
+            return
+        for _, line, all_of_it in _each_line(block, self.terms.limits.line_bytes):
+            self.row += 1
+            yield self.row - 1, line, all_of_it
+
+    def reject(self, damage: str) -> None:
+        self.terms.rejects.add(self.source.name, self.row, "damaged file", damage)
+
+
+def _each_line(block: memoryview, limit: int) -> Iterator[Line]:
+    data, begin, number = bytes(block), 0, 1
+    while begin < len(data):
+        end = data.find(b"\n", begin)
+        whole = end - begin <= limit
+        yield number, data[begin : end if whole else begin + _SAMPLE], whole
+        begin, number = end + 1, number + 1
+
+
+# Whole lines, each with its line end, or, not whole, the beginning of one beyond the limit; and where in the file.
+_Block = tuple[memoryview, bool, int]
 
 
 class _Blocks:
-    """The blocks of a stream one by one: the latest one is `block`, its first line has the number `row`. It is `plain`
-    if the parser may have it, which would take two objects on a line, one on two, NaN, numbers and nesting of any size.
-    """
+    """The blocks of a stream one by one, each in a buffer of its own until it is given back. `ended` says that nothing
+    follows the latest one."""
 
     def __init__(self, stream: Bytes, limit: int) -> None:
-        self._blocks, self._limit = _blocks(stream, limit), limit
-        self.block: bytes | memoryview = b""
-        self.whole, self.plain, self.lines = True, False, 0
-        self.row, self.next_row = 1, 1
+        self._stream, self._limit = stream, limit
+        self._free: list[bytearray] = []
+        self._found = self._cut()
+        self._next = next(self._found, None)
 
-    def __iter__(self) -> Iterator[memoryview]:
-        for block, whole in self._blocks:
-            self.block, self.whole, self.row = block, whole, self.next_row
-            self.lines, self.plain = 1, False
-            if whole:
-                self.lines, self.plain = _core.look_at_lines(np.frombuffer(block, np.uint8), DEEPEST, _DIGITS)
-            self.next_row += self.lines
-            yield block
+    @property
+    def ended(self) -> bool:
+        return self._next is None
 
-    def first_rows(self, more: Callable[[], bool], source: Source, terms: Terms) -> Iterator[Row]:
-        """The objects of as many blocks as it takes until there is no need for more."""
-        for _ in self:
-            yield from self.rows(source, terms)
-            if not more():
-                return
+    def __iter__(self) -> Iterator[_Block]:
+        return self
 
-    def rows(self, source: Source, terms: Terms) -> Iterator[Row]:
-        """The objects of the latest block, line by line."""
-        return decoded(self._lines(), source.name, terms)
+    def __next__(self) -> _Block:
+        block = self._next
+        if block is None:
+            raise StopIteration
+        self._next = next(self._found, None)
+        return block
 
-    def _lines(self) -> Iterator[Line]:
-        if not self.whole:
-            yield self.row, bytes(self.block), False
-            return
-        for number, line in enumerate(bytes(self.block[:-1]).split(b"\n"), self.row):
-            yield number, line, len(line) <= self._limit
+    def give_back(self, block: memoryview) -> None:
+        """The buffer of this block may be used again."""
+        room = block.obj
+        if isinstance(room, bytearray) and len(room) == _BLOCK + _SPARE:
+            self._free.append(room)
 
+    def _room(self) -> bytearray:
+        return self._free.pop() if self._free else bytearray(_BLOCK + _SPARE)
 
-def _blocks(stream: Bytes, limit: int) -> Iterator[tuple[memoryview, bool]]:
-    """Whole lines, many at a time, each with its line end; or, not whole, the beginning of one beyond the limit. A
-    block is good until the next one is asked for: all lie in one buffer, in turn."""
-    room, used, first, skipping = bytearray(_BLOCK + _SPARE), 0, True, False
-    while True:
-        if len(room) - used < _BLOCK:
-            room = room[:used] + bytearray(max(_BLOCK + _SPARE, used))
-        if stream.direct:
-            got = stream.readinto(memoryview(room)[used:])
-        else:
-            # Decompressors give as much as they like: little at a time mostly, which is gathered, or a lot.
-            data = b"".join(_pieces(stream))
-            got = len(data)
-            room = room if used + got <= len(room) else room[:used] + bytearray(got)
-            room[used : used + got] = data
-        if not got:
-            break
-        begin, used = 0, used + got
-        if first:
-            if used < len(_BOM):
-                continue
-            begin, first = len(_BOM) if room.startswith(_BOM) else 0, False
-        if skipping:
+    def _cut(self) -> Iterator[_Block]:
+        stream, limit = self._stream, self._limit
+        room, used, first, skipping = self._room(), 0, True, False
+        start = 0  # where in the file the room begins
+        while True:
+            if len(room) == used:
+                room = room + bytearray(max(_BLOCK + _SPARE, used))
+            got, room = self._fill(room, used)
+            if not got:
+                break
+            begin, used = 0, used + got
+            if first:
+                if used < len(_BOM):
+                    continue
+                begin, first = len(_BOM) if room.startswith(_BOM) else 0, False
+            if skipping:
+                end = room.find(b"\n", begin, used)
+                if end < 0:
+                    start, used = start + used, 0
+                    continue
+                begin, skipping = end + 1, False
             end = room.find(b"\n", begin, used)
-            if end < 0:
-                used = 0
-                continue
-            begin, skipping = end + 1, False
-        end = room.find(b"\n", begin, used)
-        if end - begin > limit:
-            # The first line is too long; what follows it is not.
-            yield memoryview(room)[begin : begin + _SAMPLE], False
-            begin = end + 1
-        end = room.rfind(b"\n", begin, used)
-        if end >= 0:
-            yield memoryview(room)[begin : end + 1], True
-            begin = end + 1
-        room[: used - begin] = room[begin:used]
-        used -= begin
-        if used > limit:
-            yield memoryview(room)[:_SAMPLE], False
-            used, skipping = 0, True
-    if used and stream.damage is None:
-        begin = len(_BOM) if first and room.startswith(_BOM) else 0
-        if used > begin:
-            yield memoryview(room[begin:used] + b"\n"), True
+            if end - begin > limit:
+                # The first line is too long; what follows it is not.
+                yield memoryview(bytes(room[begin : begin + _SAMPLE])), False, start + begin
+                begin = end + 1
+            end = room.rfind(b"\n", begin, used)
+            if end >= 0:
+                rest = self._room() if used - end - 1 <= _BLOCK + _SPARE else bytearray(used - end - 1)
+                rest[: used - end - 1] = memoryview(room)[end + 1 : used]
+                yield memoryview(room)[begin : end + 1], True, start + begin
+                room, start, used = rest, start + end + 1, used - end - 1
+            else:
+                room[: used - begin] = room[begin:used]
+                start, used = start + begin, used - begin
+            if used > limit:
+                yield memoryview(bytes(room[:_SAMPLE])), False, start
+                start, used, skipping = start + used, 0, True
+        if used and stream.damage is None:
+            begin = len(_BOM) if first and room.startswith(_BOM) else 0
+            if used > begin:
+                yield memoryview(room[begin:used] + b"\n"), True, start + begin
+
+    def _fill(self, room: bytearray, used: int) -> tuple[int, bytearray]:
+        """More of the stream behind what is used of the room; how much, and the room, which may have grown."""
+        stream = self._stream
+        if stream.direct:
+            return stream.readinto(memoryview(room)[used:]), room
+        # Decompressors give as much as they like: little at a time mostly, which is gathered, or a lot.
+        data = b"".join(_pieces(stream))
+        room = room if used + len(data) <= len(room) else room[:used] + bytearray(len(data))
+        room[used : used + len(data)] = data
+        return len(data), room
 
 
 def _pieces(stream: Bytes) -> Iterator[bytes]:
@@ -250,54 +370,3 @@ def _slow(shaping: Shaping, source: Source) -> TextBlock:
         documents.append(document)
     html = shaping.layout is not None and is_html(shaping.layout)
     return TextBlock.of(source.name, rows, documents, html)
-
-
-def _parser(layout: Layout, block: bytes) -> Any:
-    """A function from a block to its TextBlock, None where it must be read line by line; None without pyarrow."""
-    try:
-        import pyarrow as pa
-        import pyarrow.json as arrow_json
-    except ImportError:
-        return None
-    if layout.id == layout.text or layout.more:
-        return None
-    fields = [(layout.text, pa.string())]
-    if layout.id is not None:
-        try:
-            first = json.loads(block[: block.index(b"\n")]).get(layout.id)
-        except (ValueError, AttributeError, RecursionError):
-            return None
-        fields.append((layout.id, pa.int64() if type(first) is int else pa.string()))
-    parse = arrow_json.ParseOptions(explicit_schema=pa.schema(fields), unexpected_field_behavior="ignore")
-
-    def run(block: memoryview, name: str, row: int, lines: int, terms: Terms) -> TextBlock | None:
-        if len(block) > min(terms.limits.meta_bytes, terms.limits.line_bytes):
-            return None
-        options = arrow_json.ReadOptions(use_threads=False, block_size=len(block) + 1)
-        try:
-            table = arrow_json.read_json(
-                pa.BufferReader(pa.py_buffer(block)), read_options=options, parse_options=parse
-            )
-            table.validate(full=True)  # the parser takes any bytes for UTF-8, here and in what is ignored
-            ends = pa.py_buffer(np.array([0, len(block)], np.int64))
-            pa.LargeStringArray.from_buffers(1, ends, pa.py_buffer(block)).validate(full=True)
-        except pa.ArrowException:
-            return None
-        if table.num_rows != lines or any(column.null_count for column in table.columns):
-            return None
-        text = table[layout.text].combine_chunks().cast(pa.large_string())
-        _, ends, data = text.buffers()
-        offsets = np.frombuffer(ends, np.int64)[text.offset : text.offset + lines + 1]
-        flat = np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8)
-        if int(np.diff(offsets).max()) > terms.limits.document_bytes:
-            return None
-        if layout.id is None:
-            ids = [f"{name}:{number}" for number in range(row, row + lines)]
-        else:
-            ids = table[layout.id].cast(pa.string()).to_pylist()
-            if not all(ids):
-                return None
-        terms.account.rows += lines
-        return TextBlock(name, np.arange(row, row + lines), ids, flat, offsets, is_html(layout))
-
-    return run

@@ -16,7 +16,17 @@ from neardup.readers.document import Document
 from neardup.readers.limits import Limits
 from neardup.readers.rejects import Rejects
 
-__all__ = ["Layout", "RawLines", "Row", "Shaping", "Text", "UnclearColumns", "find_layout", "is_html"]
+__all__ = [
+    "Layout",
+    "RawLines",
+    "Row",
+    "Shaping",
+    "Text",
+    "UnclearColumns",
+    "decided_layout",
+    "find_layout",
+    "is_html",
+]
 
 # The likeliest first. Compared without regard to case.
 TEXT_NAMES = (
@@ -168,6 +178,34 @@ def _known(columns: Sequence[str], names: Sequence[str], taken: Sequence[str | N
     return next((lowered[name] for name in names if name in lowered), None)
 
 
+def decided_layout(rows: Iterator[Row], text: Text, id: str | None, ended: bool) -> Layout | None:
+    """The layout that a Shaping finds in these first rows, if no row behind them can change it: there is none if they
+    `ended`. None also where they tell none by themselves."""
+    first, seen, enough = _first_rows(rows, text, id)
+    if not first or not (enough or ended):
+        return None
+    return _guess(seen, text, id, None, [record for _, record in first])
+
+
+def _first_rows(rows: Iterator[Row], text: Text, id: str | None) -> tuple[list[Row], list[str], bool]:
+    """The rows that a layout is found in, their columns, and whether that is enough of them."""
+    seen: dict[str, None] = {}
+    first: list[Row] = []
+    characters = 0
+    wanted = _named(text)
+    for row in rows:
+        first.append(row)
+        seen.update(dict.fromkeys(row[1]))
+        characters += sum(len(value) for value in row[1].values() if isinstance(value, str))
+        names = list(seen)
+        texts = wanted or (_known(names, TEXT_NAMES),)
+        if seen.keys() >= {*texts, id or _known(names, ID_NAMES)}:
+            return first, names, True
+        if len(first) == _PEEK or characters > _PEEK_CHARACTERS:
+            return first, names, True
+    return first, list(seen), False
+
+
 @dataclass(slots=True)
 class Shaping:
     """Documents out of rows, with the layout they turned out to have.
@@ -211,25 +249,12 @@ class Shaping:
 
     def _peek(self, rows: Iterator[Row]) -> Iterator[Row]:
         """Find the layout in the first rows, as many as it takes to see a text and an id, at most 100."""
-        seen: dict[str, None] = {}
-        first: list[Row] = []
-        characters = 0
-        wanted = _named(self.text)
-        for row in rows:
-            first.append(row)
-            seen.update(dict.fromkeys(row[1]))
-            characters += sum(len(value) for value in row[1].values() if isinstance(value, str))
-            names = list(seen)
-            texts = wanted or (_known(names, TEXT_NAMES),)
-            if seen.keys() >= {*texts, self.id or _known(names, ID_NAMES)}:
-                break
-            if len(first) == _PEEK or characters > _PEEK_CHARACTERS:
-                break
+        first, seen, _ = _first_rows(rows, self.text, self.id)
         if first:
             records = [record for _, record in first]
-            self.layout = _guess(list(seen), self.text, self.id, None, records) or self.fallback
+            self.layout = _guess(seen, self.text, self.id, None, records) or self.fallback
             if self.layout is None:
-                find_layout(list(seen), self.text, self.id, self.name, None, records)
+                find_layout(seen, self.text, self.id, self.name, None, records)
         return chain(first, rows)
 
     def _document(self, row: int, record: dict[str, Any], layout: Layout) -> Document:

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import Any, TypeAlias, TypeGuard, cast, overload
+from typing import Any, TypeAlias, TypeGuard, overload
 
 from neardup.errors import ConfigError
 from neardup.readers.account import CountedRejects
+from neardup.readers.ahead import Ahead, Work
 from neardup.readers.counted_file import counted_file
 from neardup.readers.csv import open_delimited
 from neardup.readers.document import Document
+from neardup.readers.file_digest import FileDigest, digest_file
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.jsonl import open_jsonl
-from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
+from neardup.readers.jsonl_blocks import jsonl_blocks
 from neardup.readers.layout import Layout, Shaping, Text
 from neardup.readers.limits import Limits
-from neardup.readers.mbox import open_mbox
 from neardup.readers.object_types import Objects
 from neardup.readers.options import ReadOptions, given_options
 from neardup.readers.parquet import open_arrow, open_parquet
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source, find_sources
 from neardup.readers.tables import NAME, open_object
+from neardup.readers.text_block import TextBlock
 from neardup.readers.text_files import open_page
 from neardup.readers.text_lines import open_lines
 from neardup.readers.unclear import Unclear
@@ -34,6 +35,13 @@ from neardup.readers.warc import open_warc
 from neardup.values.wording import counted
 
 __all__ = ["OPEN", "Batch", "Reader", "read", "read_again", "text_columns"]
+
+
+def _open_mbox(source: Source, terms: Terms) -> Opened:
+    from neardup.readers.mbox import open_mbox  # the standard library's parser of mails is slow to import
+
+    return open_mbox(source, terms)
+
 
 OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "jsonl": open_jsonl,
@@ -45,7 +53,7 @@ OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "lines": open_lines,
     "html": open_page,
     "warc": open_warc,
-    "mbox": open_mbox,
+    "mbox": _open_mbox,
 }
 # Paths, globs, folders or URLs of files.
 Places: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
@@ -87,10 +95,10 @@ class Reader:
     """What `read` gives: iterate it for batches, as often as the source allows; each time starts anew.
 
     `account` is that of the last or current pass: files found, read and skipped, rows read and rejected; before the
-    first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the SHA-256 of each
-    file read to its end, by name. With `keep_lines` set, batches have the lines that documents were read from, if their
-    format is one of lines. `bytes_read` says how much of the files' `bytes_total` it has taken in, compressed as
-    they are; of Parquet and Arrow files, only whole ones count.
+    first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the digest of each
+    file read to its end, by name; with `sha256`, the SHA-256 too. With `keep_lines` set, batches have the lines that
+    documents were read from, if their format is one of lines. `bytes_read` says how much of the files' `bytes_total` it
+    has taken in, compressed as they are; of Parquet and Arrow files, only whole ones count.
     """
 
     def __init__(
@@ -105,9 +113,9 @@ class Reader:
         self.rejects = terms.rejects
         self.account = terms.account
         self.bytes_read = 0
-        self.digesting = False
+        self.digesting = self.sha256 = False
         self.keep_lines = False
-        self.digests: dict[str, str] = {}
+        self.digests: dict[str, FileDigest] = {}
         self.bytes_total = sum(file.size or 0 for file in files or ())
         self._before: Layout | None = None
 
@@ -117,6 +125,13 @@ class Reader:
         names = ", ".join(file.name for file in self.files[:2]) + (", ..." if len(self.files) > 2 else "")
         return f"<Reader of {counted(len(self.files), 'file')}: {names}>"
 
+    @property
+    def source(self) -> Source:
+        """The file of a reader that has one alone."""
+        assert self.files is not None
+        (file,) = self.files
+        return file
+
     def documents(self) -> Iterator[Document]:
         """The documents one by one."""
         for batch in self:
@@ -125,10 +140,10 @@ class Reader:
     def __iter__(self) -> Iterator[Batch]:
         return self._pass(self._batches)
 
-    def blocks(self) -> Iterator[Batch | TextBlock]:
+    def blocks(self, work: Work | None = None) -> Iterator[Batch | TextBlock]:
         """The same documents; those of JSONL files as columns of ids and texts without the rest, which is several
-        times faster."""
-        return self._pass(self._blocks)
+        times faster. `work` is done on these while they are read, and each block has what came of it."""
+        return self._pass(partial(self._blocks, work=work))
 
     def _pass(self, run: Callable[[Terms], Iterator[Any]]) -> Iterator[Any]:
         shared = isinstance(self._sink, Rejects)
@@ -147,18 +162,22 @@ class Reader:
             self.account.settle()
             sink.skipped.update(self.account.skipped)
 
-    def _blocks(self, terms: Terms) -> Iterator[Batch | TextBlock]:
+    def _blocks(self, terms: Terms, work: Work | None) -> Iterator[Batch | TextBlock]:
         if self.files is None or any(file.format != "jsonl" for file in self.files):
             yield from self._batches(terms)
             return
         self.bytes_read = before = 0
-        layout = [self._before] if self._before is not None else []
         unclear = Unclear(len(self.files))
-        for file in self.files:
-            counted = replace(file, open=partial(counted_file, file, self))
-            yield from unclear.passed(jsonl_blocks(counted, terms, layout), file, terms)
-            before += file.size or 0
-            self.bytes_read = before
+        ahead = Ahead(work, self._before)
+        try:
+            for file in self.files:
+                counted = replace(file, open=partial(counted_file, file, self))
+                yield from unclear.passed(jsonl_blocks(counted, terms, ahead), file, terms)
+                before += file.size or 0
+                self.bytes_read = before
+            yield from ahead.drain()
+        finally:
+            ahead.close()
         unclear.settle(self.account)
 
     def _batches(self, terms: Terms) -> Iterator[Batch]:
@@ -213,7 +232,7 @@ class Reader:
             file = replace(file, open=partial(counted_file, file, self))
         elif self.digesting:
             with file.open() as whole:
-                self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
+                self.digests[file.name] = digest_file(whole, self.sha256)
         shaping = _shaping(OPEN[file.format](file, terms), file.name, terms)
         shaping.fallback = before
         shaping.raw = terms.raw

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from os import PathLike
 from types import TracebackType
@@ -15,6 +15,7 @@ from neardup.readers.document import Document
 from neardup.readers.layout import Layout
 from neardup.readers.parquet import pyarrow
 from neardup.readers.written_forms import FORMATS, LISTS, Form, made_form
+from neardup.storage.atomic_file import AtomicFile
 from neardup.storage.output import STANDARD_OUTPUT, Output, StreamOutput, is_stream, open_output
 
 __all__ = ["Writer", "format_for", "open_writer"]
@@ -71,6 +72,12 @@ class Writer:
     def write_all(self, rows: Iterable[Document | Mapping[str, Any] | str]) -> None:
         for row in rows:
             self.write(row)
+
+    def write_lines(self, parts: Sequence[memoryview], rows: int) -> None:
+        """Rows as they are to be in the file, each with its line end; for JSONL that is not compressed."""
+        assert self.format == "jsonl" and isinstance(self._file, AtomicFile)
+        self._file.write_all(parts)
+        self.rows += rows
 
     def close(self) -> None:
         """Finish the file and put it in place; a second call does nothing."""

@@ -23,12 +23,13 @@ from neardup.pipeline.batches import Incoming
 from neardup.readers.document import Document
 from neardup.readers.interface import Terms
 from neardup.readers.jsonl import decoded
-from neardup.readers.jsonl_blocks import TextBlock, lines_block
+from neardup.readers.jsonl_blocks import lines_block
 from neardup.readers.layout import Layout, Shaping, is_html
 from neardup.readers.limits import Limits
 from neardup.readers.reader import OPEN
 from neardup.readers.rejects import SAMPLE, Rejects
 from neardup.readers.sources import Source
+from neardup.readers.text_block import TextBlock
 
 __all__ = ["MADE", "PATH", "START", "Pieces", "PlaceSet", "ReadRecipe", "begins_of", "plain_path", "split_of"]
 

@@ -11,6 +11,7 @@ import re
 import secrets
 import shutil
 import stat
+from collections.abc import Sequence
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -28,6 +29,9 @@ __all__ = ["AtomicFile", "hidden_name", "locked_folder", "sweep", "sync_folder",
 
 _LONGEST = 200  # bytes of a name that a hidden name repeats; file systems allow 255 in all
 _SECOND = re.compile(r"[0-9a-f]{12}\.tmp")
+
+
+_PIECES = 512  # written in one call; systems allow 1024
 
 
 def hidden_name(path: Path) -> Path:
@@ -146,6 +150,19 @@ class AtomicFile:
 
     def write(self, data: bytes | memoryview) -> None:
         self.file.write(data)
+
+    def write_all(self, parts: Sequence[memoryview]) -> None:
+        """Many pieces, in few calls and without gathering them in memory."""
+        self.file.flush()
+        handle = self.file.fileno()
+        for start in range(0, len(parts), _PIECES):
+            some = parts[start : start + _PIECES]
+            done = os.writev(handle, some)
+            for part in some:
+                if done < len(part):  # the system wrote a part of them
+                    self.file.write(part[done:])
+                done = max(0, done - len(part))
+        self.file.flush()
 
     def commit(self) -> None:
         """Move the file to its target and replace what was there; a second call does nothing."""

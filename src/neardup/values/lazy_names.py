@@ -6,11 +6,15 @@ the package reads its list of names from there.
 
 from __future__ import annotations
 
-import ast
+import re
+import sys
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 
-__all__ = ["names_in_stub", "resolve"]
+__all__ = ["lazily", "names_in_stub", "resolve"]
+
+_IMPORT = re.compile(r"^from (\S+) import (\w+) as \2$", re.MULTILINE)  # quicker than a parser
 
 
 def names_in_stub(path: str) -> tuple[dict[str, str], dict[str, str]]:
@@ -24,13 +28,22 @@ def names_in_stub(path: str) -> tuple[dict[str, str], dict[str, str]]:
 
 
 def _exported(text: str) -> dict[str, str]:
-    return {
-        alias.asname: node.module
-        for node in ast.parse(text).body
-        if isinstance(node, ast.ImportFrom) and node.module
-        for alias in node.names
-        if alias.asname
-    }
+    return {name: module for module, name in _IMPORT.findall(text)}
+
+
+def lazily(package: str, path: str) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of a package whose stub lists its names."""
+    _, names = names_in_stub(path)
+
+    def find(name: str) -> object:
+        if name not in names:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(names[name]), name)
+        setattr(sys.modules[package], name, value)
+        return value
+
+    listed = sorted(names)
+    return find, lambda: listed, listed
 
 
 def resolve(module: str, name: str) -> object:

@@ -24,11 +24,15 @@ def settings_section(found: Findings, summary: Summary) -> Html:
             tag("span", text(str(entry["name"]), 120), class_="id"),
             raw(label(str(entry["format"]), 20)),
             raw(size_text(int(entry["bytes"])) if entry.get("bytes") is not None else "–"),
-            tag("span", raw(label(str(entry.get("sha256") or "–"), 64)), class_="id digest"),
+            tag(
+                "span",
+                raw(label(str(entry.get("sha256") or entry.get("digest") or "–"), 64)),
+                class_="id digest",
+            ),
         ]
         for entry in inputs[:INPUTS]
     ]
-    files = [table(["Input", "Format", "Size", "SHA-256"], rows, frozenset({2}))]
+    files = [table(["Input", "Format", "Size", "Digest"], rows, frozenset({2}))]
     if len(inputs) > INPUTS:
         files.append(tag("p", raw(f"… and {len(inputs) - INPUTS:,} more inputs"), class_="soft small"))
     versions = {"neardup": manifest.get("neardup", "?"), **(manifest.get("versions") or {})}
