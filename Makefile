@@ -132,6 +132,7 @@ papers: $(VENV)/.installed $(VENV)/.test
 # Which settings find what people call the same, on the labelled sets in NEARDUP_DATA: about six minutes.
 quality: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/python -m benchmarks.quality
+	$(BIN)/python -m benchmarks.guards
 
 KERNELS := $(addprefix tests/,features fingerprints search clusters compare passages/test_kernels.py passages/test_copies.py \
 	index/local/test_tables.py index/local/test_model.py)

@@ -90,6 +90,7 @@ def quick_session(folder: Path) -> SparkSession:
 def said_here(result: nd.Result) -> Said:
     """What the local pipeline says of each document: kept, cluster, keeper, similarity."""
     ids, clusters = result.ids, result.clusters
+    rejected = {one.row for one in result.rejected}
     return {
         ids[row]: (
             bool(result.cut.kept[row]),
@@ -98,6 +99,7 @@ def said_here(result: nd.Result) -> Said:
             _told(float(clusters.similarity[row])),
         )
         for row in range(len(ids))
+        if row not in rejected
     }
 
 
@@ -207,7 +209,7 @@ def compared(one: Given, partitions: int, spark: SparkSession, result: nd.Result
         "documents": len(here),
         "pieces": len(read_origin(found)["pieces"]),
         "clusters": len(result.clusters.sizes()[0]),
-        "gone": len(result) - int(result.cut.kept.sum()),
+        "gone": result.documents - int(result.cut.kept.sum()),
         "pairs": len(result.pairs),
         "capped": result.found.capped,
         "same_clusters": here == there,

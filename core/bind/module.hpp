@@ -88,5 +88,6 @@ void bind_sorted(nb::module_& module);
 void bind_stages(nb::module_& module);
 void bind_repeats(nb::module_& module);
 void bind_shared(nb::module_& module);
+void bind_changes(nb::module_& module);
 
 }  // namespace neardup

@@ -145,7 +145,7 @@ void bind_live(nb::module_& module) {
         return [method](LiveTables& self, const Words& codes, const std::optional<Column<bool>>& empty,
                         unsigned threads) {
             const auto column = codes_of(codes, self.design().bits);
-            if (empty) check_lengths(codes, *empty);
+            check_that(!empty || empty->shape(0) == codes.shape(0), "one flag per code");
             const nb::gil_scoped_release release;
             return (self.*method)(column, empty ? view(*empty) : std::span<const bool>(), threads);
         };

@@ -80,11 +80,24 @@ def test_what_would_be_removed_is_what_dedup_removes(pages, measured):
     found = measured.calibrated()
     for threshold in (0.6, 0.8, 0.9):
         row = outcome(found, method="minhash", threshold=threshold, verified=True)
-        result = nd.dedup(pages, threshold=threshold)
+        result = nd.dedup(pages, threshold=threshold, protect=())
         assert row.removed.value == len(pages) - len(result.kept)
         assert row.pairs == len(result.pairs)
-    assert found.recommended == outcome(found, method="minhash", threshold=0.8, verified=True)
-    assert "100.0%" in found.reason and "simhash" in found.reason
+
+
+def test_without_labels_nothing_is_recommended(measured):
+    found = measured.calibrated()
+    assert found.recommended is None
+    assert "Nothing is recommended without labels" in found.reason and "--label" in found.reason
+
+
+def test_without_duplicates_there_is_nothing_to_calibrate_on():
+    texts = [" ".join(f"w{i * 100 + j}" for j in range(60)) for i in range(30)]
+    for labels in ((), [("0", "1", 0.0), ("2", "3", 0.0)]):
+        found = nd.evaluate.calibrate(texts, labels=labels)
+        assert found.recommended is None or labels
+        assert "nan" not in found.reason
+    assert "no duplicates to calibrate on" in nd.evaluate.calibrate(texts).reason
 
 
 @pytest.mark.slow

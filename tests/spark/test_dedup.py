@@ -92,7 +92,7 @@ def test_sources(spark, tmp_path):
     rows = [{**row, "site": f"https://www.site{n % 3}.org/{n}"} for n, row in enumerate(hard_rows())]
     path = write_jsonl(tmp_path / "hard.jsonl", rows)[0]
     keep = nd.Keep(source="host:site", prefer=("site1.org",), among="within")
-    config = nd.Config(keep=keep, filters=nd.Filters(words=2, length=0.5))
+    config = nd.Config(keep=keep, filters=nd.Filters(min_words=2, length=0.5))
     stages = ns.file_stages(path, str(tmp_path / "within"), config, spark=spark, partitions=2)
     assert_decided(stages, nd.dedup(nd.read(path), config))
     (tmp_path / "found").mkdir()

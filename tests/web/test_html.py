@@ -106,7 +106,8 @@ def test_main_content_of_encyclopedia_pages(data):
     shares = np.array([len(a) / len(b) for a, b in zip(article.texts, all_text.texts, strict=True)])
     assert 0.3 < np.median(shares) < 0.9
     assert sum("Privacy policy" in text for text in all_text.texts) > 30
-    assert sum("Privacy policy" in text for text in article.texts) < 4
+    # Of short articles main content is under 30% of the page; those are read whole.
+    assert sum("Privacy policy" in text for text in article.texts) < 8
 
 
 def test_trafilatura_is_a_choice(data):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from neardup.clusters.keepers import Keep
+from neardup.clusters.keepers import FIELD_POLICIES, Keep
 from neardup.clusters.selection import Cut
 from neardup.errors import DataError
 from neardup.findings.decided import decided_cut
@@ -82,6 +82,7 @@ def measured(findings: Findings, left: str, right: str) -> float:
 def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], decided: set[int]) -> Iterator[str]:
     """`decided` are the rows that a decision keeps."""
     clusters = cut.clusters
+    guarded = {} if cut.protected is None else cut.protected.reasons_of(rows)
     names = [printable(name) for name in findings.ids(np.array(rows))]
     for row, name in zip(rows, names, strict=True):
         place = findings.place(row)
@@ -96,6 +97,8 @@ def _reasons(findings: Findings, cut: Cut, rows: tuple[int, int], decided: set[i
                 if size > 1
                 else ": a person decided this"
                 if row in decided
+                else f", similar to another: {guarded[row]}"
+                if row in guarded
                 else ": it has no duplicate"
             )
             yield f"{name} is kept{of} {where}"
@@ -119,8 +122,11 @@ def policy_of(keep: Keep) -> str:
         "longest": "the longest is kept, and the first if several are equally long",
         "first": "the first is kept",
         "last": "the last is kept",
+        **{name: f"the {name} {keep.score} is kept" for name in FIELD_POLICIES},
         "score": f"the highest {keep.score} is kept",
     }[keep.by]
+    if keep.by_language:
+        by = f"in each language, {by}"
     return f"{', then '.join(['a preferred source', by]) if keep.prefer else by}"
 
 

@@ -43,6 +43,7 @@ __all__ = ["REJECTS", "scan"]
 
 REJECTS, WORK, SHARDS = "documents.rejects.jsonl", "work", "shards"
 _SMALLEST_MEMORY = 64 << 20
+WHOLE_PAGES = "pages were read whole: their main content holds under 30% of their words"
 
 
 def scan(
@@ -270,6 +271,8 @@ class _Run:
                 progress=lambda _: self.progress.reached(reader.bytes_read),
             )
             for shard in shards:
+                if shard.whole:
+                    reader.account.notes[WHOLE_PAGES] += shard.whole
                 for file, row, reason in shard.failures:
                     rejects.add(file, row, kind := f"HTML: {reason.partition(':')[0]}", reason)
                     reader.account.reject_document(Reason(file, row, kind, reason))

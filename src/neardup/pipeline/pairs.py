@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.clusters.selection import cut
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 from neardup.config.filters import languages_of
 from neardup.features.features import Features
@@ -61,7 +62,7 @@ class Found:
     floor. `capped` counts buckets of alike documents too large to pair whole, `skipped` the pairs not looked at there
     (an upper bound), `implied` those between documents of equal fingerprints that were not spelled out. `pruned` counts
     the documents set aside because no other can be similar enough, `figures` those with the words of another that
-    differ from it in figures alone, which the config folds.
+    differ from it in figures alone, which the config folds. `changes` says what differs in each pair, if a guard asks.
     """
 
     first: Rows
@@ -72,6 +73,7 @@ class Found:
     implied: int
     pruned: int = 0
     figures: int = 0
+    changes: Counts | None = None
 
 
 def find(

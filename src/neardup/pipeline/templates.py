@@ -18,7 +18,7 @@ from neardup.features.weights import Common
 from neardup.fingerprints.one_pass import digest
 from neardup.pipeline.equal_words import first_rows
 from neardup.pipeline.fit import template_lines
-from neardup.pipeline.inputs import incoming
+from neardup.pipeline.inputs import Documents, incoming
 from neardup.pipeline.run import Run
 
 __all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
@@ -77,7 +77,7 @@ class LearntTemplates:
 
 
 def learn_templates(
-    documents: Any, config: Config | None = None, *, samples: int = 5, threads: int = 1
+    documents: Documents, config: Config | None = None, *, samples: int = 5, threads: int = 1
 ) -> LearntTemplates:
     """Learn what recurs in more than `config.templates.share` of the documents of each source.
 
@@ -88,7 +88,7 @@ def learn_templates(
     settings = config.templates or Templates()
     config = replace(config, templates=settings, near=True)
     run = Run(config, threads=threads)
-    run.read(incoming(documents, config)[1])
+    run.read(incoming(documents, config).batches())
     corpus, prepared = run.corpus, run.learn()
     texts = [
         text.decode("utf-8", "replace")

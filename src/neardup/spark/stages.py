@@ -27,10 +27,12 @@ from neardup.spark.documents import RunDocuments, check_config, partitions_for
 from neardup.spark.findings import FindingsOfRun
 from neardup.spark.inputs import Input
 from neardup.spark.pairs import bundled, neighbours, pairs_of
+from neardup.spark.protect import unheld
 from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.verify import Check, cells_for, ends_of, verified
+from neardup.spark.worker import TEXTS, texts_of
 from neardup.version import __version__
 
 __all__ = ["Stages"]
@@ -228,9 +230,24 @@ class Stages:
         return self.folder.stage("implied", make, _compared_facts)
 
     def _clusters(self) -> Facts:
-        return self.folder.stage(
-            "clusters", lambda: self._decided(self.pairs_so_far(), self.config), _counted
-        )
+        return self.folder.stage("clusters", lambda: self._decided(self._unheld(), self.config), _counted)
+
+    def _unheld(self) -> DataFrame:
+        """The pairs that count: similar enough, and held by no guard."""
+        pairs, guards = self.pairs_so_far(), self.config.protect
+        if not guards or self._candidates.method is None:
+            return pairs
+        near = self._saved("near", pairs.where(F.col("similarity") >= self.config.verify.threshold))
+        rows = near.select(F.explode(F.array("left", "right")).alias("row")).distinct()
+        units = self._candidates.units
+        if self.documents.rows_are_places:
+            rows = rows.withColumn("place", F.col("row"))
+        else:
+            rows = rows.join(units.select("row", "place"), "row")
+        rows = self._saved("guarded", rows)
+        texts = self.documents.texts(texts_of, TEXTS, rows.select("place"))
+        texts = texts.join(rows, "place").select("row", "text")
+        return self._saved("unheld", unheld(near, texts, units.select("row", "rank"), guards))
 
     def pairs_so_far(self) -> DataFrame:
         """Verified pairs of the stages that are stored."""

@@ -199,6 +199,10 @@ class ColumnFile:
         """Release the memory of mapped pages; the system still caches them, or reads them again."""
         self._map.madvise(mmap.MADV_DONTNEED)
 
+    def has(self, name: str) -> bool:
+        """Whether there is such a column."""
+        return name in self._index
+
     def length(self, name: str) -> int:
         """Bytes of a column."""
         return self._column(name)[1].length

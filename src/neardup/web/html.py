@@ -6,7 +6,7 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Literal, NamedTuple, get_args
 
@@ -28,11 +28,13 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Extracted:
-    """Columns over the rows of a batch of pages: texts (None for failed pages), titles, and the failures by row."""
+    """Columns over the rows of a batch of pages: texts (None for failed pages), titles, and the failures by row.
+    `whole` lists the rows whose text is that of the whole page, because their main content was too little."""
 
     texts: list[str | None]
     titles: list[str | None]
     failures: list[Failure]
+    whole: list[int] = field(default_factory=list)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -43,10 +45,11 @@ class Extracted:
 class HtmlExtractor:
     """Text of HTML pages, each within limits of time and memory.
 
-    Methods: "main" is the main content (resiliparse), "whole" all text of the page without scripts and styles,
-    "trafilatura" the main content by a slower and more careful method, "none" the decoded page itself. A page can also
-    be represented by its structure instead of its text: "tags" are the names of its elements in order, "anchors" the
-    texts of its links and "links" their addresses as written, one on each line.
+    Methods: "main" is the main content (resiliparse), or the whole page if that holds under 30% of its words; "whole"
+    is all text of the page without scripts and styles, "trafilatura" the main content by a slower and more careful
+    method, "none" the decoded page itself. A page can also be represented by its structure instead of its text: "tags"
+    are the names of its elements in order, "anchors" the texts of its links and "links" their addresses as written, one
+    on each line.
 
     `seconds` is the wall-clock time for a page; a slower worker is killed. `memory` is the address space that a page
     may use beyond a new worker, enforced if the system has RLIMIT_AS (Linux); elsewhere only time is limited. Pages
@@ -99,6 +102,7 @@ class HtmlExtractor:
         if requests:
             self._run(requests, found)
         found.failures.sort()
+        found.whole.sort()
         return found
 
     def close(self) -> None:
@@ -126,6 +130,8 @@ class HtmlExtractor:
             try:
                 for row, answer in self._workers.run(requests):
                     found.texts[row], found.titles[row] = answer.text, answer.title
+                    if answer.whole:
+                        found.whole.append(row)
                     if answer.reason is not None:
                         found.failures.append(Failure(row, answer.reason))
             except BaseException:

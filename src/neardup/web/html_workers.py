@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from neardup.errors import ConfigError
 from neardup.values.posix import require
-from neardup.web.html_worker import MEMORY, OK, REQUEST, RESPONSE
+from neardup.web.html_worker import MEMORY, OK, REQUEST, RESPONSE, WHOLE
 
 __all__ = ["Answer", "PageRequest", "Workers"]
 
@@ -34,11 +34,13 @@ class PageRequest(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The result for a page: its text and title, or the reason why there are none."""
+    """The result for a page: its text and title, or the reason why there are none. `whole`: the text is that of the
+    whole page, because its main content is too little."""
 
     text: str | None
     title: str | None
     reason: str | None
+    whole: bool = False
 
 
 class Worker:
@@ -223,8 +225,8 @@ class Workers:
         if response is None:
             return None
         status, text, title = response
-        if status == OK:
-            return Answer(text, title or None, None)
+        if status in (OK, WHOLE):
+            return Answer(text, title or None, None, status == WHOLE)
         return Answer(None, None, "memory" if status == MEMORY else f"error: {text}")
 
     def _replace(self, worker: Worker, selector: selectors.BaseSelector) -> None:

@@ -45,7 +45,7 @@ def number(page: Page, name: str) -> int:
 def check_numbers(page: Page, found: Findings, threshold: float) -> None:
     said = read_decisions(found)
     wanted = summarize(found, decided_cut(found, threshold, decisions=said), threshold, said)
-    expect(page.locator("#brief")).to_have_text(f"{wanted.gone:,} dropped in {wanted.clusters:,} clusters")
+    expect(page.locator("#brief")).to_have_text(f"{wanted.dropped:,} dropped in {wanted.clusters:,} clusters")
     assert number(page, "Documents") == wanted.documents and number(page, "Kept") == wanted.kept
     assert number(page, "Exact duplicates") == wanted.exact and number(page, "Clusters") == wanted.clusters
     assert number(page, "Near-duplicates") == wanted.near

@@ -324,7 +324,11 @@ def _command(findings: Findings, keep: Keep) -> str:
     """The command that applies this page's numbers, with the keep policy but without the threshold."""
     words, own = ["neardup", "apply", str(findings.path)], findings.config.keep
     if (keep.by, keep.score) != (own.by, own.score):
-        words += ["--keep", f"score:{keep.score}" if keep.by == "score" else keep.by]
+        words += ["--keep", f"{keep.by}:{keep.score}" if keep.score else keep.by]
+    if keep.source != own.source and keep.source is not None:
+        words += ["--source", keep.source]
+    if keep.by_language and not own.by_language:
+        words += ["--by-language"]
     if keep.prefer != own.prefer:
         words += [word for name in keep.prefer for word in ("--prefer", name)]
     if keep.many != own.many:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.output import open_output
 from neardup.web.urls.sites import SiteRule, site_step
 from neardup.web.urls.steps import (
     PARSED,
@@ -213,7 +213,7 @@ class UrlRules:
             if str(path).endswith(".json")
             else _toml(said)
         )
-        with AtomicFile(path) as file:
+        with open_output(path) as file:
             file.write(text.encode())
 
 
