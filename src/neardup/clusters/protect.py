@@ -36,7 +36,7 @@ __all__ = [
 Guard = Literal["title", "numbers", "names", "negation", "language", "passages", "lossless"]
 GUARDS: tuple[Guard, ...] = get_args(Guard)
 DEFAULT: tuple[Guard, ...] = ("title", "language")
-"""On the labelled sets these lose few right removals and prevent most wrong ones; docs/inside/quality.md has the table."""
+"""On the labelled sets these lose few right removals and prevent most wrong ones; see docs/inside/quality.md."""
 
 LOST_WORDS = 100  # words in a row: a section, not a changed sentence
 REASONS: dict[Guard, str] = {
