@@ -92,7 +92,6 @@ PROSELINT = (
     "malapropisms",
     "nonwords",
     "oxymorons",
-    "redundancy",
     "uncomparables",
 )
 

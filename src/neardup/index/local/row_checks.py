@@ -1,4 +1,4 @@
-"""Rows of the database with their digests: every value is checked before it is used (docs/format.md, "Index").
+"""Rows of the database with their digests: every value is checked before it is used (docs/reference/format.md).
 
 SQLite keeps no checksums of its pages, so a flipped bit gives another value, of another type perhaps. From version 2 on
 a row has two digests: `head` of its small columns, `body` of meta and content, which are read less often. Rows of
