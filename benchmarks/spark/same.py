@@ -3,7 +3,8 @@
 
 Clusters, keepers, similarities and verified pairs must all be equal. Rows are kept one by one in
 results/spark-same.json, and those that are there are not run again. Pages are given to Spark as they are in two
-partitions, and in one and eight as the texts taken out of them once. The table in docs/spark.md is made of the rows.
+partitions, and in one and eight as the texts taken out of them once. The table in docs/how-to/spark.md is made of
+the rows.
 
     --sets NAME ...    some sets only
     --again            rows that are there once more
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results" / "spark-same.json"
-PAGE = HERE.parents[1] / "docs" / "spark.md"
+PAGE = HERE.parents[1] / "docs" / "how-to" / "spark.md"
 BEGIN, END = "<!-- same answers: begin -->", "<!-- same answers: end -->"
 PARTITIONS = (1, 2, 8)
 GROWN = "generated"

@@ -284,6 +284,22 @@ Digest128 Extractor::digest(const Text& text) {
     return digest.value();
 }
 
+void Extractor::token_bytes(const Text& text, std::string& out) {
+    constexpr char kEnd = '\xFF';  // never a byte of UTF-8
+    out.clear();
+    normal_.assign(text, recipe_.normalizer);
+    if (recipe_.unit == Unit::characters) {
+        read_characters();  // one number for each character, and no two characters have the same
+        out.assign(reinterpret_cast<const char*>(tokens_.data()), tokens_.size() * 8);
+        return;
+    }
+    const char* bytes = normal_.bytes().data();
+    for_each_token(normal_, [&out, bytes](std::size_t begin, std::size_t end) KERNEL {
+        out.append(bytes + begin, end - begin);
+        out.push_back(kEnd);
+    });
+}
+
 void Extractor::count_and_select() {
     count();
     if (recipe_.common) drop_common();
@@ -338,6 +354,18 @@ std::vector<std::int64_t> extract_sets(std::span<const Text> texts, const Recipe
     }
     begins.back() = end;
     return begins;
+}
+
+std::vector<std::uint8_t> same_tokens(std::span<const Text> left, std::span<const Text> right,
+                                      const Recipe& recipe, unsigned threads) {
+    std::vector<std::uint8_t> same(left.size());
+    for_each_document(left, recipe, threads, [&](Extractor& extractor, std::size_t row) {
+        std::string one, other;
+        extractor.token_bytes(left[row], one);
+        extractor.token_bytes(right[row], other);
+        same[row] = one == other;
+    });
+    return same;
 }
 
 Ragged extract(std::span<const Text> texts, const Recipe& recipe, unsigned threads) {

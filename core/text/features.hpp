@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "buffer.hpp"
@@ -35,7 +36,7 @@ struct Recipe {
 
     Select select = Select::all;
     std::uint64_t select_by = 1;     // modulus, how many, or window
-    std::uint64_t select_floor = 0;  // modulo: at least so many are kept
+    std::uint64_t select_floor = 0;  // modulo: the least number of features to keep
 
     Count count = Count::constant;
     std::shared_ptr<const Lookup<float>> idf;
@@ -58,7 +59,7 @@ class Extractor {
 
     // Every feature in the order of the text, repeats and all; winnowing is done, other selection is not.
     std::span<const std::uint64_t> sequence(const Text& text);
-    // As row() but without weights and possibly with repeats, for those who want only the set.
+    // As row() but without weights and possibly with repeats, for callers that need only the set.
     std::span<const std::uint64_t> set(const Text& text);
     // Distinct features in the order of their hashes, without weights.
     std::span<const std::uint64_t> sorted_set(const Text& text);
@@ -71,6 +72,9 @@ class Extractor {
     // Only after remember_tokens(), for it costs a pass over them.
     Digest128 token_digest() const { return token_digest_; }
     void remember_tokens() { remember_ = true; }
+
+    // The tokens of a text, byte for byte, before stop words, stems and phrases; a byte that no text has ends each.
+    void token_bytes(const Text& text, std::string& out);
 
     // Of the last document: how many tokens, how many ill-formed sequences.
     std::size_t tokens() const { return tokens_.size(); }
@@ -119,6 +123,10 @@ struct Ragged {
 std::vector<std::int64_t> extract_sets(std::span<const Text> texts, const Recipe& recipe,
                                        std::span<const std::int64_t> room, std::span<std::uint64_t> out,
                                        unsigned threads);
+
+// Whether the text of each row in `left` has the very tokens of that in `right`: what no hash can tell for certain.
+std::vector<std::uint8_t> same_tokens(std::span<const Text> left, std::span<const Text> right,
+                                      const Recipe& recipe, unsigned threads);
 
 // The rows of many documents.
 Ragged extract(std::span<const Text> texts, const Recipe& recipe, unsigned threads);

@@ -73,9 +73,9 @@ def dedup(
         if memory is not None:
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix="neardup-"))
             room = replace(room, folder=Path(place))
-        run = Run(config, room=room, threads=threads, progress=progress)
         progress.stage("read")
         given = incoming(documents, config, text=text, id=id)
+        run = Run(given.config, room=room, threads=threads, progress=progress)
         failures = [one for shard in run.read(given.batches()) for one in shard.failures]
         found = run.find()
         cut = run.cluster(found)

@@ -32,6 +32,7 @@ VALUES = {
     "prefer": ("a",),
     "many": 2,
     "among": "within",
+    "by_language": True,
     "source": "site",
 }
 

@@ -125,7 +125,7 @@ def test_pages_of_one_site_are_no_duplicates_for_their_menu(method):
     texts = [f"{menu} {body(i, 60)}" for i in range(30)]
     texts.append(texts[3] + " end")
     if method != "simhash":  # whose weights make little of a menu by themselves
-        assert len(nd.dedup(texts, nd.Config.of(method, threshold=0.6)).kept) == 1
+        assert len(nd.dedup(texts, nd.Config.of(method, threshold=0.6, seed=4)).kept) == 1
     config = nd.Config.of(method, threshold=0.6, templates=nd.Templates(0.5, least=10), short=0)
     result = nd.dedup(texts, config)
     assert [d.row for d in result.dropped] == [3]

@@ -10,7 +10,8 @@ import neardup as nd
 from neardup.compare.verify import Pairs
 from neardup.findings import Findings
 from neardup.findings.folder import DOCUMENTS, TEXTS
-from neardup.findings.writer import _columns, write_manifest, write_pairs
+from neardup.findings.manifest import VERSION, write_manifest
+from neardup.findings.writer import _columns, write_pairs
 
 
 def make_findings(folder: Path, clusters: int, pairs: int, seed: int = 1) -> Findings:
@@ -79,7 +80,7 @@ def make_findings(folder: Path, clusters: int, pairs: int, seed: int = 1) -> Fin
     }
     counts |= {"candidates": len(near), "capped": 0, "rejected": {}}
     manifest = {
-        "format": 1,
+        "format": VERSION,
         "inputs": [],
         "references": [],
         "file_names": ["made.jsonl"],

@@ -1,4 +1,4 @@
-"""Corpora on Spark beside the local pipeline: what both must say alike."""
+"""Corpora on Spark beside the local pipeline: both must give the same answers."""
 
 from __future__ import annotations
 

@@ -9,6 +9,14 @@ from typing import Any
 import click
 
 from neardup.cli.options import cut_options
+from neardup.cli.outputs import (
+    OUT_FORMAT,
+    WritingCommand,
+    may_overwrite,
+    out_encoding_option,
+    output_option,
+    overwrite_option,
+)
 from neardup.cli.progress import progress_shown
 from neardup.cli.settings import keep_of
 from neardup.values.wording import counted
@@ -16,9 +24,14 @@ from neardup.values.wording import counted
 __all__ = ["apply", "show_alarms"]
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
-@click.option("--out", "-o", type=click.Path(), help="A file, or a folder/ with one file for each input.")
+@output_option(
+    "--out",
+    "-o",
+    folders=True,
+    help="A file, or a folder/ with one file for each input; - is standard output.",
+)
 @click.option(
     "--write",
     type=click.Choice(["kept", "dropped", "annotated"]),
@@ -26,14 +39,14 @@ __all__ = ["apply", "show_alarms"]
     show_default=True,
     help="The kept documents, the dropped ones, or all with notes; to a .ids file only the ids.",
 )
-@click.option(
-    "--format", "format_", help="jsonl, csv, tsv, parquet, arrow or ids; by default told by the name."
-)
-@click.option("--pairs", type=click.Path(), help="Write all verified pairs here (JSONL, CSV, Parquet).")
+@click.option("--out-format", "--format", "format_", help=OUT_FORMAT)
+@out_encoding_option
+@output_option("--pairs", help="Write all verified pairs here (JSONL, CSV, Parquet, XLSX).")
 @click.option(
     "--implied", is_flag=True, help="Among --pairs also those between all documents of the same words."
 )
-@click.option("--clusters", type=click.Path(), help="Write all documents in clusters here.")
+@output_option("--clusters", help="Write all documents in clusters here.")
+@overwrite_option
 @click.option(
     "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
 )
@@ -86,6 +99,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
             cut=cut,
             write=given["write"],
             format=given["format_"],
+            encoding=given["out_encoding"],
+            overwrite=may_overwrite(),
             allow_mass_removal=True,
             progress=progress_shown(given["quiet"]),
         )
@@ -97,9 +112,10 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
             threshold=given["threshold"],
             implied=given["implied"],
             decisions=decisions,
+            overwrite=may_overwrite(),
         )
     if given["clusters"]:
-        answer["clusters"] = write_clusters(found, cut, given["clusters"])
+        answer["clusters"] = write_clusters(found, cut, given["clusters"], overwrite=may_overwrite())
     if given["as_json"]:
         click.echo(json.dumps(answer, ensure_ascii=False))
         return

@@ -9,13 +9,14 @@ from typing import Any
 import click
 
 from neardup.cli.options import cut_options
+from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
 from neardup.cli.settings import keep_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["clusters"]
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
 @click.option("--id", "id_", help="The cluster of this document.")
 @click.option(
@@ -35,10 +36,9 @@ __all__ = ["clusters"]
 )
 @cut_options
 @click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
-@click.option(
-    "--out", "-o", type=click.Path(), help="Write all documents in clusters here (JSONL, CSV, Parquet)."
-)
-@click.option("--pairs", type=click.Path(), help="Write all verified pairs here.")
+@output_option("--out", "-o", help="Write all documents in clusters here (JSONL, CSV, Parquet, XLSX).")
+@output_option("--pairs", help="Write all verified pairs here.")
+@overwrite_option
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
 def clusters(findings: str, id_: str | None, **given: Any) -> None:
     """List the clusters of FINDINGS: the keeper first, then its members by their similarity to it."""
@@ -70,10 +70,14 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     )
     written: dict[str, Any] = {}
     if given["out"]:
-        written["out"] = write_clusters(found, cut, given["out"])
+        written["out"] = write_clusters(found, cut, given["out"], overwrite=may_overwrite())
     if given["pairs"]:
         written["pairs"] = write_pairs(
-            found, given["pairs"], threshold=given["threshold"], decisions=decisions
+            found,
+            given["pairs"],
+            threshold=given["threshold"],
+            decisions=decisions,
+            overwrite=may_overwrite(),
         )
     _, sizes = cut.clusters.sizes()
     if given["as_json"]:

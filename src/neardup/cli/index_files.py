@@ -23,6 +23,8 @@ from neardup.cli.index_options import (
     shown,
     threads,
 )  # fmt: skip
+from neardup.cli.outputs import OutputFile, WritingCommand, may_overwrite, overwrite_option
+from neardup.storage.output import check_output_file, is_stream
 from neardup.values.wording import counted, printable
 
 __all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "replay", "stats", "verify"]
@@ -90,12 +92,18 @@ def backup(path: str, target: str, as_json: bool) -> None:
     say(as_json, {"documents": count, "target": target}, f"{path} copied to {target}")
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @folder
-@click.argument("file")
+@click.argument("file", type=OutputFile())
+@overwrite_option
 @as_json
 def export(path: str, file: str, as_json: bool) -> None:
     """Write all documents to a JSONL or Parquet FILE, and the key with the secret seed to FILE.key."""
+    if is_stream(file):
+        raise nd.ConfigError(
+            "an export has a key file beside it: name a file, not standard output or a device"
+        )
+    check_output_file(f"{file}.key", overwrite=may_overwrite())
     with nd.Index(path, mode="read") as found:
         count = found.export(file)
     facts = {"documents": count, "file": file, "key": f"{file}.key"}
@@ -141,12 +149,15 @@ def replay(path: str, sources: tuple[str, ...], key: str | None, as_json: bool) 
     say(as_json, {"changes": count}, f"{counted(count, 'change')} put into {Address.of(path).shown}")
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @folder
-@click.argument("file")
+@click.argument("file", type=OutputFile())
+@overwrite_option
 @as_json
 def key(path: str, file: str, as_json: bool) -> None:
     """Write the key of an index, for others who make fingerprints for it; with it duplicates can be forged."""
+    if is_stream(file):
+        raise nd.ConfigError("a key is a secret: name a file, not standard output or a device")
     with nd.Index(path, mode="read") as found:
         found.write_key(file)
     say(as_json, {"key": file}, f"the key of {found.path} is in {file}")

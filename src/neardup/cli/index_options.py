@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.values.wording import printable
 
 __all__ = [
     "accepted",
@@ -17,9 +18,11 @@ __all__ = [
     "existing",
     "folder",
     "making",
+    "nearness",
     "reading",
     "say",
     "shown",
+    "shown_id",
     "threads",
 ]
 
@@ -138,3 +141,15 @@ def shown(path: str) -> str:
     from neardup.index.redis.address import shown as without_password
 
     return without_password(path)
+
+
+def shown_id(id: str) -> str:
+    """An id, safe for a terminal and never cut."""
+    from neardup.index.inputs import LONGEST_ID
+
+    return printable(id, LONGEST_ID)
+
+
+def nearness(found: Any) -> str:
+    said = [f"similarity {found.similarity:.3f}"] if found.similarity is not None else []
+    return ", ".join(said + ([f"distance {found.distance}"] if found.distance is not None else []))

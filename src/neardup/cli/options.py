@@ -19,6 +19,17 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 FORMATS = "jsonl, csv, tsv, parquet, arrow, text, lines, html, warc, mbox or source"
 
+
+def _seed(text: str) -> int:
+    try:
+        number = int(text, 0)
+    except ValueError:
+        number = -1
+    if not 0 <= number < 1 << 64:
+        raise click.BadParameter(f"{text!r} is no number from 0 to 2**64 - 1", param_hint="--seed")
+    return number
+
+
 _CONFIG = (
     click.option("--config", type=click.Path(exists=True, dir_okay=False), help="A TOML file of settings."),
     click.option(
@@ -87,6 +98,12 @@ _CONFIG = (
     ),
     click.option("--links", is_flag=True, help="Leave out documents without a URL."),
     click.option(
+        "--seed",
+        callback=lambda ctx, param, value: None if value is None else _seed(value),
+        metavar="INTEGER",
+        help="The seed of all hashes, decimal or 0x hexadecimal.  [default: drawn from the corpus]",
+    ),
+    click.option(
         "--html",
         type=click.Choice(["main", "whole", "trafilatura", "tags", "anchors", "links", "none"]),
         help="What of an HTML page counts.  [default: main]",
@@ -95,12 +112,14 @@ _CONFIG = (
 _KEEP = (
     click.option(
         "--keep",
-        help="Which document of a cluster is kept: longest, first, last or score:FIELD.  [default: longest]",
+        help="Which document of a cluster is kept: longest, first, last; newest:FIELD, oldest:FIELD (dates); "
+        "highest:FIELD, lowest:FIELD (numbers).  [default: longest]",
     ),
     click.option("--prefer", multiple=True, help="Keep documents of this source before others; repeatable."),
     click.option(
         "--many", type=click.IntRange(1), help="How many documents of a cluster are kept.  [default: 1]"
     ),
+    click.option("--by-language", is_flag=True, help="Keep so many of each language in a cluster."),
     click.option(
         "--among",
         type=click.Choice(["all", "within", "across"]),
@@ -168,7 +187,7 @@ def _all_of(options: tuple[Any, ...]) -> Callable[[Command], Command]:
 
 
 config_options = _all_of((*_CONFIG, *_KEEP))
-cut_options = _all_of(_KEEP)
+cut_options = _all_of((*_KEEP, _SOURCE))
 column_options = _all_of(_COLUMNS)
 reading_options = _all_of(_READING)
 reject_options = _all_of(_REJECTS)

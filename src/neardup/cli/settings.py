@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.clusters.keepers import FIELD_POLICIES
 
 __all__ = ["FIELDS", "config_of", "keep_of"]
 
@@ -20,6 +21,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "recall": ("recall",),
     "short": ("short",),
     "html": ("html",),
+    "seed": ("seed",),
     "templates": ("templates.share",),
     "keep_lines": ("templates.lines",),
     "components": ("clusters",),
@@ -33,11 +35,12 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "prefer": ("keep.prefer",),
     "many": ("keep.many",),
     "among": ("keep.among",),
+    "by_language": ("keep.by_language",),
     "source": ("keep.source",),
 }
 """The fields that each option sets. Options of the method, the measure and the keep policy have rules of their own."""
 
-_MEANS = {"fold_digits": "fold", "keep_lines": False, "components": "components"}  # what a flag stands for
+_MEANS = {"fold_digits": "fold", "keep_lines": False, "components": "components"}  # what a flag sets
 
 
 def config_of(given: Given) -> nd.Config:
@@ -56,10 +59,14 @@ def keep_of(given: Given, old: nd.Keep) -> nd.Keep:
     changes: dict[str, Any] = {}
     if given.get("keep"):
         by, _, field = given["keep"].partition(":")
-        if by not in ("longest", "first", "last", "score") or (by == "score") != bool(field):
-            raise click.BadParameter("use longest, first, last or score:FIELD", param_hint="--keep")
+        if by not in ("longest", "first", "last", *FIELD_POLICIES) or (by in FIELD_POLICIES) != bool(field):
+            raise click.BadParameter(
+                "use longest, first, last, newest:FIELD, oldest:FIELD, highest:FIELD or lowest:FIELD",
+                param_hint="--keep",
+            )
         changes |= {"by": by, "score": field or None}
-    changes |= {name: given[name] for name in ("prefer", "many", "among", "source") if _said(given, name)}
+    options = ("prefer", "many", "among", "source", "by_language")
+    changes |= {name: given[name] for name in options if _said(given, name)}
     return replace(old, **changes)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +13,7 @@ from neardup.clusters.clusters import Clusters, by_rank, cluster
 from neardup.clusters.keepers import Among, Keep
 from neardup.compare.verify import Pairs
 
-__all__ = ["Cut", "cut", "select"]
+__all__ = ["Cut", "cut", "keep_languages", "select"]
 
 Rows = NDArray[np.int64]
 
@@ -88,13 +89,35 @@ def cut(
     clusters = Clusters(labels[keeper], keeper, similarity)
     kept = clusters.kept.copy()
     if many > 1:
-        # Members of each cluster by rank, the keeper first whatever its rank.
-        order = np.lexsort((rank, ~clusters.kept, clusters.labels))
-        label = clusters.labels[order]
-        starts = np.flatnonzero(np.concatenate([[True], label[1:] != label[:-1]])) if rows else order
-        inside = np.arange(rows) - np.repeat(starts, np.diff(np.concatenate([starts, [rows]])))
-        kept[order[inside < many]] = True
+        kept |= _best_of(clusters.labels, clusters.kept, rank, many)
     return Cut(clusters, kept)
+
+
+def _best_of(groups: Rows, first: NDArray[np.bool_], rank: Rows, many: int) -> NDArray[np.bool_]:
+    """The `many` best rows of each group: those marked `first`, then by rank."""
+    order = np.lexsort((rank, ~first, groups))
+    group = groups[order]
+    starts = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]])) if len(order) else order
+    inside = np.arange(len(order)) - np.repeat(starts, np.diff(np.concatenate([starts, [len(order)]])))
+    best = np.zeros(len(order), np.bool_)
+    best[order[inside < many]] = True
+    return best
+
+
+def keep_languages(made: Cut, rank: Rows, many: int, languages: Callable[[Rows], list[str]]) -> Cut:
+    """The same clusters, but of each language of a cluster the `many` best documents are kept. `languages` gives the
+    languages of some rows."""
+    labels, sizes = made.clusters.sizes()
+    rows = np.flatnonzero(np.isin(made.clusters.labels, labels[sizes > 1]))
+    if not len(rows):
+        return made
+    codes = languages(rows)
+    place = {code: i for i, code in enumerate(dict.fromkeys(codes))}
+    language = np.array([place[code] for code in codes], np.int64)
+    groups = made.clusters.labels[rows] * len(place) + language
+    kept = made.kept.copy()
+    kept[rows] |= _best_of(groups, made.clusters.kept[rows], rank[rows], many)
+    return Cut(made.clusters, kept)
 
 
 def select(
@@ -107,9 +130,11 @@ def select(
     sources: NDArray[np.int32],
     method: Literal["keepers", "components"],
     reference: int = 0,
+    languages: Callable[[Rows], list[str]] | None = None,
 ) -> Cut:
-    """The cut by a keep policy; every run uses it, wherever its pairs were found."""
-    return cut(
+    """The cut by a keep policy; every run uses it, wherever its pairs were found. A policy by language needs the
+    `languages` of rows."""
+    made = cut(
         pairs,
         first,
         rank,
@@ -120,6 +145,10 @@ def select(
         method=method,
         reference=reference,
     )
+    if keep.by_language:
+        assert languages is not None
+        made = keep_languages(made, rank, keep.many, languages)
+    return made
 
 
 def _first_of_all(rank: Rows, reference: int) -> Rows:

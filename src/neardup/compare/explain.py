@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+import hashlib
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
 import neardup.compare.similarity as measure
@@ -63,16 +64,28 @@ def explain(
     normalize: Normalize | None = None,
     samples: int = 5,
 ) -> Explanation:
-    """Compare two texts by all measures."""
+    """Compare two texts by all measures.
+
+    `threshold` (0 to 1, inclusive) decides the verdict by Jaccard similarity of runs of `width` words. Returns an
+    Explanation: the verdict, every measure, the shingles that only one text has, and the differences word by word.
+
+    >>> import neardup as nd
+    >>> found = nd.explain("the ferry leaves at eight", "the ferry leaves at nine", threshold=0.5, width=2)
+    >>> found.verdict, found.jaccard, found.only_left
+    ('near-duplicate', 0.6, ('at eight',))
+    """
     if not 0 <= threshold <= 1:
         raise ConfigError(f"threshold {threshold}: must be from 0 to 1")
     how = normalize or Normalize()
     pair = [left, right]
-    shingles = Shingles(width, normalize=how).extract(pair)
-    words = Words(normalize=how, weights="count").extract(pair)
-    codes = Simhash(margins="ranks").compute(words)
-    bits = BitMinHash().compute(shingles)
-    sketches = MinHash().compute(shingles)
+    made, counted = Shingles(width, normalize=how), Words(normalize=how, weights="count")
+    # Fingerprints are those of the public seed. What is measured has a seed that nobody can know who forges a word.
+    seed = _seed(left, right)
+    shingles = replace(made, seed=seed).extract(pair)
+    words = replace(counted, seed=seed).extract(pair)
+    codes = Simhash(margins="ranks").compute(counted.extract(pair))
+    bits = BitMinHash().compute(public := made.extract(pair))
+    sketches = MinHash().compute(public)
     found = tokens(pair, how)
     texts = [_shingle_texts(part, width) for part in found]
     jaccard = float(measure.jaccard(shingles, [0], [1])[0])
@@ -121,6 +134,14 @@ def explain(
         spans=matched_spans(found[0], found[1], width),
         diff=diff,
     )
+
+
+def _seed(left: str | bytes | Document, right: str | bytes | Document) -> int:
+    """A seed drawn from the two texts: another one for each word that is changed."""
+    drawn = hashlib.blake2b(digest_size=8, person=b"neardup pair")
+    for text in (left, right):
+        drawn.update(hashlib.sha256(_raw(text)).digest())
+    return int.from_bytes(drawn.digest(), "little")
 
 
 def _raw(text: str | bytes | Document) -> bytes:

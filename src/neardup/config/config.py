@@ -14,7 +14,7 @@ from neardup.config.filters import Filters
 from neardup.config.plain import from_plain, to_plain, to_toml
 from neardup.errors import ConfigError
 from neardup.features.shingles import Shingles, TextFeatures, Words
-from neardup.features.weights import Counting
+from neardup.features.weights import Counting, Idf
 from neardup.fingerprints.bucket_checksums import BucketChecksums
 from neardup.fingerprints.fingerprints import Codes, Fingerprints, Sketches
 from neardup.fingerprints.imatch import IMatch
@@ -28,6 +28,7 @@ from neardup.search.containment import Inverted
 from neardup.search.hamming.join import Join
 from neardup.search.interface import Method
 from neardup.search.lsh import LSH
+from neardup.values.seeds import DEFAULT_SEED, Seed
 
 __all__ = ["Config", "Templates"]
 
@@ -95,6 +96,8 @@ class Config:
     or for Containment the probes of Inverted, which needs no fingerprint.
     `near=False` looks for equal words only. Documents of fewer than `short` tokens are compared by an exact join of
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
+    `seed` is the seed of all hashes. Left out, `dedup`, `scan` and Spark draw it from the corpus, so that nobody who
+    adds a document can know it beforehand; an index draws a secret one.
     """
 
     features: TextFeatures = field(default_factory=Shingles)
@@ -111,6 +114,7 @@ class Config:
     keep: Keep = field(default_factory=Keep)
     filters: Filters = field(default_factory=Filters)
     html: Html = "main"
+    seed: int | Seed | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.features, TextFeatures) or not isinstance(self.compare, TextFeatures | None):
@@ -124,6 +128,8 @@ class Config:
         for name, kind in (("keep", Keep), ("filters", Filters), ("templates", Templates | None)):
             if not isinstance(getattr(self, name), kind):
                 raise ConfigError(f"{name} is nd.{name.title()}(...), not {getattr(self, name)!r}")
+        if self.seed is not None:
+            self._spread()
         if not 0 < self.recall < 1:
             raise ConfigError(f"a recall is between 0 and 1, not {self.recall}")
         if self.short < 0:
@@ -136,6 +142,31 @@ class Config:
             self.search.check_fit(self.prints, self.fingerprint is not None, self.verify)
         if self.idf is not None and self.features.weights != "constant":
             raise ConfigError("idf is learnt from the corpus: leave the features' own weights out")
+
+    def _spread(self) -> None:
+        """Give the seed to the strategies."""
+        if isinstance(self.seed, bool) or not isinstance(self.seed, int | Seed):
+            raise ConfigError(f"a seed is a whole number from 0 to 2**64 - 1, not {self.seed!r}")
+        made = Seed.of(self.seed)
+        seed = made if made.secret else made.value
+        object.__setattr__(self, "seed", seed)
+        object.__setattr__(self, "features", replace(self.features, seed=seed))
+        if self.compare is not None:
+            object.__setattr__(self, "compare", replace(self.compare, seed=seed))
+        if self.fingerprint is not None:
+            object.__setattr__(self, "fingerprint", self.fingerprint.seeded(seed))
+
+    @property
+    def draws_seed(self) -> bool:
+        """Whether the seed is left to the corpus: none is given, and nothing was fitted with one."""
+        own = [self.features, *(part for part in (self.compare, self.fingerprint) if part is not None)]
+        given = any(Seed.of(getattr(part, "seed", DEFAULT_SEED)) != Seed(DEFAULT_SEED) for part in own)
+        parts = [part for part in own if isinstance(part, TextFeatures)]
+        fitted = any(
+            isinstance(part.weights, Idf) or part.common is not None or part.phrases is not None
+            for part in parts
+        )
+        return self.seed is None and not given and not fitted
 
     def __repr__(self) -> str:
         """One line with what most people ask first; `to_toml` has everything."""
@@ -160,7 +191,10 @@ class Config:
     @property
     def prints(self) -> Printer:
         """The fingerprint in force."""
-        return self.fingerprint if self.fingerprint is not None else self._search.fingerprint()
+        if self.fingerprint is not None:
+            return self.fingerprint
+        usual = self._search.fingerprint()
+        return usual if self.seed is None else usual.seeded(self.seed)
 
     @property
     def method(self) -> Method | None:

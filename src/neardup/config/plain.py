@@ -33,7 +33,7 @@ def to_plain(value: Any) -> Any:
         plain: dict[str, Any] = {} if kind is None else {"kind": kind}
         for entry in fields(value):
             item = getattr(value, entry.name)
-            if item is not None and not (entry.name == "seed" and item == DEFAULT_SEED):
+            if item is not None and not (entry.name == "seed" and item == entry.default == DEFAULT_SEED):
                 plain[entry.name] = to_plain(item)
         return plain
     if isinstance(value, tuple | list):

@@ -145,7 +145,12 @@ PRESETS: Mapping[str, Preset] = {one.name: one for one in _ALL}
 
 
 def preset(name: str) -> Config:
-    """The Config of a named use: crawl, news, mail, legal, source, plagiarism or corpus; see `PRESETS` for reasons."""
+    """The Config of a named use: crawl, news, mail, legal, source, plagiarism or corpus; see `PRESETS` for reasons.
+
+    >>> import neardup as nd
+    >>> nd.preset("source").verify.threshold
+    0.7
+    """
     if name not in PRESETS:
         raise ConfigError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
     return PRESETS[name].config

@@ -136,15 +136,22 @@ def _cluster(
     return Cluster(int(clusters.labels[keeper]), members[0].id, members, len(rows))
 
 
-def write_clusters(findings: Findings, cut: Cut, path: str | PathLike[str], format: str | None = None) -> int:
+def write_clusters(
+    findings: Findings,
+    cut: Cut,
+    path: str | PathLike[str],
+    format: str | None = None,
+    *,
+    overwrite: bool = True,
+) -> int:
     """Write a row for every document in a cluster: its id, cluster, keeper, similarity to the keeper and whether it is
-    kept. The name of the file gives the format: JSONL, CSV or Parquet. Returns the number of rows."""
+    kept. The name of the file gives the format: JSONL, CSV, Parquet or XLSX. Returns the number of rows."""
     findings.check_target(path)
     clusters = cut.clusters
     labels, _ = clusters.sizes()
     rows = np.flatnonzero(np.isin(clusters.labels, labels))
     rows = rows[np.argsort(clusters.labels[rows], kind="stable")]
-    with open_writer(path, format) as writer:
+    with open_writer(path, format, overwrite=overwrite) as writer:
         for row in _cluster_rows(findings, cut, rows):
             writer.write(row)
     return len(rows)
@@ -175,6 +182,7 @@ def write_pairs(
     implied: bool = False,
     decisions: Decisions | None = None,
     format: str | None = None,
+    overwrite: bool = True,
 ) -> int:
     """Write the ids and the similarity of every verified pair from a threshold up, by default the scan's.
 
@@ -189,7 +197,7 @@ def write_pairs(
     rejected = np.array(
         [a * len(findings) + b for a, b in (d.pair for d in decisions.of("reject"))], np.int64
     )
-    with open_writer(path, format) as writer:
+    with open_writer(path, format, overwrite=overwrite) as writer:
         for left, right, similarity in _all_pairs(findings, near, implied):
             wanted = ~np.isin(left * len(findings) + right, rejected)
             left, right, similarity = left[wanted], right[wanted], similarity[wanted]

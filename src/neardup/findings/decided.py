@@ -49,9 +49,10 @@ def decided_cut(
         _rank(findings, findings.rank(keep) if rank is None else rank, decisions),
         keep,
         threshold=0.0,  # the pairs that count are chosen already
-        sources=findings.sources,
+        sources=findings.fields_of(keep)[1],
         method=findings.config.clusters,
         reference=findings.reference,
+        languages=findings.languages,
     )
     forced, kept = _forced_keeps(findings, decisions, made), made.kept.copy()
     kept[forced] = True

@@ -1,6 +1,6 @@
 """Decisions of a person about pairs of scanned documents: the log in the findings folder, and its final state.
 
-docs/format.md, "Decisions", describes the file.
+docs/reference/format.md, "Decisions", describes the file.
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ import numpy as np
 from neardup.errors import ConfigError, DataError, FormatError
 from neardup.findings.folder import Findings
 from neardup.storage.atomic_file import sync_folder, write_at
+from neardup.storage.checked_json import checked_json, parse_checked
 from neardup.storage.lock import FileLock
 from neardup.values.wording import printable
 
@@ -27,6 +29,7 @@ __all__ = [
     "Decision",
     "DecisionLog",
     "Decisions",
+    "FindingsReplaced",
     "decided_labels",
     "is_log",
     "read_decisions",
@@ -34,6 +37,10 @@ __all__ = [
 
 DECISIONS = "decisions.jsonl"
 Kind = Literal["accept", "reject", "keep", "clear"]
+_NAMES = {
+    "sequence", "time", "decision", "left", "right", "label", "similarity", "left_row", "right_row", "documents"
+}  # fmt: skip
+_END = re.compile(rb'"checksum": "[0-9a-f]{32}"\}.\Z', re.DOTALL)
 LABELS: dict[str, int | None] = {"accept": 1, "reject": 0, "keep": None, "clear": None}
 
 
@@ -130,6 +137,16 @@ class Decisions:
         return [decision for decision in self if decision.decision == kind]
 
 
+class FindingsReplaced(DataError):
+    """The findings were replaced by those of another scan while they were open."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path}: another scan has replaced these findings. Nothing was saved. Reload the page, or open the "
+            "findings again."
+        )
+
+
 class DecisionLog:
     """The log of one findings folder. New lines are read as the log grows; lines are appended under a lock.
 
@@ -178,14 +195,16 @@ class DecisionLog:
                 raise DataError(
                     f"{printable(name)}: was left out by a filter, so there is nothing to decide about it"
                 )
-        with FileLock(self.path) as lock:
+        with self._locked() as lock:
+            if self.findings.replaced():
+                raise FindingsReplaced(self.findings.path)
             handle = lock.handle
             self._take(handle)
             time = datetime.now(UTC).isoformat(timespec="milliseconds")
             sequence = self.decisions.revision + 1
             made = Decision(sequence, time, kind, names[0], names[1], left, right, similarity)
             record = made.to_json() | {"documents": self._identity}
-            line = json.dumps(record, ensure_ascii=False).encode("utf-8", "surrogatepass") + b"\n"
+            line = checked_json(record, indent=None) + b"\n"
             os.ftruncate(handle, self._read)  # remove an incomplete line that a crash left
             write_at(handle, line, self._read)
             os.fsync(handle)
@@ -196,6 +215,35 @@ class DecisionLog:
             self._last = line
             self.decisions.add(made)
             return made
+
+    def _locked(self) -> FileLock:
+        """The lock on the log; `set_aside` may have moved the file while this waited."""
+        while True:
+            lock = FileLock(self.path)
+            if lock.holds():
+                return lock
+            lock.release()
+
+    def set_aside(self) -> Path | None:
+        """Move the log away if its decisions are about other documents, so that it never blocks these findings.
+        Returns its new place."""
+        if not self.path.exists():
+            return None
+        with self._locked() as lock:
+            try:
+                self._take(lock.handle)
+                return None
+            except FormatError:
+                return (
+                    None  # damaged, maybe about these documents: whoever reads it gets an error that says so
+                )
+            except DataError:
+                number = 1
+                while (target := self.path.with_name(f"decisions-{number}.jsonl")).exists():
+                    number += 1
+                self.path.rename(target)
+                sync_folder(self.path.parent)
+                return target
 
     def _take(self, handle: int) -> None:
         """Read the complete lines added since the last read; if one of them is damaged, none is taken."""
@@ -209,8 +257,12 @@ class DecisionLog:
                 break
             data += part
         whole = data[: data.rfind(b"\n") + 1]
+        if _END.search(data, len(whole)):
+            # A crash leaves the beginning of a line; behind a whole one only damage leaves another byte than its end.
+            last = self._lines + whole.count(b"\n") + 1
+            raise FormatError(self.path, f"the end of line {last}", "another byte")
         taken = []
-        for number, line in enumerate(whole.splitlines(), self._lines + 1):
+        for number, line in enumerate(whole.split(b"\n")[:-1], self._lines + 1):
             decision, documents = _parsed(line, self.path, number)
             if (
                 documents != self._identity
@@ -272,12 +324,14 @@ def decided_labels(path: Path) -> list[tuple[str, str, float]]:
 
 def _whole_lines(path: Path) -> Iterable[bytes]:
     data = path.read_bytes()
-    return data[: data.rfind(b"\n") + 1].splitlines()
+    return data[: data.rfind(b"\n") + 1].split(b"\n")[:-1]
 
 
 def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
     try:
-        record = json.loads(line)
+        record, checked = parse_checked(line, path, "a decision")
+        if not checked and not record.keys() <= _NAMES:
+            raise ValueError
         similarity = record["similarity"]
         decision = Decision(
             int(record["sequence"]),
@@ -292,5 +346,5 @@ def _parsed(line: bytes, path: Path, number: int) -> tuple[Decision, str]:
         if decision.decision not in get_args(Kind) or decision.left_row == decision.right_row:
             raise ValueError
         return decision, str(record.get("documents"))
-    except (ValueError, KeyError, TypeError, RecursionError, OverflowError):
-        raise FormatError(path, f"a decision on line {number}", "something else") from None
+    except (ValueError, KeyError, TypeError, OverflowError):
+        raise FormatError(path, f"a decision on line {number}", "something else, or a damaged one") from None

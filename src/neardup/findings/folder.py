@@ -1,11 +1,10 @@
 """The findings folder: its columns, opened for reading.
 
-docs/format.md, "Findings folder", describes the files.
+docs/reference/format.md, "Findings folder", describes the files.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -22,21 +21,20 @@ from neardup.clusters.keepers import Keep
 from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
+from neardup.config.filters import languages_of
 from neardup.errors import ConfigError, DataError, FormatError
+from neardup.findings.manifest import MANIFEST, read_manifest
 from neardup.storage.column_file import ColumnFile
+from neardup.storage.output import check_outputs, is_stream
 from neardup.values.wording import counted
 
-__all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "VERSION", "Findings", "Place"]
+__all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "Findings", "Place"]
 
-VERSION = 1
-MANIFEST, DOCUMENTS, PAIRS, TEXTS = "manifest.json", "documents.nd", "pairs.nd", "texts.nd"
+DOCUMENTS, PAIRS, TEXTS = "documents.nd", "pairs.nd", "texts.nd"
 MAGICS = {DOCUMENTS: b"NDDOCS\0\0", PAIRS: b"NDPAIRS\0", TEXTS: b"NDTEXTS\0"}
-_MOST_MANIFEST = 256 << 20
-_SHAPE = {
-    **dict.fromkeys(("inputs", "references", "file_names", "source_names"), list),
-    **dict.fromkeys(("columns", "limits", "config", "counts", "seconds"), dict),
-}
+_TEXTS_AT_ONCE = 1000
 Rows = NDArray[np.int64]
+_Fields = tuple[NDArray[np.float64], NDArray[np.int32], list[str]]
 
 
 @dataclass(frozen=True)
@@ -45,6 +43,16 @@ class Place:
 
     file: str
     row: int
+
+
+def scan_id(path: Path) -> str:
+    """Names the scan whose findings are in a folder: another scan into the same folder has another id. Empty while
+    there are none."""
+    try:
+        found = os.stat(path / MANIFEST)
+    except OSError:
+        return ""
+    return f"{found.st_ino:x}-{found.st_mtime_ns:x}-{found.st_size:x}"
 
 
 class Findings:
@@ -57,39 +65,63 @@ class Findings:
             if (self.path / "work").exists():
                 raise DataError(f"{self.path}: the scan was not finished; run it again to resume it")
             raise DataError(f"{self.path}: contains no findings; create them with: neardup scan CORPUS")
-        if manifest.stat().st_size > _MOST_MANIFEST:
-            raise FormatError(manifest, "a manifest", "a file too large to be one")
-        try:
-            self.manifest: dict[str, Any] = json.loads(manifest.read_text("utf-8"))
-            version = self.manifest["format"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            raise FormatError(manifest, "a manifest of findings", "something else") from None
-        if version != VERSION:
-            raise FormatError(
-                manifest, f"findings of format {VERSION}", f"format {version}: scan again with this version"
-            )
-        missing = [name for name, kind in _SHAPE.items() if not isinstance(self.manifest.get(name), kind)]
-        if missing:
-            raise FormatError(manifest, f"its {missing[0]!r}", "none, or something else in its place")
+        self.scan_id = scan_id(self.path)
+        self.manifest: dict[str, Any] = read_manifest(manifest)
         self.config = Config.from_plain(self.manifest["config"], str(manifest))
         self._files: dict[str, ColumnFile] = {}
+        self._fields: dict[tuple[str | None, str | None], _Fields] = {}
 
     def __repr__(self) -> str:
         pairs = counted(len(self.pairs), "pair")
         return f"<Findings {str(self.path)!r}: {counted(len(self), 'document')}, {pairs}>"
 
-    def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
+    def replaced(self) -> bool:
+        """Whether another scan has written into the folder since it was opened."""
+        return scan_id(self.path) != self.scan_id
+
+    def _open(self, file: str) -> ColumnFile:
+        """A column file; FormatError unless it is the one that the manifest was written for."""
         if file not in self._files:
-            self._files[file] = ColumnFile(self.path / file, MAGICS[file])
-        opened = self._files[file]
+            opened = ColumnFile(self.path / file, MAGICS[file])
+            written = self.manifest.get("files", {}).get(file)
+            if written is not None and written != opened.seal:
+                raise opened.damage("the file that the manifest was written for", "another one")
+            count = {DOCUMENTS: len(self), PAIRS: int(self.manifest["counts"]["pairs"])}.get(file)
+            if count is not None and count != opened.header.count:
+                raise FormatError(
+                    self.path / MANIFEST, f"{opened.header.count:,} rows in {file}", f"{count:,}"
+                )
+            self._files[file] = opened
+        return self._files[file]
+
+    def _column(self, file: str, name: str, dtype: Any) -> NDArray[Any]:
+        opened = self._open(file)
+        if opened.length(name) % np.dtype(dtype).itemsize:
+            raise opened.damage(f"whole numbers of {name}", f"{opened.length(name)} bytes")
         column: NDArray[Any] = opened.read(name, 0, opened.length(name)).view(dtype)
         return column
 
-    def _documents(self, name: str, dtype: Any) -> NDArray[Any]:
+    def _documents(self, name: str, dtype: Any, below: int | None = None) -> NDArray[Any]:
+        """A column about every document; its numbers are from 0 up to `below`, if that is given."""
         column = self._column(DOCUMENTS, name, dtype)
         if len(column) != len(self):
             raise self._files[DOCUMENTS].damage(f"{len(self)} of {name}", f"{len(column)}")
+        if below is not None:
+            self._check_range(DOCUMENTS, name, column, below)
         return column
+
+    def _check_range(self, file: str, name: str, column: NDArray[Any], below: int) -> None:
+        if len(column) and not 0 <= int(column.min()) <= int(column.max()) < below:
+            raise FormatError(
+                self.path / MANIFEST, f"{name} of {file} below {below:,}", f"{column.min()} to {column.max()}"
+            )
+
+    def _offsets(self, file: str, name: str, ends: Rows, length: int) -> Rows:
+        """Where each part of a column begins, and where the last one ends."""
+        offsets = np.concatenate([[0], ends]).astype(np.int64)
+        if (np.diff(offsets) < 0).any() or offsets[-1] != length:
+            raise self._files[file].damage(f"{name} that ascend to {length}", f"up to {offsets[-1]}")
+        return offsets
 
     def __len__(self) -> int:
         """The number of rows: scanned documents and reference documents."""
@@ -112,7 +144,10 @@ class Findings:
     @cached_property
     def first(self) -> Rows:
         """For each row, the first row that has the same words."""
-        return self._documents("first", "<i8")
+        first: Rows = self._documents("first", "<i8", len(self))
+        if (first > np.arange(len(first))).any() or (first[first] != first).any():
+            raise self._files[DOCUMENTS].damage("first rows that come first", "others")
+        return first
 
     @cached_property
     def tokens(self) -> Rows:
@@ -135,7 +170,7 @@ class Findings:
     @cached_property
     def sources(self) -> NDArray[np.int32]:
         """The source of each row, as a place in `source_names`."""
-        return self._documents("sources", "<i4")
+        return self._documents("sources", "<i4", len(self.manifest["source_names"]))
 
     @cached_property
     def scores(self) -> NDArray[np.float64]:
@@ -144,7 +179,7 @@ class Findings:
     @cached_property
     def files(self) -> NDArray[np.int32]:
         """The file of each row, as a place in `file_names`."""
-        return self._documents("files", "<i4")
+        return self._documents("files", "<i4", len(self.manifest["file_names"]))
 
     @cached_property
     def places(self) -> Rows:
@@ -163,7 +198,8 @@ class Findings:
     def id_bytes(self) -> tuple[bytes, Rows]:
         """All ids joined, in UTF-8, and the offset where each begins and the last one ends."""
         ends = self._documents("idends", "<i8")
-        return self._column(DOCUMENTS, "ids", "u1").tobytes(), np.concatenate([[0], ends]).astype(np.int64)
+        data = self._column(DOCUMENTS, "ids", "u1").tobytes()
+        return data, self._offsets(DOCUMENTS, "ids", ends, len(data))
 
     def ids(self, rows: Rows) -> list[str]:
         """The ids of some rows."""
@@ -189,18 +225,25 @@ class Findings:
     @cached_property
     def pairs(self) -> Pairs:
         """Verified pairs of first rows, down to the floor."""
-        return Pairs(
-            self._column(PAIRS, "left", "<i8"),
-            self._column(PAIRS, "right", "<i8"),
-            self._column(PAIRS, "score", "<f8"),
-        )
+        kinds = (("left", "<i8"), ("right", "<i8"), ("score", "<f8"))
+        left, right, score = (self._column(PAIRS, name, kind) for name, kind in kinds)
+        if not len(left) == len(right) == len(score) == self._files[PAIRS].header.count:
+            raise self._files[PAIRS].damage("columns of one length", "others")
+        self._check_range(PAIRS, "left", left, len(self))
+        self._check_range(PAIRS, "right", right, len(self))
+        return Pairs(left, right, score)
 
     def check_target(self, path: str | PathLike[str]) -> None:
-        """ConfigError if writing to this file would change an input or a reference."""
-        target = os.path.realpath(path)
-        for entry in (*self.manifest["inputs"], *self.manifest["references"]):
-            if target == entry["path"]:
-                raise ConfigError(f"{path}: is an input; inputs are never changed, name another file")
+        """ConfigError if writing to this file would change an input, a reference or these findings."""
+        if is_stream(path):
+            return
+        folder = self.path.resolve()
+        if Path(path).resolve().is_relative_to(folder):
+            raise ConfigError(f"{path}: is in the findings folder {self.path}; name a file outside of it")
+        entries = (*self.manifest["inputs"], *self.manifest["references"])
+        check_outputs(
+            {"the output": path}, (entry["path"] for entry in entries if "://" not in entry["path"])
+        )
 
     def check_threshold(self, threshold: float) -> float:
         """Return the threshold; ConfigError if the scan stored no pairs of so small a similarity."""
@@ -214,13 +257,32 @@ class Findings:
     def rank(self, keep: Keep | None = None) -> Rows:
         """The rank of each row by a keep policy, by default the scan's; reference rows come before all others."""
         keep = keep or self.config.keep
-        if keep.source != self.config.keep.source:
-            raise ConfigError("the scan fixed what a source is; to change it, scan again with --source")
-        if keep.score is not None and keep.score != self.config.keep.score:
-            raise ConfigError(
-                f"the scan read no scores {keep.score!r}; scan again with --keep score:{keep.score}"
-            )
-        return keep.rank(self.sizes, self.sources, self.source_names, self.scores, self.reference)
+        scores, sources, names = self.fields_of(keep)
+        return keep.rank(self.sizes, sources, names, scores, self.reference)
+
+    def fields_of(self, keep: Keep) -> _Fields:
+        """The value of each row that a policy ranks by, and its source, as a place in the names. What the scan did not
+        keep is read from the inputs, once."""
+        own = self.config.keep
+        if keep.source in (own.source, None) and keep.score in (own.score, None):
+            if keep.source is None and own.source is not None:
+                return self.scores, self.files, self.file_names
+            return self.scores, self.sources, self.source_names
+        wanted = (keep.source, keep.score)
+        if wanted not in self._fields:
+            from neardup.findings.reread import fields_again
+
+            self._fields[wanted] = fields_again(self, keep)
+        return self._fields[wanted]
+
+    def languages(self, rows: Rows) -> list[str]:
+        """The languages of documents that are in clusters, by their stored texts."""
+        firsts, back = np.unique(self.first[rows], return_inverse=True)
+        found: list[str] = []
+        for start in range(0, len(firsts), _TEXTS_AT_ONCE):
+            part = firsts[start : start + _TEXTS_AT_ONCE]
+            found += languages_of([text.encode() for text in self.texts(part)])
+        return [found[i] for i in back.tolist()]
 
     def cut(
         self,
@@ -239,9 +301,10 @@ class Findings:
             self.rank(keep) if rank is None else rank,
             keep,
             threshold=at,
-            sources=self.sources,
+            sources=self.fields_of(keep)[1],
             method=self.config.clusters,
             reference=self.reference,
+            languages=self.languages,
         )
         return replace(made, kept=made.kept & (self.filtered == 0))
 
@@ -289,4 +352,14 @@ class Findings:
     def _stored(self) -> tuple[Rows, Rows]:
         rows = self._column(TEXTS, "rows", "<i8")
         ends = self._column(TEXTS, "ends", "<i8")
-        return rows, np.concatenate([[0], ends]).astype(np.int64)
+        if len(rows) != len(ends) or (np.diff(rows) <= 0).any():
+            raise self._files[TEXTS].damage("rows that ascend, each with its text", "others")
+        self._check_range(TEXTS, "rows", rows, len(self))
+        return rows, self._offsets(TEXTS, "ends", ends, self._files[TEXTS].length("texts"))
+
+    def check_inputs(self) -> None:
+        """FormatError unless every scanned document has its input; one that has none would be left out of an output."""
+        names, known = self.file_names, {entry["name"] for entry in self.manifest["inputs"]}
+        for place in np.unique(self.files[self.reference :]).tolist():
+            if names[place] not in known:
+                raise FormatError(self.path / MANIFEST, f"an input named {names[place]}", "none")

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any, Literal
 
 from neardup.config.config import Config
-from neardup.errors import ConfigError, DataError, UnreadableInput
+from neardup.errors import ConfigError, DataError, FormatError, UnreadableInput
+from neardup.findings.decisions import DecisionLog
 from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
 from neardup.findings.writer import Origin, write_findings
 from neardup.pipeline.batches import Incoming
+from neardup.pipeline.drawn_seed import sample_of_files, seed_of
 from neardup.pipeline.fit import Prepared, needs_corpus
 from neardup.pipeline.inputs import of_reader
 from neardup.pipeline.pairs import Room
@@ -30,7 +32,9 @@ from neardup.readers.limits import Limits
 from neardup.readers.options import given_options
 from neardup.readers.reader import Reader, read
 from neardup.readers.rejects import Rejects
-from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.atomic_file import sync_folder
+from neardup.storage.checked_json import read_checked, write_checked
+from neardup.values.seeds import Seed
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 from neardup.version import __version__
@@ -172,7 +176,9 @@ class _Run:
             "version": __version__,
         }
         marker = self.work / "run.json"
-        other = marker.exists() and _read_json(marker) != identity
+        known = _marked(marker, overwrite) if marker.exists() else {}
+        seed = known.pop("seed", None)
+        other = marker.exists() and known != json.loads(json.dumps(identity))
         if other and not any(self.work.glob("*.shard")):  # it has not written a shard, so nothing is lost
             shutil.rmtree(self.work)
             other = False
@@ -191,8 +197,29 @@ class _Run:
             )
         self.work.mkdir(exist_ok=True)
         if not marker.exists():
-            with AtomicFile(marker, durable=False) as file:
-                file.write(json.dumps(identity).encode())
+            seed = self._seed()
+            write_checked(marker, identity | {"seed": seed}, durable=False)
+        if seed is not None:
+            self.config = replace(self.config, seed=seed)
+
+    def _seed(self) -> int | None:
+        """The seed to take: that of the findings compared against, else one drawn from all files; None if the config
+        has its own."""
+        if not self.config.draws_seed:
+            return None
+        found = {place: Findings(place) for place in self.against if (Path(place) / MANIFEST).exists()}
+        theirs = {Seed.of(other.config.features.seed).value for other in found.values()}
+        if len(theirs) > 1:
+            raise ConfigError(
+                f"{', '.join(found)}: were scanned with different seeds; scan them again with one --seed"
+            )
+        if theirs:
+            return theirs.pop()
+        return seed_of(
+            sample_of_files(
+                [*(self.reader.files or ()), *(file for files in self.references for file in files)]
+            )
+        )
 
     def go(self, reusable: bool) -> Findings:
         run = Run(
@@ -218,7 +245,9 @@ class _Run:
             self._keep_shards(shards)
         else:
             shutil.rmtree(self.work)
-        return Findings(self.folder)
+        findings = Findings(self.folder)
+        DecisionLog(findings).set_aside()
+        return findings
 
     def _keep_shards(self, count: int) -> None:
         """Keep the shards and fingerprints of the corpus; delete those of references and leftovers of a killed run."""
@@ -227,6 +256,7 @@ class _Run:
             if path.name not in names:
                 path.unlink() if path.is_file() else shutil.rmtree(path)
         self.work.rename(self.folder / SHARDS)
+        sync_folder(self.folder)
 
     def _read(self, run: Run) -> tuple[int, Origin]:
         """Read the corpus; returns the number of shards and a record of the inputs. Every run reads all lines again, so
@@ -330,11 +360,15 @@ def _kept(config: Config) -> str:
     return "" if method is None else method.kept_scheme(config.prints)
 
 
-def _read_json(path: Path) -> Any:
+def _marked(marker: Path, overwrite: object) -> dict[str, Any]:
+    """What the unfinished scan is of, and its seed; nothing if its mark has no checksum, as in older versions."""
     try:
-        return json.loads(path.read_text("utf-8"))
-    except ValueError:
-        return None
+        identity, checked = read_checked(marker, "the mark of an unfinished scan")
+    except FormatError as error:
+        if overwrite or not any(marker.parent.glob("*.shard")):
+            return {}
+        raise DataError(f"{error}; add --overwrite to scan from the beginning") from None
+    return identity if checked else {}
 
 
 def _identity(source: Any) -> list[Any]:

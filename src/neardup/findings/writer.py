@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import platform
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -16,13 +15,14 @@ from numpy.typing import NDArray
 
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
-from neardup.findings.folder import DOCUMENTS, MAGICS, MANIFEST, PAIRS, TEXTS, VERSION
+from neardup.findings.folder import DOCUMENTS, MAGICS, PAIRS, TEXTS
+from neardup.findings.manifest import VERSION, write_manifest
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.pairs import Found
 from neardup.progress import Progress
 from neardup.readers.limits import Limits
-from neardup.storage.atomic_file import AtomicFile
-from neardup.storage.column_file import BLOCK
+from neardup.storage.atomic_file import sync_folder
+from neardup.storage.column_file import BLOCK, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
 from neardup.version import __version__
 
@@ -147,7 +147,9 @@ def write_findings(
     write_texts(folder, rows, texts(rows))
     names = write_documents(folder, corpus, found.first)
     progress.finish()
-    write_manifest(folder, _manifest(corpus, found, origin, names, progress.seconds))
+    seals = {name: ColumnFile(folder / name, MAGICS[name]).seal for name in (DOCUMENTS, PAIRS, TEXTS)}
+    write_manifest(folder, _manifest(corpus, found, origin, names, progress.seconds) | {"files": seals})
+    sync_folder(folder.resolve().parent)  # the folder may be new
 
 
 def _manifest(
@@ -196,12 +198,3 @@ def _manifest(
         "file_names": names,
         "source_names": corpus.source_names,
     }
-
-
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Write the last file: it makes the findings complete."""
-    with AtomicFile(folder / MANIFEST) as file:
-        # A name that is not Unicode has lone surrogates; "backslashreplace" turns them into valid JSON escapes.
-        data = json.dumps(manifest, indent=1, ensure_ascii=False).encode("utf-8", "backslashreplace")
-        file.write(data + b"\n")
-        file.commit()

@@ -60,7 +60,7 @@ class Printer(ABC):
         """The same, fitted on document frequencies."""
         return self
 
-    def seeded(self, seed: Seed) -> Self:
+    def seeded(self, seed: int | Seed) -> Self:
         """The same with another seed, if it has one."""
         return replace(self, seed=seed) if any(f.name == "seed" for f in fields(self)) else self  # type: ignore[call-arg]
 

@@ -48,7 +48,15 @@ class Index:
     follows the best keeper that it matches, or is a keeper itself. All methods may be called from any thread.
 
     An address such as redis://host:6379/0?name=pages instead of a path opens a shared index, to which any number of
-    processes write at the same time. docs/shared-index.md describes the differences.
+    processes write at the same time. docs/how-to/shared-index.md describes the differences.
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with tempfile.TemporaryDirectory() as folder, nd.Index(folder + "/pages.nd") as index:
+    ...     first = index.seen("the ferry leaves the north pier at eight", id="a")
+    ...     again = index.seen("The ferry leaves the north pier, at eight!", id="b")
+    >>> first.new, again.duplicate_of
+    (True, 'a')
     """
 
     def __init__(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import json
 import os
 from collections.abc import Mapping
@@ -11,30 +12,32 @@ from typing import Any
 
 from neardup.errors import FormatError
 from neardup.index.recipe import Recipe
-from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.checked_json import read_checked, write_checked
 
 __all__ = ["read_key", "recipe_of_json", "recipe_to_json", "write_key"]
 
-KIND, VERSION = "neardup index key", 1
+KIND, VERSION = "neardup index key", 2
+_UNCHECKED = 1  # the only older version: it has no checksum
 
 
 def write_key(recipe: Recipe, path: str | os.PathLike[str]) -> None:
     """Write the recipe to a file that only its owner may read; the file appears when it is complete."""
     whole = {"kind": KIND, "version": VERSION, "settings": recipe_to_json(recipe)}
-    with AtomicFile(path, secret=True) as file:
-        file.write(json.dumps(whole, indent=1).encode())
+    write_checked(Path(path), whole, secret=True)
 
 
 def read_key(path: str | os.PathLike[str]) -> Recipe:
     """The recipe in a key file; FormatError if it is another file."""
+    whole, checked = read_checked(Path(path), "a key file of an index")
     try:
-        whole = json.loads(Path(path).read_text("utf-8"))
         if whole["kind"] != KIND:
             raise FormatError(path, f"a file of kind {KIND!r}", repr(whole["kind"]))
-        if whole["version"] != VERSION:
+        if whole["version"] not in (_UNCHECKED, VERSION):
             raise FormatError(path, f"version {VERSION}", f"version {whole['version']}")
+        if whole["version"] == VERSION and not checked:
+            raise FormatError(path, "a matching checksum", "a damaged file")
         return recipe_of_json(whole["settings"])
-    except (json.JSONDecodeError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+    except (KeyError, TypeError, AttributeError, binascii.Error, json.JSONDecodeError) as error:
         raise FormatError(path, "a key file of an index", f"something else ({error})") from None
 
 

@@ -15,6 +15,7 @@ from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.index.contents import pack_features, pack_text, unpack_features, unpack_text
 from neardup.index.recipe import Recipe
 from neardup.index.tables import Near
+from neardup.pipeline.equal_words import same_words
 from neardup.search.interface import Mode
 from neardup.search.key_join import Probing
 
@@ -123,7 +124,8 @@ class Matcher:
     def __init__(self, recipe: Recipe, tables: Searched, threads: int = 1) -> None:
         self.recipe, self.tables, self.threads = recipe, tables, threads
         # Whether rows that share a key are compared before they count as matches.
-        self._looks = recipe.verifies or recipe.method.estimates or recipe.checks
+        words = recipe.compares_words
+        self._looks = recipe.verifies or recipe.method.estimates or recipe.checks or words
 
     def of_prints(self, prints: Fingerprints) -> Items:
         """Items from fingerprints, after a check of their scheme and width."""
@@ -258,6 +260,10 @@ class Matcher:
             flat = lines.view(np.dtype((np.void, lines.shape[1]))).reshape(-1)
             _, where, back = np.unique(flat, return_index=True, return_inverse=True)
             first = where[back].astype(np.int64)
+            if self.recipe.compares_words:
+                later = np.flatnonzero((first != np.arange(len(first))) & ~items.empty)
+                apart = later[~self._same_words(items, later, items, first[later])]
+                first[apart] = apart
         return np.where(items.empty, np.arange(len(items)), first)
 
     def compared(self, items: Items, near: Near, store: Contained) -> Matches:
@@ -277,6 +283,10 @@ class Matcher:
             counts = self.recipe.passes(items.column[near.query], other.column[place])
             near = Near(near.query[counts], near.row[counts], near.distance[counts])
             place = place[counts]
+        if self.recipe.compares_words:
+            same = self._same_words(items, near.query, other, place)
+            sure = np.full(int(same.sum()), self.recipe.method.sure)
+            return Matches(near.query[same], near.row[same], near.distance[same], sure)
         if not self.recipe.verifies:
             return self._estimated(items.column[near.query], other.column[place], near.query, near.row)
         asked, at = np.unique(near.query, return_inverse=True)
@@ -299,6 +309,16 @@ class Matcher:
         bits = [far[pair] for pair in zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)]
         return Matches(needed[pairs.left], needed[pairs.right], np.array(bits, np.int64), pairs.similarity)
 
+    def _same_words(self, one: Items, rows: Rows, two: Items, others: Rows) -> NDArray[np.bool_]:
+        """Whether items have the very words of other items; those without a text pass, for nobody can tell."""
+        if one.contents is None or two.contents is None:
+            return np.ones(len(rows), np.bool_)
+        left, right = (
+            [_utf8(items.contents[row]) for row in chosen.tolist()]  # type: ignore[index]
+            for items, chosen in ((one, rows), (two, others))
+        )
+        return same_words(left, right, self.recipe.config.features, self.threads)
+
     def _features(self, items: Items) -> Features:
         assert items.contents is not None
         if self.recipe.contents == "text":
@@ -312,6 +332,10 @@ class Matcher:
         return found.where(
             ~(similarity < self.recipe.config.verify.threshold)
         )  # pairs of unknown similarity are kept
+
+
+def _utf8(content: str | bytes) -> bytes:
+    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
 
 
 @dataclass(frozen=True)

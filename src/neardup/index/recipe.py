@@ -76,6 +76,8 @@ class Recipe:
         features = config.features
         given = [features.seed, config.compared.seed, getattr(config.fingerprint, "seed", DEFAULT_SEED)]
         fitted = isinstance(features.weights, Idf)
+        if seed is None and config.seed is not None:
+            seed = Seed.of(config.seed)
         if seed is None:
             own = any(Seed.of(value) != Seed(DEFAULT_SEED) for value in given)
             seed = Seed.of(features.seed) if fitted or own else Seed.secret_random()
@@ -115,6 +117,11 @@ class Recipe:
     def verifies(self) -> bool:
         """Whether hits are verified on the features of the documents."""
         return self.contents != "none" and self.config.near
+
+    @property
+    def compares_words(self) -> bool:
+        """Whether documents of one digest are equal only if their words are, byte by byte."""
+        return self.contents == "text" and not self.config.near
 
     @property
     def settings(self) -> Config:
@@ -288,7 +295,7 @@ def _seeded(config: Config, seed: Seed) -> Config:
         prints = config.prints
     if prints is not None:
         prints = prints.seeded(seed)
-    return replace(config, features=features, compare=compare, fingerprint=prints)
+    return replace(config, features=features, compare=compare, fingerprint=prints, seed=None)
 
 
 def _weighed(config: Config, weights: Any) -> Config:

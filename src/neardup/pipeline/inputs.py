@@ -14,7 +14,9 @@ from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError
 from neardup.pipeline.batches import Batch, Incoming, TextColumn
 from neardup.pipeline.corpus import Corpus
+from neardup.pipeline.drawn_seed import drawn_from, drawn_from_stream, sample_of_files
 from neardup.readers.cells import NULL
+from neardup.readers.corpus_sample import sample_texts
 from neardup.readers.document import Document
 from neardup.readers.given import Given, Part, given
 from neardup.readers.jsonl_blocks import TextBlock
@@ -51,6 +53,7 @@ class Input:
     rejected: list[Rejected] = field(default_factory=list)
     total: int = 0
     _pages: list[tuple[int, list[tuple[str, int]], list[str]]] = field(default_factory=list)
+    _stream: Iterator[Batch] | None = None
 
     def batches(self) -> Iterator[Batch]:
         """The stream of what the config needs of the documents."""
@@ -65,7 +68,8 @@ class Input:
                 yield from self._of_part(part)
             self.total = len(self.source)
             return
-        for batch in of_reader(self.source, self.config):
+        stream, self._stream = self._stream, None
+        for batch in of_reader(self.source, self.config) if stream is None else stream:
             if isinstance(batch, Incoming) and batch.html:
                 places = list(zip(batch.files, batch.rows, strict=True))
                 self._pages.append((self.total, places, [document.id for document in batch.documents]))
@@ -139,19 +143,22 @@ def incoming(
     text: str | Sequence[str] | None = None,
     id: str | None = None,
 ) -> Input:
-    """What there is to read in anything that holds documents."""
+    """What there is to read in anything that holds documents. Its config has the seed of the run."""
     if isinstance(documents, PathLike):
         documents = read(documents, text=text, id=id)
     elif isinstance(documents, Reader) and (text is not None or id is not None):
         raise ConfigError("name the columns where they are read: nd.read(..., text=..., id=...)")
     if isinstance(documents, Reader):
-        return Input(documents, config)
+        if documents.files is None:  # it can be read once
+            config, stream = drawn_from_stream(config, of_reader(documents, config))
+            return Input(documents, config, _stream=stream)
+        return Input(documents, drawn_from(config, sample_of_files(documents.files)))
     found = given(documents, text_columns(text), id)
     try:
         "".join(found.ids).encode()
     except UnicodeEncodeError as error:
         raise DataError("an id is not well-formed Unicode") from error
-    return Input(found, config)
+    return Input(found, drawn_from(config, sample_texts(len(found), found.text_bytes)))
 
 
 def of_reader(reader: Reader, config: Config) -> Iterator[Incoming | TextBlock]:

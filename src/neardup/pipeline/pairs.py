@@ -16,15 +16,16 @@ from neardup.config.filters import languages_of
 from neardup.features.features import Features
 from neardup.fingerprints.one_pass import read_texts
 from neardup.pipeline.corpus import Corpus
+from neardup.pipeline.equal_words import confirmed, first_rows
 from neardup.pipeline.fit import Prepared
 from neardup.pipeline.prefilter import never_duplicates
 from neardup.pipeline.rules import ShortRule, check_prune, features_with_digits, plain_features
 from neardup.progress import Progress
-from neardup.search.candidates import Columns, behind
+from neardup.search.candidates import Columns, implied_pairs
 from neardup.search.interface import Method, Task
 from neardup.search.pair_runs import PairRuns, unpack_pairs
 
-__all__ = ["Found", "Room", "find", "first_rows"]
+__all__ = ["Found", "Room", "find"]
 
 Rows = NDArray[np.int64]
 
@@ -73,28 +74,6 @@ class Found:
     figures: int = 0
 
 
-def first_rows(digests: NDArray[np.uint64], out: NDArray[np.bool_]) -> Rows:
-    """For each row the first one with the same digest; itself if it takes no part."""
-    rows = np.arange(len(digests))
-    order = np.lexsort((digests[:, 1], digests[:, 0]))  # stable, so rows ascend among equals
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
-    # Rows without words have digests that mean nothing, and must not stand for others.
-    order, fresh = _without(order, fresh, out)
-    first = rows.copy()
-    first[order] = order[np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))]
-    return first
-
-
-def _without(order: Rows, fresh: NDArray[np.bool_], out: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.bool_]]:
-    group = np.cumsum(fresh)
-    stays = ~out[order]
-    order, group = order[stays], group[stays]
-    fresh = np.ones(len(order), np.bool_)
-    fresh[1:] = group[1:] != group[:-1]
-    return order, fresh
-
-
 def find(
     corpus: Corpus,
     prepared: Prepared,
@@ -103,8 +82,8 @@ def find(
     room: Room | None = None,
     progress: Progress | None = None,
 ) -> Found:
-    """Equal words by digest; candidates by the config's method, short documents by an exact join; every candidate
-    verified on its features. The same for any number of threads, room and shards.
+    """Equal words by digest and then byte by byte; candidates by the config's method, short documents by an exact join;
+    every candidate verified on its features. The same for any number of threads, room and shards.
 
     `rank` (0 the best) says who stands for many alike documents where not all pairs are looked at.
     """
@@ -128,7 +107,9 @@ class _Search:
     def run(self) -> Found:
         corpus, config = self.corpus, self.config
         self.progress.stage("exact")
-        first = first_rows(corpus.digests, corpus.out)
+        first = confirmed(
+            first_rows(corpus.digests, corpus.out), corpus, config.features, self.room.step, self.threads
+        )
         apart = corpus.out | (first != np.arange(len(corpus)))
         figures = self._figures(first)
         # Documents of the same words are as good as the best of them.
@@ -187,7 +168,7 @@ class _Search:
                 pairs, first, self.rank, threshold=config.verify.threshold, reference=corpus.reference
             )
             keeper = first[found.clusters.keeper]
-            pairs = _together([pairs, self._verified(*behind(joined.groups, keeper))])
+            pairs = _together([pairs, self._verified(*implied_pairs(joined.groups, keeper))])
         return pairs
 
     def _figures(self, first: Rows) -> int:

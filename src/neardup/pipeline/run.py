@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from neardup.clusters.selection import Cut, select
 from neardup.config.config import Config
+from neardup.config.filters import languages_of
 from neardup.pipeline.batches import Batch
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared, needs_corpus, prepare
@@ -106,6 +107,13 @@ class Run:
             corpus.sizes, corpus.sources, corpus.source_names, corpus.scores, self.reference
         )
 
+    def _languages(self, rows: Rows) -> list[str]:
+        return [
+            code
+            for shard, local in self.corpus.by_shard(rows)
+            for code in languages_of(shard.text_bytes(local))
+        ]
+
     def find(self) -> Found:
         """Equal documents and verified pairs."""
         self.fingerprint()
@@ -124,5 +132,6 @@ class Run:
             sources=corpus.sources,
             method=config.clusters,
             reference=self.reference,
+            languages=self._languages,
         )
         return replace(made, kept=made.kept & (corpus.column("filtered") == 0))

@@ -1,6 +1,6 @@
 """A shard: the columns of some successive documents, in memory or in one file that is whole or not there.
 
-docs/format.md, "Shard file", gives the bytes.
+docs/reference/format.md, "Shard file", gives the bytes.
 """
 
 from __future__ import annotations

@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.config.config import Config, Templates
-from neardup.features.lines import Lines, without_lines
+from neardup.features.lines import LineTable, without_lines
 from neardup.features.normalize import Normalize, normalize, tokens
 from neardup.features.shingles import Shingles, TextFeatures
 from neardup.features.weights import Common
 from neardup.fingerprints.one_pass import digest
+from neardup.pipeline.equal_words import first_rows
 from neardup.pipeline.fit import template_lines
 from neardup.pipeline.inputs import Documents, incoming
-from neardup.pipeline.pairs import first_rows
 from neardup.pipeline.run import Run
 
 __all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
@@ -167,7 +167,7 @@ def _line_samples(
     for start in range(0, len(texts), _SHOWN_FROM):
         if len(found) == len(wanted):
             break
-        lines = Lines(
+        lines = LineTable(
             [text.encode("utf-8", "replace") for text in texts[start : start + _SHOWN_FROM]],
             features,
             threads,

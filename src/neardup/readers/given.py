@@ -101,6 +101,13 @@ class Given:
         for part in self.parts:
             yield from part.documents()
 
+    def text_bytes(self, position: int) -> bytes:
+        """The text at a position; empty if there is none."""
+        part = next(part for part in reversed(self.parts) if part.start <= position)
+        text = part.texts[position - part.start]
+        text = text.as_py() if hasattr(text, "as_py") else text
+        return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text or b""
+
     def add(self, source: Any, text: str | tuple[str, ...] | None, id: str | None, name: str = "") -> None:
         """The documents of one more table or column; those of a split are named by it."""
         held = _held(source)

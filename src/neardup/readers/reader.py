@@ -54,12 +54,16 @@ _BATCH_CHARACTERS = 32 << 20
 
 @dataclass(frozen=True, slots=True)
 class Batch(Sequence[Document]):
-    """Some documents of one layout, in order, with the file and row (from 1) each came from."""
+    """Some documents of one layout, in order, with the file and row (from 1) each came from.
+
+    `lines` are the lines they were read from, as UTF-8, if the reader keeps them; None for a document that has none.
+    """
 
     documents: list[Document]
     files: list[str]
     rows: list[int]
     layout: Layout
+    lines: list[bytes | None] | None = None
 
     def __len__(self) -> int:
         return len(self.documents)
@@ -84,7 +88,8 @@ class Reader:
 
     `account` is that of the last or current pass: files found, read and skipped, rows read and rejected; before the
     first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the SHA-256 of each
-    file read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it has taken in, compressed as
+    file read to its end, by name. With `keep_lines` set, batches have the lines that documents were read from, if their
+    format is one of lines. `bytes_read` says how much of the files' `bytes_total` it has taken in, compressed as
     they are; of Parquet and Arrow files, only whole ones count.
     """
 
@@ -101,6 +106,7 @@ class Reader:
         self.account = terms.account
         self.bytes_read = 0
         self.digesting = False
+        self.keep_lines = False
         self.digests: dict[str, str] = {}
         self.bytes_total = sum(file.size or 0 for file in files or ())
         self._before: Layout | None = None
@@ -128,7 +134,12 @@ class Reader:
         shared = isinstance(self._sink, Rejects)
         sink = self._sink if isinstance(self._sink, Rejects) else Rejects(self._sink)
         self.rejects, self.account = sink, self._terms.account.of_files()
-        terms = replace(self._terms, rejects=CountedRejects(self.account, sink), account=self.account)
+        terms = replace(
+            self._terms,
+            rejects=CountedRejects(self.account, sink),
+            account=self.account,
+            raw={} if self.keep_lines else None,
+        )
         with nullcontext() if shared else sink:
             for batch in run(terms):
                 self.account.documents += len(batch)
@@ -154,6 +165,7 @@ class Reader:
         documents: list[Document] = []
         files: list[str] = []
         rows: list[int] = []
+        lines: list[bytes | None] | None = None if terms.raw is None else []
         layout = self._before
         size = 0
         for shaping, row, document in self._documents(terms):
@@ -161,16 +173,19 @@ class Reader:
             full = len(documents) == terms.batch or size > _BATCH_CHARACTERS
             if documents and (full or (shaping.layout is not layout and shaping.layout != layout)):
                 assert layout is not None
-                yield Batch(documents, files, rows, layout)
+                yield Batch(documents, files, rows, layout, lines)
                 documents, files, rows, size = [], [], [], 0
+                lines = None if terms.raw is None else []
             layout = shaping.layout
             documents.append(document)
             files.append(shaping.name)
             rows.append(row)
+            if lines is not None and terms.raw is not None:
+                lines.append(terms.raw.pop(row, None))
             size += len(document.text)
         if documents:
             assert layout is not None
-            yield Batch(documents, files, rows, layout)
+            yield Batch(documents, files, rows, layout, lines)
 
     def _documents(self, terms: Terms) -> Iterator[tuple[Shaping, int, Document]]:
         """The documents, each with its row and the shaping it came from."""
@@ -201,6 +216,7 @@ class Reader:
                 self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
         shaping = _shaping(OPEN[file.format](file, terms), file.name, terms)
         shaping.fallback = before
+        shaping.raw = terms.raw
         for row, document in shaping:
             yield shaping, row, document
 

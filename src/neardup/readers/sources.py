@@ -52,7 +52,7 @@ _TABLES = (".jsonl", ".ndjson", ".parquet", ".arrow", ".feather", ".ipc", ".arro
 @dataclass(frozen=True, slots=True)
 class Source:
     """One file: `name` is its path below what the user named, and is used in ids and messages. It was `listed` if it
-    was found in a folder or by a glob, and not named itself."""
+    was found in a folder or by a glob, and not named itself. `peek` looks at the beginning of what can be read once."""
 
     name: str
     path: str
@@ -60,6 +60,7 @@ class Source:
     size: int | None
     open: Callable[[], BinaryIO]
     listed: bool = False
+    peek: Callable[[], BinaryIO] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,8 @@ def find_sources(
             account.skip("empty marker", name)
             continue
         account.take()
-        sources.append(Source(name, file.path, kind, file.size, file.open, file.listed))
+        peek = None if file.standard is None else file.standard.peek
+        sources.append(Source(name, file.path, kind, file.size, file.open, file.listed, peek))
     if not sources:
         raise _nothing(places, account)
     return sorted(sources, key=lambda source: (source.name, source.path))

@@ -6,7 +6,8 @@ import io
 import sys
 from io import RawIOBase
 from os import PathLike
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, ClassVar, cast
+from weakref import WeakKeyDictionary
 
 from neardup.errors import ConfigError, DataError
 from neardup.readers.compression import Stream
@@ -22,24 +23,45 @@ _HEAD, _PIECE = 8192, 1 << 20
 class StandardInput:
     """What comes in, of which the first bytes may be looked at before it is opened."""
 
+    # What was seen of a stream and not read yet, for whoever opens it: it may be named more than once.
+    _heads: ClassVar[WeakKeyDictionary[Any, bytes]] = WeakKeyDictionary()
+
     def __init__(self) -> None:
-        self._head: bytes | None = None
         self._opened = False
+
+    @property
+    def _head(self) -> bytes | None:
+        return self._heads.get(sys.stdin.buffer)
+
+    @_head.setter
+    def _head(self, data: bytes) -> None:
+        self._heads[sys.stdin.buffer] = data
 
     def format(self) -> str:
         """JSON, or else one text a line: what else there is must be named."""
-        if self._head is None:
-            self._head = cast(io.BufferedReader, sys.stdin.buffer).read1(_HEAD)
-        with Stream(io.BytesIO(self._head), Limits()) as stream:
+        head = self._head
+        if head is None:
+            self._head = head = cast(io.BufferedReader, sys.stdin.buffer).read1(_HEAD)
+        with Stream(io.BytesIO(head), Limits()) as stream:
             begin = stream.read(64).removeprefix(b"\xef\xbb\xbf").lstrip()
         return "jsonl" if begin.startswith((b"{", b"[")) else "lines"
+
+    def peek(self, size: int = 4 << 20) -> BinaryIO:
+        """So many bytes of its beginning, which stay to be read."""
+        if self._opened:
+            return io.BytesIO()
+        head = self._head or b""
+        while len(head) < size and (data := sys.stdin.buffer.read(size - len(head))):
+            head += data
+        self._head = head
+        return io.BytesIO(head)
 
     def open(self) -> BinaryIO:
         """The stream from its beginning. It cannot be had twice."""
         if self._opened:
             raise DataError("standard input can be read only once; save it to a file, and name that file")
         self._opened = True
-        return cast(BinaryIO, _Input(self._head or b"", sys.stdin.buffer))
+        return cast(BinaryIO, _Input(self._heads.pop(sys.stdin.buffer, b""), sys.stdin.buffer))
 
     def save(self, path: str | PathLike[str]) -> None:
         """All of it to a file, which appears when it is whole."""

@@ -1,6 +1,6 @@
 """Column files: the checksummed format that all segment files use, and its reader.
 
-docs/format.md, "Column file", describes the format.
+docs/reference/format.md, "Column file", describes the format.
 """
 
 from __future__ import annotations
@@ -168,6 +168,7 @@ class ColumnFile:
             text = page[names : names + scheme].decode()
         except UnicodeDecodeError:
             raise self.damage("a scheme in UTF-8", "other bytes") from None
+        self.seal = page[-8:].hex()  # by way of the table's checksum it covers every byte of the columns
         self.header = Header(magic, flags, bits, count, parameter, text, tuple(entries))
         self._index = {column.name: index for index, column in enumerate(entries)}
         # All sizes fit the file, so the mapping contains every byte that is used from here on.

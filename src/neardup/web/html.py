@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, get_args
 
 from neardup.errors import ConfigError, DataError, MissingExtra
 from neardup.values.sizes import parse_size
-from neardup.web.html_workers import Request, Workers
+from neardup.web.html_workers import PageRequest, Workers
 
 __all__ = ["Extracted", "Failure", "HtmlExtractor", "Method"]
 
@@ -91,11 +91,11 @@ class HtmlExtractor:
             if self._is_too_large(page):
                 found.failures.append(Failure(row, "too large"))
             elif isinstance(page, bytes):
-                requests.append(Request(row, page, (charsets[row] if charsets else None) or ""))
+                requests.append(PageRequest(row, page, (charsets[row] if charsets else None) or ""))
             elif self.method == "none":
                 found.texts[row] = page
             else:
-                requests.append(Request(row, page, None))
+                requests.append(PageRequest(row, page, None))
         if requests:
             self._run(requests, found)
         found.failures.sort()
@@ -118,7 +118,7 @@ class HtmlExtractor:
         # A character has at most four bytes, so only few pages must be encoded to get their size.
         return 4 * len(page) > self.largest and len(page.encode("utf-8", "replace")) > self.largest
 
-    def _run(self, requests: list[Request], found: Extracted) -> None:
+    def _run(self, requests: list[PageRequest], found: Extracted) -> None:
         for package in ("resiliparse", *(["trafilatura"] if self.method == "trafilatura" else [])):
             if find_spec(package) is None:
                 raise MissingExtra("reading HTML", "web")

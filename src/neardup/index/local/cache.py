@@ -2,7 +2,7 @@
 
 Segment files hold ranges of rows and never change; one state file holds the flags of all rows at some moment. The
 database lists the files with their checksums. A file that is missing, damaged or outdated is rebuilt from the
-database, so no data is lost with it. docs/format.md, "Index", describes the format.
+database, so no data is lost with it. docs/reference/format.md, "Index", describes the format.
 """
 
 from __future__ import annotations

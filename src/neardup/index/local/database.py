@@ -1,4 +1,4 @@
-"""The system of record: one SQLite database in WAL mode (docs/format.md, "Index")."""
+"""The system of record: one SQLite database in WAL mode (docs/reference/format.md, "Index")."""
 
 from __future__ import annotations
 

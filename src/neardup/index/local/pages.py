@@ -3,7 +3,7 @@
 If a page of the tree is zeroed, SQL cannot reach the pages below it, although the leaves with the documents are
 intact. Leaves are recognised by their own header (https://www.sqlite.org/fileformat2.html), so this module looks at
 each page. Sizes and positions are checked before they are used, because a page may hold anything.
-docs/decisions/0044-recovery.md says why SQLite's own recovery is not used.
+docs/inside/decisions/0044-recovery.md says why SQLite's own recovery is not used.
 """
 
 from __future__ import annotations

@@ -146,7 +146,7 @@ class RedisDocuments:
 
     def fetched(self, rows: Sequence[int]) -> Fetched:
         """The records of rows, with their contents if a comparison needs them."""
-        if not rows or not (self.apart or self.recipe.verifies):
+        if not rows or not (self.apart or self.recipe.verifies or self.recipe.compares_words):
             return Fetched(self, self.read(rows))
         records = [self.layout.record(row) for row in rows]
         contents = [self.layout.content(row) for row in rows]

@@ -36,7 +36,7 @@ class RedisStore:
     address   redis://, rediss:// (TLS), redis+cluster:// or rediss+cluster://, with the name of the index: ?name=pages.
               Further options: expected, timeout, patience, log, sync (neardup.index.redis.address.Address)
 
-    Durability depends on the server; docs/shared-index.md says what can be lost.
+    Durability depends on the server; docs/how-to/shared-index.md says what can be lost.
     """
 
     def __init__(self, address: str, opening: Opening) -> None:

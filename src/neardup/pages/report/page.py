@@ -25,7 +25,7 @@ from neardup.pages.report.charts import Bar, Bin, bars, curves, histogram
 from neardup.pages.report.clusters import cluster_sections
 from neardup.pages.report.markup import Html, label, raw, tag, text
 from neardup.pages.report.settings import settings_section
-from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.output import open_output
 from neardup.values.sizes import size_text
 from neardup.values.wording import counted
 from neardup.version import __version__
@@ -75,7 +75,7 @@ def report(
     summary = summarize(found, cut, threshold, decisions)
     page = _page(found, cut, summary, clusters).encode("utf-8", "replace")
     assert len(page) < LARGEST, "every part of a report has a limit"
-    with AtomicFile(path) as whole:
+    with open_output(path) as whole:
         whole.write(page)
     return summary
 

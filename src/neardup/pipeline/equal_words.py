@@ -1,0 +1,99 @@
+"""Documents of the same words: found by digest, and called equal only after their tokens were compared byte by byte."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neardup import _core
+from neardup.features.shingles import TextFeatures
+from neardup.features.texts import as_texts
+from neardup.pipeline.corpus import Corpus
+
+__all__ = ["confirmed", "first_rows", "same_words", "word_digests"]
+
+Rows = NDArray[np.int64]
+
+
+def first_rows(digests: NDArray[np.uint64], out: NDArray[np.bool_]) -> Rows:
+    """For each row the first one with the same digest; itself if it takes no part."""
+    rows = np.arange(len(digests))
+    order = np.lexsort((digests[:, 1], digests[:, 0]))  # stable, so rows ascend among equals
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = (digests[order[1:]] != digests[order[:-1]]).any(axis=1)
+    # Rows without words have digests that mean nothing, and must not stand for others.
+    order, fresh = _without(order, fresh, out)
+    first = rows.copy()
+    first[order] = order[np.maximum.accumulate(np.where(fresh, np.arange(len(order)), 0))]
+    return first
+
+
+def _without(order: Rows, fresh: NDArray[np.bool_], out: NDArray[np.bool_]) -> tuple[Rows, NDArray[np.bool_]]:
+    group = np.cumsum(fresh)
+    stays = ~out[order]
+    order, group = order[stays], group[stays]
+    fresh = np.ones(len(order), np.bool_)
+    fresh[1:] = group[1:] != group[:-1]
+    return order, fresh
+
+
+def confirmed(
+    first: Rows, corpus: Corpus, features: TextFeatures, most_tokens: int, threads: int = 1
+) -> Rows:
+    """The first rows with the very words of each row, of those that have the same digest."""
+    first = first.copy()
+    later = np.flatnonzero(first != np.arange(len(first)))
+    while len(later):
+        same = _same_as_first(later, first, corpus, features, most_tokens, threads)
+        # Of those that only share the digest the first one stands for its like.
+        later = later[~same]
+        later = later[np.lexsort((later, first[later]))]
+        fresh = np.ones(len(later), np.bool_)
+        fresh[1:] = first[later[1:]] != first[later[:-1]]
+        first[later] = later[np.maximum.accumulate(np.where(fresh, np.arange(len(later)), 0))]
+        later = later[~fresh]
+    return first
+
+
+def _same_as_first(
+    later: Rows, first: Rows, corpus: Corpus, features: TextFeatures, most_tokens: int, threads: int
+) -> NDArray[np.bool_]:
+    """Whether rows have the words of their first ones; so many tokens' texts are held at a time."""
+    order = np.argsort(first[later], kind="stable")
+    part = np.cumsum(corpus.tokens[later[order]]) // max(1, most_tokens)
+    same = np.empty(len(later), np.bool_)
+    for some in np.split(order, np.flatnonzero(np.diff(part)) + 1):
+        rows = later[some]
+        met = np.unique(np.concatenate([rows, first[rows]]))
+        texts = [text for shard, local in corpus.by_shard(met) for text in shard.text_bytes(local)]
+        left = [texts[at] for at in np.searchsorted(met, rows).tolist()]
+        right = [texts[at] for at in np.searchsorted(met, first[rows]).tolist()]
+        same[some] = same_words(left, right, features, threads)
+    return same
+
+
+def same_words(
+    left: list[bytes], right: list[bytes], features: TextFeatures, threads: int = 1
+) -> NDArray[np.bool_]:
+    """Whether each text has the very words of the other, as the features normalise them."""
+    same = np.array([one == other for one, other in zip(left, right, strict=True)], np.bool_)
+    apart = np.flatnonzero(~same)
+    if len(apart):
+        one, other = ([side[at] for at in apart.tolist()] for side in (left, right))
+        texts = as_texts(one)
+        same[apart] = _core.same_tokens(texts, as_texts(other), _recipe(features, texts), threads) != 0
+    return same
+
+
+def word_digests(texts: _core.Texts, features: TextFeatures) -> list[bytes]:
+    """A cryptographic digest of each text's words, for workers that have only one of two texts."""
+    words = _core.token_bytes(texts, _recipe(features, texts))
+    return [hashlib.blake2b(one, digest_size=32).digest() for one in words]
+
+
+def _recipe(features: TextFeatures, texts: _core.Texts) -> _core.Recipe:
+    """The words as they were digested: before stop words and stems."""
+    return replace(features.unweighted(), normalize=features.normalize.without_words()).recipe(texts)

@@ -1,0 +1,75 @@
+"""JSON objects that end with a checksum of all bytes before it: a file, or one line of a log.
+
+docs/reference/format.md, "Checked JSON", describes the form.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from neardup.errors import FormatError
+from neardup.storage.atomic_file import AtomicFile
+
+__all__ = ["CHECKSUM", "check_names", "checked_json", "parse_checked", "read_checked", "write_checked"]
+
+CHECKSUM = "checksum"
+_MOST = 256 << 20
+_END = re.compile(rb',\s*"checksum": "([0-9a-f]{32})"\s*\}\s*\Z')
+
+
+def checked_json(value: Mapping[str, Any], *, indent: int | None = 1) -> bytes:
+    """A JSON object with its checksum as the last member."""
+    # A name that is not Unicode has lone surrogates; "backslashreplace" turns them into valid JSON escapes.
+    data = json.dumps(dict(value), indent=indent, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    gap, end = (b" ", b"}") if indent is None else (b"\n" + b" " * indent, b"\n}")
+    body = data.removesuffix(end)
+    return body + b"," + gap + b'"checksum": "%s"' % _digest(body) + end
+
+
+def parse_checked(data: bytes, path: object, what: str) -> tuple[dict[str, Any], bool]:
+    """The object without its checksum, and whether there was one; FormatError if it does not fit or this is no object.
+
+    Files of older versions have none. The caller knows by their version, and refuses others without.
+    """
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError):
+        raise FormatError(path, what, "something else") from None
+    if not isinstance(value, dict):
+        raise FormatError(path, what, "something else")
+    end = _END.search(data)
+    if (CHECKSUM in value) != (end is not None) or (end and _digest(data[: end.start()]) != end[1]):
+        raise FormatError(path, "a matching checksum", "a damaged file")
+    value.pop(CHECKSUM, None)
+    return value, end is not None
+
+
+def _digest(body: bytes) -> bytes:
+    return hashlib.blake2b(body, digest_size=16).hexdigest().encode()
+
+
+def write_checked(
+    path: Path, value: Mapping[str, Any], *, durable: bool = True, secret: bool = False
+) -> None:
+    """Write a file, whole or not at all."""
+    with AtomicFile(path, durable=durable, secret=secret) as file:
+        file.write(checked_json(value) + b"\n")
+
+
+def read_checked(path: Path, what: str) -> tuple[dict[str, Any], bool]:
+    """Read a file; see `parse_checked`."""
+    if path.stat().st_size > _MOST:
+        raise FormatError(path, what, "a file too large to be one")
+    return parse_checked(path.read_bytes(), path, what)
+
+
+def check_names(value: Mapping[str, Any], known: set[str], path: object, where: str) -> None:
+    """FormatError if the object has a name that this version does not know."""
+    for name in value:
+        if name not in known:
+            raise FormatError(path, f"names of {where} that this version knows", repr(name))
