@@ -13,6 +13,7 @@ import click
 import neardup as nd
 from neardup.cli.documents import stream
 from neardup.cli.index_options import (
+    access,
     as_json,
     config_of,
     existing,
@@ -35,12 +36,13 @@ __all__ = ["cluster", "create", "forget", "get", "remove", "search"]
 @making
 @click.option("--sample", "samples", multiple=True, help="Files to fit document frequencies on (simhash).")
 @reading
+@access
 @threads
 @as_json
 def create(
     path: str, config: str | None, method: str | None, threshold: float | None, radius: int | None, store: Any,
-    samples: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any, threads: int,
-    as_json: bool,
+    samples: tuple[str, ...], text: str | None, id_: str | None, format_: str | None, html: Any, access: Any,
+    threads: int, as_json: bool,
 ) -> None:  # fmt: skip
     """Make a new, empty index. `index add` does so too, with the usual settings."""
     sample = None
@@ -51,7 +53,7 @@ def create(
     with contextlib.suppress(FileNotFoundError):
         existing(path)
         raise nd.DataError(f"{shown(path)}: there is an index already")
-    with nd.Index(path, chosen, store=store, sample=sample, threads=threads) as made:
+    with nd.Index(path, chosen, store=store, sample=sample, threads=threads, access=access) as made:
         facts = {"index": str(made.path), "scheme": made.scheme, "store": made.store}
         click.echo(json.dumps(facts) if as_json else f"{made.path}: a new index\n  {made.scheme}")
 

@@ -13,6 +13,7 @@ from neardup.values.wording import printable
 
 __all__ = [
     "accepted",
+    "access",
     "as_json",
     "config_of",
     "existing",
@@ -34,6 +35,13 @@ Command = Callable[..., None]
 as_json = click.option("--json", "as_json", is_flag=True, help="JSON, one object a line.")
 threads = click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
 folder = click.argument("path", metavar="INDEX")
+access = click.option(
+    "--access",
+    type=click.Choice(["owner", "group", "all"]),
+    default="owner",
+    show_default=True,
+    help="Who may read the files, which hold the secret seed.",
+)
 
 
 def say(as_json: bool, facts: Mapping[str, Any], sentence: str) -> None:

@@ -77,7 +77,7 @@ def find_passage(
     top: int = 20,
     threads: int = 1,
 ) -> PassageHits:
-    """Find the documents that contain a passage. Holds a batch of documents and `top` hits, whatever the corpus.
+    """Find the documents that contain a passage. Holds a batch of documents and `top` hits in memory.
 
     A document counts if it contains a share of at least `threshold` of the passage's shingles of `width` words (fewer
     in a short passage). At 1, every shingle must be there.

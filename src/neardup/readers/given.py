@@ -10,6 +10,7 @@ from numbers import Integral
 from typing import Any
 
 from neardup.errors import ConfigError, UnreadableInput, UnsupportedInput
+from neardup.readers.arrow_checks import checked_items
 from neardup.readers.cells import NULL, Unfit, as_text, is_null, joined
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout, find_layout, is_html
@@ -104,8 +105,10 @@ class Given:
     def text_bytes(self, position: int) -> bytes:
         """The text at a position; empty if there is none."""
         part = next(part for part in reversed(self.parts) if part.start <= position)
-        text = part.texts[position - part.start]
-        text = text.as_py() if hasattr(text, "as_py") else text
+        text = part.texts[position - part.start : position - part.start + 1]
+        if not isinstance(text, list):  # an Arrow column, which nothing has checked yet
+            text = [item for chunk in getattr(text, "chunks", [text]) for item in checked_items(chunk)]
+        text = text[0]
         return text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text or b""
 
     def add(self, source: Any, text: str | tuple[str, ...] | None, id: str | None, name: str = "") -> None:

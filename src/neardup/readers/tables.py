@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from neardup.errors import ConfigError
+from neardup.readers.arrow_checks import malformed
 from neardup.readers.document import Document
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Row, find_layout
@@ -57,7 +58,16 @@ def _arrow(source: Any, terms: Terms) -> Opened:
         for batch in batches
         for start in range(0, batch.num_rows, terms.batch)
     )
-    return _named(arrow_rows(pieces, NAME, terms), list(source.schema.names), terms, source.schema)
+    return _named(_sound(pieces, terms), list(source.schema.names), terms, source.schema)
+
+
+def _sound(pieces: Iterable[Any], terms: Terms) -> Iterator[Row]:
+    import pyarrow as pa
+
+    try:
+        yield from arrow_rows(pieces, NAME, terms)
+    except pa.ArrowException as error:
+        raise malformed(error) from None
 
 
 def _dataset(source: Any, terms: Terms) -> Opened:

@@ -122,17 +122,18 @@ def open_writer(
     *,
     overwrite: bool = True,
     encoding: str | None = None,
+    secret: bool = False,
 ) -> Writer:
     """A writer for `path`, whose name gives format and compression unless they are given; `-` is standard output.
 
     `like`, a batch's layout, keeps the input's columns, their order and types, and of CSV the delimiter, the quotes
     and the encoding (unless `encoding` is given). Parquet and Arrow compress inside. Without `overwrite`, a file that
-    exists is an error.
+    exists is an error. Only the owner can read a `secret` file.
     """
     format, compression = format_for(path, format, compression)
     if (format in _BINARY or compression) and os.fspath(path) == STANDARD_OUTPUT and os.isatty(1):
         raise ConfigError(f"{compression or format} is not for a terminal; redirect the output to a file")
-    file = open_output(path, overwrite=overwrite)
+    file = open_output(path, overwrite=overwrite, secret=secret)
     try:
         form = made_form(file, format, compression, like, encoding)
     except BaseException:

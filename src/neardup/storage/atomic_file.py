@@ -1,7 +1,7 @@
 """Atomic writes: a file is written under a hidden name and renamed when it is complete.
 
 While a process writes a hidden file or folder, it holds the system's lock on it. The system frees the lock when the
-process ends, in any way, so `sweep` can tell what a dead process left behind from what another one is writing.
+process ends, in any way, so `sweep` removes only what a dead process left behind.
 """
 
 from __future__ import annotations

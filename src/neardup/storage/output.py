@@ -1,7 +1,7 @@
 """Where a user wants something written: every command and every writer opens its outputs here.
 
 - A file appears under its name when it is complete. It keeps the permissions of the file it replaces.
-- Of a symbolic link, the file it points to is replaced; the link stays.
+- Of a symbolic link, the file it points to is replaced; the link is not changed.
 - Standard output (`-`), fifos, devices and open files such as /dev/stdout are written to as the data comes.
 - Without `overwrite`, a file that exists is never replaced.
 """
@@ -74,14 +74,14 @@ class StreamOutput:
 
 
 class _Counted(io.RawIOBase):
-    """A stream that knows how much was written to it: Parquet needs that, and pipes do not tell."""
+    """A stream that knows how much was written to it: Parquet needs that, and pipes do not count."""
 
     def __init__(self, file: io.RawIOBase, path: Path) -> None:
         self._file, self._path, self._written = file, path, 0
         self.open = True
 
     def end(self) -> None:
-        """Close the stream. A buffer that is still to be written is dropped, whoever writes it later."""
+        """Close the stream. A buffer that is still to be written is dropped."""
         self.open = False
         self._file.close()
 
@@ -110,7 +110,7 @@ class _Counted(io.RawIOBase):
 Output = AtomicFile | StreamOutput
 
 
-def open_output(path: Place, *, overwrite: bool = True) -> Output:
+def open_output(path: Place, *, overwrite: bool = True, secret: bool = False) -> Output:
     """Open an output that a user named. Leaving its `with` block commits it; an error discards it."""
     name = os.fspath(path)
     if (number := _descriptor(name)) is not None:
@@ -122,7 +122,7 @@ def open_output(path: Place, *, overwrite: bool = True) -> Output:
         return StreamOutput(Path(name), os.open(name, os.O_WRONLY | os.O_CLOEXEC))
     target = Path(os.path.realpath(name))
     sweep(target)
-    return AtomicFile(target, overwrite=overwrite)
+    return AtomicFile(target, overwrite=overwrite, secret=secret)
 
 
 def is_standard_output(path: Place) -> bool:
@@ -144,7 +144,7 @@ def is_stream(path: Place) -> bool:
 
 def _descriptor(name: str) -> int | None:
     """The number of the open file that a name is for: 1 for `-` and /dev/stdout. Where standard output is a file, the
-    name /dev/stdout leads to it; but whoever redirected it wants it written to, not replaced."""
+    name /dev/stdout leads to it; it is written to and not replaced, because the user redirected it."""
     if name == STANDARD_OUTPUT:
         return 1
     folders = {os.path.realpath(folder) for folder in ("/dev/fd", "/proc/self/fd")}
