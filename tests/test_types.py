@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import importlib.util
 import inspect
@@ -16,6 +17,8 @@ from pathlib import Path
 import pytest
 import typed_use
 from test_public_api import PUBLIC
+
+from neardup.config.config import Config, ConfigFields
 
 ROOT = Path(__file__).parent.parent
 PROGRAM = Path(typed_use.__file__)
@@ -90,6 +93,12 @@ def annotated() -> Iterator[tuple[str, str, str]]:
                     continue
                 for parameter, kind in inspect.unwrap(function).__annotations__.items():
                     yield f"{module}.{name}.{member}".rstrip("."), parameter, str(kind)
+
+
+def test_options_of_a_config_are_its_fields() -> None:
+    fields = {entry.name: entry.type for entry in dataclasses.fields(Config)}
+    options = {name: kind.__forward_arg__ for name, kind in ConfigFields.__annotations__.items()}
+    assert options == fields
 
 
 def test_no_public_function_returns_any() -> None:

@@ -83,6 +83,7 @@ class ConfigFields(TypedDict, total=False):
     keep: Keep
     filters: Filters
     html: Html
+    seed: int | Seed | None
 
 
 @dataclass(frozen=True, repr=False)
