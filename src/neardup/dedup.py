@@ -53,6 +53,7 @@ def dedup(
     from neardup.pipeline.inputs import incoming
     from neardup.pipeline.pairs import Room
     from neardup.pipeline.run import Run
+    from neardup.readers import Limits, read
     from neardup.result import Result
     from neardup.values.sizes import parse_size
 
@@ -65,6 +66,8 @@ def dedup(
             room = replace(room, folder=Path(place))
         run = Run(config, room=room, threads=threads, progress=progress)
         progress.stage("read")
+        if memory is not None and isinstance(documents, str | PathLike):
+            documents = read(documents, limits=Limits.within(parse_size(memory)))
         source, batches = incoming(documents, config)
         failed = {(file, row) for shard in run.read(batches) for file, row, _ in shard.failures}
         found = run.find()

@@ -367,7 +367,7 @@ def test_sizes_are_checked_before_anything_is_loaded(tmp_path):
         index.add([nd.Document("meta", "short", {"m": "x" * 9000})])
         assert [entry.id for entry in index.get_all(["d0", "d3"], most=250_000)] == ["d0", "d3"]
         for ids, most in ((["d0"], 100_000), (["d0", "d3"], 200_000), (["meta"], 5000)):
-            with pytest.raises(nd.errors.DataError, match="bytes|too large"):
+            with pytest.raises(nd.errors.DataError, match=r"bytes|too large"):
                 index.get_all(ids, most=most)
         assert len(index.cluster("d0", most=5).members) == 5
         with pytest.raises(nd.errors.DataError, match="more than 4 members"):

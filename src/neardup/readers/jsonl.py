@@ -35,7 +35,7 @@ def _rows(source: Source, terms: Terms) -> Iterator[Row]:
         if is_spread(head):
             yield from spread_rows(Values(content, terms.limits.line_bytes), source, terms, last)
         else:
-            yield from decoded(lines(content, terms.limits.line_bytes), source.name, terms, last)
+            yield from decoded(lines(content, terms.limits.line_bytes, blank=False), source.name, terms, last)
         if stream.damage:
             terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
 

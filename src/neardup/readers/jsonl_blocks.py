@@ -23,7 +23,7 @@ from neardup.readers.interface import Terms
 from neardup.readers.json_values import Values, is_spread
 from neardup.readers.jsonl import DEEPEST, decoded, spread_rows
 from neardup.readers.layout import Layout, Row, Shaping, is_html
-from neardup.readers.lines import CHUNK, Line
+from neardup.readers.lines import CHUNK, Line, filled_lines
 from neardup.readers.sources import Source
 
 __all__ = ["TextBlock", "jsonl_blocks", "lines_block"]
@@ -125,7 +125,7 @@ def lines_block(block: bytes, source: Source, row: int, terms: Terms, layout: La
             assert isinstance(parsed, TextBlock)
             return parsed
     limit = terms.limits.line_bytes
-    numbered = enumerate(block[:-1].split(b"\n"), row)
+    numbered = filled_lines(block[:-1], row)
     checked = (
         (number, line, True) if len(line) <= limit else (number, line[:_SAMPLE], False)
         for number, line in numbered
@@ -168,7 +168,7 @@ class _Blocks:
         if not self.whole:
             yield self.row, bytes(self.block), False
             return
-        for number, line in enumerate(bytes(self.block[:-1]).split(b"\n"), self.row):
+        for number, line in filled_lines(bytes(self.block[:-1]), self.row):
             yield number, line, len(line) <= self._limit
 
 
