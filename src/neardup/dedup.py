@@ -66,7 +66,7 @@ def dedup(
             room = replace(room, folder=Path(place))
         run = Run(config, room=room, threads=threads, progress=progress)
         progress.stage("read")
-        if memory is not None and isinstance(documents, str | PathLike):
+        if memory is not None and (isinstance(documents, str) or hasattr(documents, "__fspath__")):
             documents = read(documents, limits=Limits.within(parse_size(memory)))
         source, batches = incoming(documents, config)
         failed = {(file, row) for shard in run.read(batches) for file, row, _ in shard.failures}

@@ -34,8 +34,8 @@ class Limits:
 
     @classmethod
     def within(cls, memory: int) -> Self:
-        """The usual limits, or smaller ones for a run that may use this much memory: a line takes several times its size
-        while it is decoded."""
+        """The usual limits, or smaller ones for a run that may use this much memory: a line takes several times its
+        size while it is decoded."""
         usual = cls()
         return cls(
             document_bytes=max(min(usual.document_bytes, memory // 16), 1 << 20),

@@ -21,8 +21,8 @@ Line = tuple[int, bytes, bool]
 
 
 def lines(stream: Bytes, limit: int, *, blank: bool = True) -> Iterator[Line]:
-    """Every line, or without `blank` hardly any that holds spaces alone: those are passed at once. Of a line beyond `limit`
-    bytes only the beginning, and reading goes on after its end.
+    """Every line, or without `blank` hardly any that holds spaces alone: those are passed at once. Of a line beyond
+    `limit` bytes only the beginning, and reading goes on after its end.
 
     A byte order mark is dropped. An unfinished last line is given unless the stream broke off there.
     """
