@@ -64,6 +64,7 @@ quick: $(VENV)/.installed $(VENV)/.test engines
 soak: $(VENV)/.installed $(VENV)/.test engines
 	$(BIN)/python -m pytest -n 2 --dist loadscope --hypothesis-profile=soak
 	$(BIN)/python tools/crash_test.py --kills 5000
+	$(BIN)/python tools/soak.py --minutes 60
 
 lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check $(SOURCES)

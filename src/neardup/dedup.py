@@ -77,7 +77,7 @@ def dedup(
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix="neardup-"))
             room = replace(room, folder=Path(place))
         progress.stage("read")
-        given = incoming(documents, config, text=text, id=id)
+        given = incoming(documents, config, text=text, id=id, memory=room.memory if memory else None)
         run = Run(given.config, room=room, threads=threads, progress=progress)
         failures = [one for shard in run.read(given.batches) for one in shard.failures]
         found = run.find()

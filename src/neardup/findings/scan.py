@@ -97,7 +97,7 @@ def scan(
             "format": format,
             **given_options(include, exclude, ext, hidden, no_ignore, encoding, delimiter),
         },
-        limits or Limits(),
+        limits or Limits.within(parse_size(memory)),
         [os.fspath(place) for place in against],
         max(_SMALLEST_MEMORY, parse_size(memory)),
         check_threads(threads),

@@ -21,6 +21,7 @@ from neardup.readers.corpus_sample import sample_texts
 from neardup.readers.document import Document
 from neardup.readers.given import Given, Part, given
 from neardup.readers.layout import is_html
+from neardup.readers.limits import Limits
 from neardup.readers.object_types import Objects
 from neardup.readers.reader import Reader, read, text_columns
 from neardup.readers.text_block import TextBlock
@@ -144,10 +145,13 @@ def incoming(
     *,
     text: str | Sequence[str] | None = None,
     id: str | None = None,
+    memory: int | None = None,
 ) -> Input:
-    """What there is to read in anything that holds documents. Its config has the seed of the run."""
+    """What there is to read in anything that holds documents. Its config has the seed of the run. Documents of files
+    are rejected if they are too large for `memory`."""
     if isinstance(documents, PathLike):
-        documents = read(documents, text=text, id=id)
+        limits = None if memory is None else Limits.within(memory)
+        documents = read(documents, text=text, id=id, limits=limits)
     elif isinstance(documents, Reader) and (text is not None or id is not None):
         raise ConfigError("name the columns where they are read: nd.read(..., text=..., id=...)")
     if isinstance(documents, Reader):

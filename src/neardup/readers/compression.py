@@ -89,14 +89,16 @@ def _sniff(head: bytes) -> str | None:
     return None
 
 
-def _codec(kind: str) -> _Codec:
+def _codec(kind: str, limits: Limits) -> _Codec:
     match kind:
         case "gzip":
             return _Gzip()
         case "bz2":
             return bz2.BZ2Decompressor()
         case "xz":
-            return lzma.LZMADecompressor(format=lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+            return lzma.LZMADecompressor(
+                format=lzma.FORMAT_XZ, memlimit=min(_XZ_MEMORY, max(limits.line_bytes, 1 << 26))
+            )
     return _Zstd()
 
 
@@ -127,7 +129,7 @@ class Stream:
             ValueError,
         )
         try:
-            self._codec = _codec(self.compression) if self.compression else None
+            self._codec = _codec(self.compression, limits) if self.compression else None
             if self.compression == "zstd":
                 self._errors += (_zstandard("reading").ZstdError,)
         except BaseException:
@@ -224,7 +226,7 @@ class Stream:
                 return False
             rest = data.lstrip(b"\0")
         self._pending = rest
-        self._codec = _codec(self.compression)
+        self._codec = _codec(self.compression, self._limits)
         return True
 
     def _end(self, damage: str) -> bytes:

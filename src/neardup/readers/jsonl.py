@@ -35,7 +35,8 @@ def _rows(source: Source, terms: Terms) -> Iterator[Row]:
         if is_spread(head):
             yield from spread_rows(Values(content, terms.limits.line_bytes), source, terms, last)
         else:
-            yield from decoded(lines(content, terms.limits.line_bytes), source.name, terms, last, terms.raw)
+            found = lines(content, terms.limits.line_bytes, blank=False)
+            yield from decoded(found, source.name, terms, last, terms.raw)
         if stream.damage:
             terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
 

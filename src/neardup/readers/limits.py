@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from typing import Self
 
 from neardup.errors import ConfigError
 
@@ -30,3 +31,14 @@ class Limits:
             value = getattr(self, field.name)
             if not isinstance(value, int) or value < 1:
                 raise ConfigError(f"Limits.{field.name} must be a whole number of at least 1, not {value!r}")
+
+    @classmethod
+    def within(cls, memory: int) -> Self:
+        """The usual limits, or smaller ones for a run that may use this much memory: a line takes several times its
+        size while it is decoded."""
+        usual = cls()
+        return cls(
+            document_bytes=max(min(usual.document_bytes, memory // 16), 1 << 20),
+            line_bytes=max(min(usual.line_bytes, memory // 8), 1 << 21),
+            meta_bytes=max(min(usual.meta_bytes, memory // 128), 1 << 18),
+        )

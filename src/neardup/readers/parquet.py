@@ -16,6 +16,7 @@ __all__ = ["arrow_rows", "open_arrow", "open_parquet", "pyarrow"]
 # Parquet stores a value that comes again only once, so that a small file can hold many rows of a huge text: few rows
 # at a time bound what that costs.
 _ROWS = 64
+_MUCH_SMALLER = 50
 
 
 def pyarrow(doing: str) -> Any:
@@ -48,13 +49,36 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
     layout = _layout(file, source, schema, terms)
     wanted = _wanted(schema, layout, terms)
 
-    def batches() -> Iterator[Any]:
-        with file:
-            yield from table.iter_batches(
-                batch_size=min(terms.batch, _ROWS), columns=wanted, use_threads=False
-            )
+    return Opened(_guarded(source, terms, pa, _group_rows(file, table, wanted, source, terms)), layout)
 
-    return Opened(_guarded(source, terms, pa, arrow_rows(batches(), source.name, terms)), layout)
+
+def _group_rows(file: BinaryIO, table: Any, wanted: list[str], source: Source, terms: Terms) -> Iterator[Row]:
+    """The rows of each row group, few at a time where values may be huge; a group that is a bomb is rejected."""
+    row, limits = 0, terms.limits
+    with file:
+        for number in range(table.metadata.num_row_groups):
+            group = table.metadata.row_group(number)
+            many = min(terms.batch, _ROWS)
+            for at in range(group.num_columns):
+                chunk = group.column(at)
+                if chunk.path_in_schema.split(".")[0] not in wanted:
+                    continue
+                size = chunk.total_uncompressed_size
+                # Texts are compressed ten times or so; what is compressed far more may be one value as large as all.
+                if size <= _MUCH_SMALLER * max(chunk.total_compressed_size, 1):
+                    continue
+                if size > limits.line_bytes:
+                    many = 0
+                    detail = f"rows {row + 1:,} to {row + group.num_rows:,} decompress to {size:,} bytes in one column"
+                    terms.rejects.add(source.name, row + 1, "too large", detail)
+                    break
+                many = min(many, max(limits.line_bytes // max(size, 1), 1))
+            if many:
+                batches = table.iter_batches(
+                    batch_size=many, row_groups=[number], columns=wanted, use_threads=False
+                )
+                yield from arrow_rows(batches, source.name, terms, row)
+            row += group.num_rows
 
 
 def open_arrow(source: Source, terms: Terms) -> Opened:
@@ -88,10 +112,9 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
     return Opened(_guarded(source, terms, pa, arrow_rows(pieces(), source.name, terms)), layout)
 
 
-def arrow_rows(batches: Iterable[Any], name: str, terms: Terms) -> Iterator[Row]:
+def arrow_rows(batches: Iterable[Any], name: str, terms: Terms, row: int = 0) -> Iterator[Row]:
     """Rows of record batches; a row whose strings are not UTF-8 is rejected alone. ArrowException if a batch is
-    malformed: each is checked before its values are read."""
-    row = 0
+    malformed: each is checked before its values are read. `row` rows came before."""
     for batch in batches:
         check_batch(batch)
         names = batch.schema.names

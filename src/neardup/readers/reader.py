@@ -186,10 +186,10 @@ class Reader:
         rows: list[int] = []
         lines: list[bytes | None] | None = None if terms.raw is None else []
         layout = self._before
-        size = 0
+        size, most = 0, min(_BATCH_CHARACTERS, terms.limits.line_bytes // 2)
         for shaping, row, document in self._documents(terms):
             assert shaping.layout is not None
-            full = len(documents) == terms.batch or size > _BATCH_CHARACTERS
+            full = len(documents) == terms.batch or size > most
             if documents and (full or (shaping.layout is not layout and shaping.layout != layout)):
                 assert layout is not None
                 yield Batch(documents, files, rows, layout, lines)

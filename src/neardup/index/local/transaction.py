@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from neardup.index.clusters import Keepers, choose_keepers
 from neardup.index.local.columns import Columns
 from neardup.index.local.database import Database
+from neardup.index.local.row_checks import damaged
 from neardup.index.local.state import Change
 from neardup.index.match import Items, Matcher
 from neardup.index.tables import hash_ids
@@ -142,6 +143,8 @@ def _reassign(
     """New keepers for rows that lost theirs. `leaders` became keepers in this change, so they are not in the tables
     yet."""
     lines = database.wholes(rows)
+    if len(lines) != len(rows):
+        raise damaged(database.path, "the list of followers names rows that do not exist")
     items = matcher.of_contents(rows, {line.row: (line.print, line.content) for line in lines})
     fixed, everything, numbers = 0, items, rows
     if leaders is not None:
