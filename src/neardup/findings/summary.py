@@ -116,7 +116,8 @@ class Summary:
         left_out = f", {self.filtered_out:,} left out by filters" if self.filtered_out else ""
         lines = [
             f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.gone:,} dropped{left_out} ({share:.1%})",
-            f"  {self.exact:,} have the same words as another, {self.near:,} are near-duplicates "
+            f"  {self.exact:,} {'has' if self.exact == 1 else 'have'} the same words as another, "
+            f"{self.near:,} {'is a near-duplicate' if self.near == 1 else 'are near-duplicates'} "
             f"({self.measure} >= {self.threshold:g})",
         ]
         if self.bytes:
