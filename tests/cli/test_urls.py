@@ -75,7 +75,7 @@ def test_groups_frontier_and_explain():
     told = lines(run("urls", "--explain", stdin=URLS))
     assert told[0] == "http://WWW.example.com/a?utm_source=x"
     assert [line.split()[0] for line in told[1:5]] == ["host-case", "scheme", "www", "tracking"]
-    assert told[-1] == "  is no URL and stays as it is"
+    assert told[-1] == "  is no URL and is not changed"
 
 
 def test_json_of_each():

@@ -51,7 +51,7 @@ __all__ = ["apply", "show_alarms"]
     "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
 )
 @cut_options
-@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
+@click.option("--no-decisions", is_flag=True, help="Ignore the decisions of a review.")
 @click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
 @click.option("--quiet", "-q", is_flag=True, help="No progress.")
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
@@ -59,8 +59,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     """Write the kept documents. The inputs are read again and never changed; if one is not what was scanned,
     nothing is written.
 
-    What was decided in `neardup review` is done. Stops, with examples, when more than half of a source would go or one
-    cluster holds over 1% of the documents.
+    Decisions of `neardup review` are applied. Stops, with examples, when more than half of a source would be dropped or
+    one cluster holds over 1% of the documents.
     """
     from neardup.findings import (
         Decisions,
@@ -84,7 +84,7 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     summary = summarize(found, cut, given["threshold"], decisions, guards)
     reasons = alarms(found, cut)
     if reasons and out and not given["allow_mass_removal"]:
-        show_alarms(reasons)
+        show_alarms(reasons, findings)
         sys.exit(1)
     answer: dict[str, Any] = {
         "findings": findings,
@@ -138,9 +138,10 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         click.echo(f"{counted(answer['clusters'], 'document')} in clusters written to {given['clusters']}")
 
 
-def show_alarms(reasons: list[str]) -> None:
-    """Why nothing was written, and how to have it written."""
+def show_alarms(reasons: list[str], findings: str | None) -> None:
+    """Print why nothing was written, and what to type next. `findings` is None if they are not kept."""
     click.echo("neardup: this looks like an accident, so nothing was written:", err=True)
     for reason in reasons:
         click.echo(f"  {reason}", err=True)
-    click.echo("Look at `neardup clusters`. If it is right, add --allow-mass-removal.", err=True)
+    look = f"neardup clusters {findings}" if findings else "the same command with --findings FOLDER"
+    click.echo(f"To see the clusters: {look}. If this is right, add --allow-mass-removal.", err=True)

@@ -199,7 +199,8 @@ def _show(found: CorpusCalibration) -> None:
         soft_wrap=True,
     )
     console.print(
-        f"{found.exact:,} documents have the same words as another and go in any case", soft_wrap=True
+        f"{counted(found.exact, 'document')} with the same words as another, dropped in any case",
+        soft_wrap=True,
     )
     rows = [row for row in found.outcomes if row.setting.method == "minhash"]
     _table(

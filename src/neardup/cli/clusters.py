@@ -36,7 +36,7 @@ __all__ = ["clusters"]
     "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
 )
 @cut_options
-@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
+@click.option("--no-decisions", is_flag=True, help="Ignore the decisions of a review.")
 @output_option("--out", "-o", help="Write all documents in clusters here (JSONL, CSV, Parquet, XLSX).")
 @output_option("--pairs", help="Write all verified pairs here.")
 @overwrite_option
@@ -121,7 +121,7 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     how = ", those with most words in shared passages first" if order == "span" and id_ is None else ""
     click.echo(
         f"{len(listed):,} of {counted(len(sizes), 'cluster')}{how}. "
-        f"Why two are alike: neardup explain -f {findings} ID ID"
+        f"Why two are similar: neardup explain -f {findings} ID ID"
     )
     if len(decisions):
         click.echo(f"With {counted(len(decisions), 'decision')} of a review.")

@@ -43,7 +43,7 @@ __all__ = ["copies"]
 )
 @click.option("--text", help="The column with the text, if it is not obvious.")
 @click.option("--id", "id_", help="The column with the id, if it is not obvious.")
-@click.option("--format", "format_", help="By default told by the name.")
+@click.option("--format", "format_", help="By default by the name.")
 @click.option("--threads", type=click.IntRange(1, 1024), default=2, show_default=True)
 @click.option(
     "--json", "as_json", is_flag=True, help="The pairs shown as one JSON object, passages included."
@@ -65,7 +65,7 @@ def copies(
     """Find documents of INPUTS (files, folders, globs) that share passages: quotes, excerpts, copied parts.
 
     Pairs that have --words successive words in common, ranked by all words they have in common. None is missed, but
-    for passages that stand in more than --cap documents: templates, of which the summary tells.
+    for passages that occur in more than --cap documents: templates, which the summary counts.
     """
     from neardup.cli.documents import stream
 
@@ -92,12 +92,12 @@ def copies(
         click.echo(f"  {count:,} could not be read: {printable(reason)}")
     if found.capped:
         click.echo(
-            f"  {found.capped:,} passages stand in more than {cap:,} documents; up to {found.skipped:,} pairs of "
+            f"  {found.capped:,} passages occur in more than {cap:,} documents; up to {found.skipped:,} pairs of "
             "them were not looked at"
         )
     if not found or not top:
         return
-    click.echo(f"\n{'words':>7} {'of it':>6} {'longest':>7}  the longest passage, and where it stands")
+    click.echo(f"\n{'words':>7} {'of it':>6} {'longest':>7}  the longest passage, and where it occurs")
     for pair in found[:top]:
         best = max(pair.spans, key=lambda span: span.words)
         passage = best.text if len(best.text) <= 70 else f"{best.text[:69]}…"

@@ -56,11 +56,11 @@ __all__ = ["dedup"]
 @out_format_option
 @out_encoding_option
 @overwrite_option
-@click.option("--findings", type=click.Path(), help="Where the findings go.  [default: OUT.findings]")
+@click.option("--findings", type=click.Path(), help="The findings folder.  [default: OUT.findings]")
 @click.option(
     "--against", multiple=True, help="A corpus, or findings of one, to compare with; it is never touched."
 )
-@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
+@click.option("--no-decisions", is_flag=True, help="Ignore the decisions of a review.")
 @click.option("--allow-mass-removal", is_flag=True, help="Go on even if it looks like an accident.")
 @click.option("--sha256", is_flag=True, help="Keep the SHA-256 of the inputs too, not only a fast digest.")
 @config_options
@@ -145,5 +145,5 @@ def dedup(inputs: tuple[str, ...], out: str | None, findings: str | None, **give
                 rest = "" if streams and not findings else f"; the findings are in {place}"
                 click.echo(f"\n{counted(done.written, 'document')} written to {where}{rest}")
         if stops and out:
-            show_alarms(reasons)
+            show_alarms(reasons, place if findings or not streams else None)
             sys.exit(1)

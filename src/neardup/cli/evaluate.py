@@ -34,10 +34,15 @@ __all__ = ["evaluate"]
     show_default=True,
     help="Least label that says the two are duplicates.",
 )
-@click.option("--similarity", help="Exact similarities beside labels: tells similar from plainly wrong.")
+@click.option(
+    "--similarity",
+    help="Exact similarities beside labels: they distinguish similar from plainly wrong pairs.",
+)
 @click.option("--column", help="The column with the similarity, if it is not obvious.")
 @click.option("--floor", type=click.FloatRange(0, 1), help="From where on the similarities are complete.")
-@click.option("--format", "format_", help="Of PAIRS: csv, tsv, jsonl, parquet or arrow; told by the name.")
+@click.option(
+    "--format", "format_", help="Of PAIRS: csv, tsv, jsonl, parquet or arrow; by default by the name."
+)
 @click.option("--bootstrap", type=click.IntRange(10, 1_000_000), help="Intervals by so many resamples.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the resamples.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
@@ -56,7 +61,7 @@ def evaluate(
 ) -> None:
     """Precision, recall and F1 of PAIRS, a file of pairs or of clusters (CSV, TSV, JSONL or Parquet).
 
-    What files hold is told by their columns: id_a, id_b or left, right for pairs, with a label or a similarity; id,
+    The columns of a file say what it holds: id_a, id_b or left, right for pairs, with a label or a similarity; id,
     cluster or id, keeper for clusters. Pairs the truth says nothing about are never counted as wrong.
     """
     from neardup.evaluate import Intervals, score

@@ -41,9 +41,7 @@ CHANGES, LONGEST_CHANGE = 40, 400  # of the differences shown; the second in cha
 @click.option(
     "--samples", type=click.IntRange(0, 100), default=5, show_default=True, help="Shingles to show."
 )
-@click.option(
-    "--no-decisions", is_flag=True, help="With -f: leave what was decided in a review out of account."
-)
+@click.option("--no-decisions", is_flag=True, help="With -f: ignore the decisions of a review.")
 @click.option("--full", is_flag=True, help="Show all differences, however many and long they are.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
 def explain(
@@ -217,7 +215,7 @@ def _bounded(parts: tuple[tuple[str, str], ...]) -> tuple[tuple[tuple[str, str],
 
 
 def _diff(parts: tuple[tuple[str, str], ...], around: int = 8) -> Text:
-    """The changes, each with a few words of what stays the same around it."""
+    """The changes, each with a few words of the unchanged text around it."""
     from rich.text import Text
 
     text = Text()

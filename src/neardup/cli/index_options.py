@@ -54,7 +54,7 @@ def reading(command: Command) -> Command:
     for option in (
         click.option("--text", help="The column with the text, if it is not obvious."),
         click.option("--id", "id_", help="The column with the id, if it is not obvious."),
-        click.option("--format", "format_", help="Of the files; by default told by their names."),
+        click.option("--format", "format_", help="Of the files; by default by their names."),
         click.option(
             "--html",
             type=click.Choice(["main", "whole", "none"]),
@@ -128,7 +128,7 @@ def accepted(batch: Sequence[nd.Document], unread: dict[str, int]) -> list[nd.Do
             meta_text(document.meta)
             taken.append(document)
         except nd.DataError as error:
-            # A reason may name its document: of very many only the first are told one by one.
+            # A reason may name its document: of very many only the first are listed one by one.
             why = str(error) if len(unread) < REASONS or str(error) in unread else "more that no index takes"
             unread[why] = unread.get(why, 0) + 1
     return taken

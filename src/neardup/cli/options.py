@@ -87,11 +87,13 @@ _CONFIG = (
     click.option(
         "--language", "languages", multiple=True, help="Leave out documents in any other (en, de ...)."
     ),
-    click.option("--same-language", is_flag=True, help="Documents of different languages never meet."),
+    click.option(
+        "--same-language", is_flag=True, help="Documents of different languages are never compared."
+    ),
     click.option(
         "--length",
         type=click.FloatRange(0, 1, max_open=True),
-        help="Documents meet only if their lengths differ by this share at most, such as 0.2.",
+        help="Documents are compared only if their lengths differ by this share at most, such as 0.2.",
     ),
     click.option(
         "--prune", is_flag=True, help="Set aside first what can have no duplicate; changes no answer."
@@ -139,9 +141,7 @@ _GUARDS = (
     ),
 )
 _ID = click.option("--id", "id_", help="The column with the id, if it is not obvious.")
-_FORMAT = click.option(
-    "--format", "format_", help=f"{FORMATS}; by default told by the name, or by what is inside."
-)
+_FORMAT = click.option("--format", "format_", help=f"{FORMATS}; by default by the name, or by the content.")
 _SOURCE = click.option(
     "--source",
     help="The field that names a document's source, or host:FIELD for the host of its URL; by default the file.",

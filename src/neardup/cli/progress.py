@@ -20,7 +20,7 @@ _EVERY = 5.0
 
 
 def progress_shown(quiet: bool = False) -> Progress:
-    """What suits where standard error goes."""
+    """Bars on a terminal, lines elsewhere, nothing if `quiet`."""
     if quiet:
         return Progress()
     return _Bars() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else _Lines()
@@ -33,7 +33,7 @@ class _Lines(Progress):
         super().__init__()
         self._total: float | None = None
         self._unit, self._name = "", ""
-        self._started = self._told = time.perf_counter()
+        self._started = self._reported = time.perf_counter()
 
     def stage(self, name: str, total: float | None = None, unit: str = "") -> None:
         now = time.perf_counter()
@@ -41,13 +41,13 @@ class _Lines(Progress):
             click.echo(f"{self._name}: done in {now - self._started:.1f} s", err=True)
         super().stage(name, total, unit)
         self._name, self._total, self._unit = name, total, unit
-        self._started = self._told = now
+        self._started = self._reported = now
 
     def reached(self, done: float) -> None:
         now = time.perf_counter()
-        if now - self._started < _QUIET_FOR or now - self._told < _EVERY:
+        if now - self._started < _QUIET_FOR or now - self._reported < _EVERY:
             return
-        self._told = now
+        self._reported = now
         click.echo(f"{self._name}: {_state(done, self._total, self._unit, now - self._started)}", err=True)
 
 

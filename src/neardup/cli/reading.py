@@ -29,7 +29,7 @@ def reading_of(given: Mapping[str, Any]) -> dict[str, Any]:
 @contextmanager
 def standard_input_saved(inputs: Sequence[str], findings: str, format: str | None) -> Iterator[list[str]]:
     """The inputs, with a copy in the findings folder in the place of `-`: what is scanned is read again by `apply` and
-    `explain`. If the scan fails, the copy goes."""
+    `explain`. If the scan fails, the copy is removed."""
     from neardup.errors import DataError
     from neardup.findings.lock import LOCK, make_folder
     from neardup.readers.standard_input import STANDARD_INPUT, StandardInput

@@ -1,4 +1,4 @@
-"""`neardup repeats`: lines, paragraphs and passages that stand more than once in a corpus."""
+"""`neardup repeats`: lines, paragraphs and passages that occur more than once in a corpus."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ WIDTH = 60
 )
 @click.option("--least", type=click.IntRange(2), default=2, show_default=True, help="Occurrences that count.")
 @click.option(
-    "--most", type=click.IntRange(1), help="Of what occurs more often than this not even the first stays."
+    "--most", type=click.IntRange(1), help="Of what occurs more often, the first occurrence is cut too."
 )
 @click.option(
     "--within",
@@ -60,9 +60,7 @@ WIDTH = 60
 )
 @click.option("--text", help="The column with the text, if it is not obvious.")
 @click.option("--id", "id_", help="The column with the id, if it is not obvious.")
-@click.option(
-    "--format", "format_", help="jsonl, csv, tsv, parquet, arrow or text; by default told by the name."
-)
+@click.option("--format", "format_", help="jsonl, csv, tsv, parquet, arrow or text; by default by the name.")
 @click.option("--fold-digits", is_flag=True, help="Every run of digits counts as one 0.")
 @click.option(
     "--memory",
@@ -94,10 +92,10 @@ def repeats(
     threads: int,
     as_json: bool,
 ) -> None:
-    """Find parts that stand more than once in INPUTS (files, folders, globs), and write the documents without them.
+    """Find parts that occur more than once in INPUTS (files, folders, globs), and write the documents without them.
 
-    The first occurrence stays, in the order of files and rows. The inputs are never changed. Texts are taken as they
-    are: turn HTML into text first. What cannot be read goes to OUT.rejects.jsonl with file, row and reason.
+    The first occurrence is kept, in the order of files and rows. The inputs are never changed. Texts are taken as they
+    are: turn HTML into text first. Rows that cannot be read are listed in OUT.rejects.jsonl.
     """
     strategy: Any = {
         "line": nd.passages.Lines,
@@ -149,7 +147,7 @@ def _show(found: nd.passages.Repeats) -> None:
     if not shown:
         return
     click.echo(
-        f"\n{'times':>7} {'documents':>9} {'words':>7} {'bytes':>11}  text, and the document it stands in first"
+        f"\n{'times':>7} {'documents':>9} {'words':>7} {'bytes':>11}  text, and the document where it occurs first"
     )
     for one in shown:
         text = printable(" ".join(one.text.split()), WIDTH)
@@ -158,7 +156,7 @@ def _show(found: nd.passages.Repeats) -> None:
 
 
 def _overlap(one: nd.passages.Repeat, other: nd.passages.Repeat) -> bool:
-    """Whether half of one stands within the other, where it occurs first."""
+    """Whether half of one is within the other, where it occurs first."""
     a, b = one.occurrences[0], other.occurrences[0]
     return (a.file, a.row) == (b.file, b.row) and min(a.end, b.end) - max(a.begin, b.begin) > (
         a.end - a.begin

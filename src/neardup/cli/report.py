@@ -23,7 +23,7 @@ __all__ = ["report"]
 @click.option(
     "--clusters", type=click.IntRange(0, 20), default=5, show_default=True, help="Of each kind, to be shown."
 )
-@click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
+@click.option("--no-decisions", is_flag=True, help="Ignore the decisions of a review.")
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
 def report(
     findings: str,
@@ -33,7 +33,7 @@ def report(
     no_decisions: bool,
     as_json: bool,
 ) -> None:
-    """Write FINDINGS as one HTML file: numbers, plots, the most telling clusters, settings and how to repeat it.
+    """Write FINDINGS as one HTML file: numbers, plots, the most useful clusters, settings and how to repeat it.
 
     The file is under 2 MB, needs no network and no other file, and holds parts of documents' texts.
     """

@@ -42,7 +42,7 @@ def review(findings: str, port: int, no_open: bool, export: str | None, as_json:
     if export is not None:
         _export(Findings(findings), export, as_json)
         return
-    # From here on, being told to stop is no failure, even while the modules below are still loading.
+    # From here on, a signal to stop is no failure, even while the modules below are still loading.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: os._exit(0))
     for package in NEEDED:

@@ -50,7 +50,7 @@ def serve(
 
     Logs go to standard error, one JSON object a line. `/v1/openapi.json` describes the routes.
     """
-    # From here on, being told to stop is no failure, even while the modules below are still loading.
+    # From here on, a signal to stop is no failure, even while the modules below are still loading.
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: os._exit(0))
     for package in NEEDED:

@@ -89,7 +89,7 @@ def _said(given: Given, option: str) -> bool:
 
 
 def _with(value: Any, path: str, new: Any) -> Any:
-    """A copy of a dataclass with the field at a dotted path changed. What a config leaves out stays left out."""
+    """A copy of a dataclass with the field at a dotted path changed. What a config has not, it does not get."""
     name, _, rest = path.partition(".")
     if name == "compared":  # what is measured: its own features, or those that are fingerprinted
         name = "features" if value.compare is None else "compare"

@@ -37,7 +37,7 @@ def templates(
     """Learn the templates of the sources in INPUTS (files, folders, globs): menus, footers, notices, ads.
 
     Shows what recurs in more than a share (--templates, by default 0.05) of a source's documents, how much of the text
-    it is, how many documents become exact duplicates without it, and which pairs come and go. Nothing
+    it is, how many documents become exact duplicates without it, and which pairs are new and which are lost. Nothing
     is written. The same --templates for `neardup scan` leaves it out there.
     """
     if given["templates"] is None:

@@ -231,8 +231,8 @@ def _groups(found: Iterable[tuple[str, str, bool]], as_json: bool, say: Callable
 
 def _story(said: Any) -> str:
     if not said.parsed:
-        return f"{said.canonical}\n  is no URL and stays as it is"
-    lines = [f"  {step.rule:17} {step.after}" for step in said.steps] or ["  stays as it is"]
+        return f"{said.canonical}\n  is no URL and is not changed"
+    lines = [f"  {step.rule:17} {step.after}" for step in said.steps] or ["  is not changed"]
     return "\n".join([said.url, *lines])
 
 

@@ -132,7 +132,8 @@ class Summary:
         lines = [
             f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.dropped:,} dropped{left_out} "
             f"({share:.1%})",
-            f"  {self.exact:,} have the same words as another, {self.near:,} are near-duplicates "
+            f"  {self.exact:,} {'has' if self.exact == 1 else 'have'} the same words as another, "
+            f"{self.near:,} {'is a near-duplicate' if self.near == 1 else 'are near-duplicates'} "
             f"({self.measure} >= {self.threshold:g})",
         ]
         if self.bytes:
