@@ -167,7 +167,7 @@ PRESETS: Mapping[str, Preset] = {one.name: one for one in _ALL}
 
 
 def preset(name: str) -> Config:
-    """The Config of a named use: crawl, news, mail, legal, source, plagiarism, short or corpus; `PRESETS` has reasons."""
+    """The Config of a named use: crawl, news, mail, legal, source, plagiarism, short or corpus; see `PRESETS`."""
     if name not in PRESETS:
         raise ConfigError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
     return PRESETS[name].config
