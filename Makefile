@@ -134,6 +134,7 @@ papers: $(VENV)/.installed $(VENV)/.test
 quality: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/python -m benchmarks.quality
 	$(BIN)/python -m benchmarks.guards
+	$(BIN)/python -m benchmarks.short
 
 KERNELS := $(addprefix tests/,features fingerprints search clusters compare passages/test_kernels.py passages/test_copies.py \
 	index/local/test_tables.py index/local/test_model.py)

@@ -4,6 +4,7 @@ import csv
 import gzip
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -16,7 +17,16 @@ from neardup.errors import ConfigError
 
 
 def test_every_preset_is_a_config_that_survives_toml(tmp_path):
-    assert set(nd.config.PRESETS) == {"crawl", "news", "mail", "legal", "source", "plagiarism", "corpus"}
+    assert set(nd.config.PRESETS) == {
+        "crawl",
+        "news",
+        "mail",
+        "legal",
+        "source",
+        "plagiarism",
+        "short",
+        "corpus",
+    }
     for name, one in nd.config.PRESETS.items():
         assert one.reason and one.made_for
         path = tmp_path / f"{name}.toml"
@@ -134,3 +144,16 @@ def test_folded_words_are_the_same_in_features_and_in_text(texts, ids, dates):
     plain = nd.Words().extract(nd.features.normalize(texts, how))
     folded = nd.Words(normalize=how).extract(texts)
     assert np.array_equal(plain.hashes, folded.hashes) and np.array_equal(plain.offsets, folded.offsets)
+
+
+@pytest.mark.slow
+def test_short_texts_are_found(data):
+    """The bar of the preset, on labelled help pages: F1 of .82 or more, with and without its guards."""
+    from benchmarks.guards import load
+    from benchmarks.short import SET, ours
+
+    texts, labels = load(SET)
+    true = sum(labels.judged.values())
+    short = nd.preset("short")
+    assert ours(texts, labels, true, short)["f1"] >= 0.85
+    assert ours(texts, labels, true, replace(short, protect=()))["f1"] >= 0.82

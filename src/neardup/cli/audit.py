@@ -17,7 +17,7 @@ __all__ = ["audit"]
 @click.command()
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
 @click.option(
-    "--many", "-n", type=click.IntRange(1), default=50, show_default=True, help="Removals to judge."
+    "--removals", "-n", type=click.IntRange(1), default=50, show_default=True, help="Removals to judge."
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Draws other removals.")
 @click.option(
@@ -26,7 +26,7 @@ __all__ = ["audit"]
 @cut_options
 @click.option("--no-ask", is_flag=True, help="Only say what the answers so far mean.")
 @click.option("--json", "as_json", is_flag=True, help="The estimate as one JSON object.")
-def audit(findings: str, many: int, seed: int, threshold: float | None, **given: Any) -> None:
+def audit(findings: str, removals: int, seed: int, threshold: float | None, **given: Any) -> None:
     """Show random removals of FINDINGS one by one, with their keeper and what differs, and ask whether each is right.
 
     The answer is the share of right removals with a 95% interval. Answers are kept in the findings folder as you go;
@@ -39,7 +39,7 @@ def audit(findings: str, many: int, seed: int, threshold: float | None, **given:
     keep = keep_of(given, found.config.keep)
     cut = decided_cut(found, threshold, keep, protect=guards_of(given, found.config.protect))
     if not given["no_ask"]:
-        _ask(found, draw_removals(found, cut, many, seed))
+        _ask(found, draw_removals(found, cut, removals, seed))
     said = audited(found, cut)
     if given["as_json"]:
         click.echo(json.dumps(said.to_json()))

@@ -34,7 +34,7 @@ _CONFIG = (
     click.option("--config", type=click.Path(exists=True, dir_okay=False), help="A TOML file of settings."),
     click.option(
         "--preset",
-        type=click.Choice(["crawl", "news", "mail", "legal", "source", "plagiarism", "corpus"]),
+        type=click.Choice(["crawl", "news", "mail", "legal", "source", "plagiarism", "short", "corpus"]),
         help="Settings made for a use; other options change them.",
     ),
     click.option(

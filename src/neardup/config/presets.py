@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from neardup.clusters.keepers import Keep
 from neardup.compare.verify import Containment, Jaccard
-from neardup.config.config import Config
+from neardup.config.config import Config, Templates
 from neardup.config.filters import Filters
 from neardup.errors import ConfigError
 from neardup.features.normalize import Normalize
@@ -93,6 +93,11 @@ def _plagiarism() -> Config:
     )
 
 
+def _short() -> Config:
+    # Short texts are mostly template: what recurs in 1% of them is not compared, and few of the rest must be shared.
+    return Config(features=Shingles(width=3), verify=Jaccard(0.3, 0.2), templates=Templates(share=0.01))
+
+
 def _corpus() -> Config:
     return Config(features=Shingles(), verify=Jaccard(0.8, 0.7), html="main", keep=Keep(by="longest"))
 
@@ -145,6 +150,13 @@ _ALL = (
         _plagiarism,
     ),
     Preset(
+        "short",
+        "short texts such as notes, help pages and product lines",
+        "One changed word costs a short text many shingles, so three words of a shingle and .3 of them are enough. "
+        "What recurs in more than 1% of the texts is template and not compared; another title is another text.",
+        _short,
+    ),
+    Preset(
         "corpus",
         "training data of language models",
         "Word 5-shingles at .8 hardly ever merge texts that people call different; the longest copy is kept.",
@@ -155,7 +167,7 @@ PRESETS: Mapping[str, Preset] = {one.name: one for one in _ALL}
 
 
 def preset(name: str) -> Config:
-    """The Config of a named use: crawl, news, mail, legal, source, plagiarism or corpus; see `PRESETS` for reasons.
+    """The Config of a named use: crawl, news, mail, legal, source, plagiarism, short or corpus; see `PRESETS`.
 
     >>> import neardup as nd
     >>> nd.preset("source").verify.threshold
