@@ -124,7 +124,7 @@ std::vector<std::int64_t> extract_sets(std::span<const Text> texts, const Recipe
                                        std::span<const std::int64_t> room, std::span<std::uint64_t> out,
                                        unsigned threads);
 
-// Whether the text of each row in `left` has the very tokens of that in `right`: what no hash can tell for certain.
+// Whether the text of each row in `left` has exactly the tokens of that in `right`, which no hash can prove.
 std::vector<std::uint8_t> same_tokens(std::span<const Text> left, std::span<const Text> right,
                                       const Recipe& recipe, unsigned threads);
 

@@ -289,7 +289,7 @@ def digests_of(config: Config) -> Callable[[Texts], Batches]:
 
 
 def words_of(config: Config) -> Callable[[Texts], Batches]:
-    """Cryptographic digests of the words, to tell whether documents of one digest are equal."""
+    """Cryptographic digests of the words, to check whether documents with the same digest are equal."""
 
     def work(texts: Texts) -> Batches:
         for places, column, _ in texts:
