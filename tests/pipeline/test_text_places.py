@@ -16,7 +16,7 @@ from neardup.pipeline.fit import Prepared
 from neardup.pipeline.inputs import of_reader
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import FileShard
-from neardup.readers import jsonl_blocks as blocks
+from neardup.readers import line_blocks
 
 COLUMNS = ("digests", "empty", "filtered", "tokens", "sizes", "places", "files")
 
@@ -67,8 +67,8 @@ def test_texts_in_their_files(tmp_path, monkeypatch, threads, size):
     paths = corpus(tmp_path)
     wanted = contents(shards(paths))
     assert b'"1" \\ line\n' in wanted["texts"][60]
-    monkeypatch.setattr(blocks, "_BLOCK", size)
-    monkeypatch.setattr(blocks, "_SPARE", 1)
+    monkeypatch.setattr(line_blocks, "_BLOCK", size)
+    monkeypatch.setattr(line_blocks, "_SPARE", 1)
     held = shards(paths, tmp_path / "held", threads=threads)
     placed = shards(paths, tmp_path / "placed", places=True, threads=threads)
     assert contents(shards(paths, threads=threads)) == contents(held) == contents(placed) == wanted

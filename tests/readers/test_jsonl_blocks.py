@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from support.budgets import budget
 
 import neardup as nd
+from neardup import _core
 from neardup.readers import jsonl_blocks as blocks
+from neardup.readers import line_blocks
 from neardup.readers.rejects import Rejects
 
 PLAIN = b'{"text": "good"}\n'
@@ -146,8 +148,8 @@ def parsed(monkeypatch):
 @pytest.mark.parametrize("usual", [PLAIN, NAMED, NUMBERED], ids=["no ids", "ids", "numbers"])
 def test_odd_lines(tmp_path, monkeypatch, parsed, name, usual):
     """Among good lines, at the beginning, and at the end; where the odd one is in the block of the good ones."""
-    monkeypatch.setattr(blocks, "_BLOCK", 1000)
-    monkeypatch.setattr(blocks, "_SPARE", 1)
+    monkeypatch.setattr(line_blocks, "_BLOCK", 1000)
+    monkeypatch.setattr(line_blocks, "_SPARE", 1)
     path = tmp_path / "a.jsonl"
     for lines in (usual * 200 + ODD[name] + usual * 200, ODD[name] + usual * 100, usual * 100 + ODD[name]):
         path.write_bytes(lines)
@@ -157,8 +159,8 @@ def test_odd_lines(tmp_path, monkeypatch, parsed, name, usual):
 
 
 def test_good_lines_are_parsed_many_at_a_time(tmp_path, monkeypatch, parsed):
-    monkeypatch.setattr(blocks, "_BLOCK", 10_000)
-    monkeypatch.setattr(blocks, "_SPARE", 1)
+    monkeypatch.setattr(line_blocks, "_BLOCK", 10_000)
+    monkeypatch.setattr(line_blocks, "_SPARE", 1)
     line = '{"text": "ü 😀 \\"{[ \\\\", "id": "%d", "meta": {"a": [1, -2.5e-3, null, true, "}"]}}\r\n'
     (tmp_path / "a.jsonl").write_text("".join(line % i for i in range(2000)), newline="")
     found, rejects = agree(tmp_path / "a.jsonl")
@@ -170,8 +172,8 @@ def test_good_lines_are_parsed_many_at_a_time(tmp_path, monkeypatch, parsed):
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 16, 64, 1 << 22])
 @pytest.mark.parametrize("limit", [1 << 20, 60, 17])
 def test_any_block_size(tmp_path, monkeypatch, size, limit):
-    monkeypatch.setattr(blocks, "_BLOCK", size)
-    monkeypatch.setattr(blocks, "_SPARE", 1)
+    monkeypatch.setattr(line_blocks, "_BLOCK", size)
+    monkeypatch.setattr(line_blocks, "_SPARE", 1)
     long = b'{"text": "' + b"long " * 20 + b'"}\n'
     lines = [b"\xef\xbb\xbf", PLAIN, long, b"\n", b"bad\n", long, long, NAMED, PLAIN, b'{"text": "no end"}']
     limits = nd.readers.Limits(line_bytes=limit)
@@ -191,8 +193,8 @@ def test_any_block_size(tmp_path, monkeypatch, size, limit):
 
 
 def test_limits_of_texts_and_of_what_is_not_text(tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "_BLOCK", 2000)
-    monkeypatch.setattr(blocks, "_SPARE", 1)
+    monkeypatch.setattr(line_blocks, "_BLOCK", 2000)
+    monkeypatch.setattr(line_blocks, "_SPARE", 1)
     lines = (
         PLAIN * 100
         + b'{"text": "'
@@ -214,8 +216,8 @@ def test_limits_of_texts_and_of_what_is_not_text(tmp_path, monkeypatch):
 
 def test_a_column_that_shows_late(tmp_path, monkeypatch):
     """The layout is that of the first hundred lines, however many blocks they fill."""
-    monkeypatch.setattr(blocks, "_BLOCK", 64)
-    monkeypatch.setattr(blocks, "_SPARE", 1)
+    monkeypatch.setattr(line_blocks, "_BLOCK", 64)
+    monkeypatch.setattr(line_blocks, "_SPARE", 1)
     path = tmp_path / "a.jsonl"
     path.write_bytes(PLAIN * 50 + NAMED * 100)
     assert agree(path)[0][60][2] == "x"
@@ -248,8 +250,8 @@ def test_the_layout_of_the_file_before(tmp_path):
     ("text", "id"), [("b", "b"), ("b", None), (None, "b"), ("a", "b"), ("a", "none"), ("none", None)]
 )
 def test_columns_as_named(tmp_path, monkeypatch, text, id):
-    monkeypatch.setattr(blocks, "_BLOCK", 100)
-    monkeypatch.setattr(blocks, "_SPARE", 1)
+    monkeypatch.setattr(line_blocks, "_BLOCK", 100)
+    monkeypatch.setattr(line_blocks, "_SPARE", 1)
     (tmp_path / "a.jsonl").write_bytes(b'{"a": "1", "b": "2", "c.d": "3"}\n' * 20)
     agree(tmp_path / "a.jsonl", text=text, id=id)
     agree(tmp_path / "a.jsonl", text="c.d")
@@ -306,7 +308,30 @@ lines = st.one_of(
 @settings(max_examples=budget(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(lines, max_size=12), st.sampled_from([b"\n", b"\r\n"]), st.integers(30, 400), st.booleans())
 def test_any_lines(tmp_path, monkeypatch, many, end, size, ended):
-    monkeypatch.setattr(blocks, "_BLOCK", size)
-    monkeypatch.setattr(blocks, "_SPARE", 1)
+    monkeypatch.setattr(line_blocks, "_BLOCK", size)
+    monkeypatch.setattr(line_blocks, "_SPARE", 1)
     (tmp_path / "a.jsonl").write_bytes(end.join(many) + (end if ended else b""))
     agree(tmp_path / "a.jsonl", text="text")
+
+
+def test_cpu_levels_read_the_same(cpu):
+    """Strings of every length around a step, each kind of character at each place in it."""
+    texts = [
+        "x" * at + sign + "y" * (130 - at)
+        for at in range(130)
+        for sign in ('"', "\\", "\n", "\x00", "\x7f", "é", "😀", "/")
+    ] + ["z" * length for length in range(200)]
+    lines = [
+        json.dumps({"n": "é\n", "text": text, "id": i}, ensure_ascii=i % 2 == 0)
+        for i, text in enumerate(texts)
+    ]
+    block = np.frombuffer("\n".join(lines).encode() + b"\n", np.uint8)
+    count, (data, ends), (ids, id_ends), _, odd = _core.read_documents(block, "text", "id", 1 << 20, 1 << 20)
+    assert count == len(texts) == len(ends) == len(id_ends) and not len(odd[0])
+    assert data.tobytes() == "".join(texts).encode()
+    assert ids.tobytes() == "".join(map(str, range(len(texts)))).encode()
+    for at in (0, 31, 32, 63, 64, 100):
+        for bad in (b"\x1f", b"\xff", b"\xed\xa0\x80", b"\\x", b"\\ud800"):
+            line = b'{"id": 1, "text": "' + b"x" * at + bad + b"y" * 80 + b'"}\n'
+            found = _core.read_documents(np.frombuffer(line, np.uint8), "text", "id", 1 << 20, 1 << 20)
+            assert found[4][0].tolist() == [0] and not len(found[1][1]), (at, bad)

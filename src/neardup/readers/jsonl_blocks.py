@@ -25,16 +25,14 @@ from neardup.readers.interface import Terms
 from neardup.readers.json_values import Values, is_spread
 from neardup.readers.jsonl import decoded, spread_rows
 from neardup.readers.layout import Layout, Row, Shaping, decided_layout, is_html
-from neardup.readers.lines import CHUNK, Line
+from neardup.readers.line_blocks import SAMPLE, Block, LineBlocks
+from neardup.readers.lines import Line
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import Source
 from neardup.readers.text_block import IdColumn, Place, TextBlock
 
 __all__ = ["TextBlock", "jsonl_blocks", "lines_block"]
 
-_BLOCK, _SPARE = 1 << 20, 1 << 16
-_SAMPLE = 400
-_BOM = b"\xef\xbb\xbf"
 Bytes1 = NDArray[np.uint8]
 
 
@@ -49,7 +47,7 @@ def jsonl_blocks(source: Source, terms: Terms, ahead: Ahead) -> Iterator[TextBlo
                 yield from _spread(stream, content, source, terms, ahead)
                 return
             file = _File(source, terms, ahead, place if content is stream and stream.direct else None)
-            yield from file.blocks(_Blocks(content, terms.limits.line_bytes))
+            yield from file.blocks(LineBlocks(content, terms.limits.line_bytes))
             if stream.damage:
                 damage = stream.damage
                 yield from ahead.put(lambda: None, lambda _: file.reject(damage), None)
@@ -135,7 +133,7 @@ class _File:
         self.source, self.terms, self.ahead, self.place = source, terms, ahead, place
         self.row = 1
 
-    def blocks(self, blocks: _Blocks) -> Iterator[TextBlock]:
+    def blocks(self, blocks: LineBlocks) -> Iterator[TextBlock]:
         first = next(blocks, None)
         if first is None:
             return
@@ -162,7 +160,7 @@ class _File:
                 yield from self.ahead.put(partial(parse, block, layout), settle_parsed, layout)
             first = next(blocks, None)
 
-    def _decided(self, first: _Block, blocks: _Blocks) -> Layout | None:
+    def _decided(self, first: Block, blocks: LineBlocks) -> Layout | None:
         """The layout, if the rows of the first block tell it whatever follows."""
         block, whole, _ = first
         if not whole:
@@ -171,9 +169,9 @@ class _File:
         rows = decoded(_each_line(block, self.terms.limits.line_bytes), self.source.name, quiet)
         return decided_layout(rows, self.terms.text, self.terms.id, blocks.ended)
 
-    def _first_rows(self, first: _Block, blocks: _Blocks, more: Callable[[], bool]) -> Iterator[Row]:
+    def _first_rows(self, first: Block, blocks: LineBlocks, more: Callable[[], bool]) -> Iterator[Row]:
         """The objects of as many blocks as it takes until there is no need for more."""
-        found: _Block | None = first
+        found: Block | None = first
         while found is not None:
             yield from decoded(self._lines(*found[:2]), self.source.name, self.terms)
             if not more():
@@ -186,7 +184,7 @@ class _File:
             return parsed
         return replace(parsed, worked=work.run(parsed.data, parsed.offsets))
 
-    def _settle(self, blocks: _Blocks, layout: Layout, at: int, parsed: _Parsed) -> TextBlock:
+    def _settle(self, blocks: LineBlocks, layout: Layout, at: int, parsed: _Parsed) -> TextBlock:
         made = self.settled(parsed, layout, at)
         blocks.give_back(parsed.block)
         return made
@@ -208,7 +206,7 @@ class _File:
         limit = self.terms.limits.line_bytes
         odd = zip(*(column.tolist() for column in parsed.odd), strict=True)
         numbered = (
-            (row + n, bytes(parsed.block[a : b if b - a <= limit else a + _SAMPLE]), b - a <= limit)
+            (row + n, bytes(parsed.block[a : b if b - a <= limit else a + SAMPLE]), b - a <= limit)
             for n, a, b in odd
         )
         found = _slow(self._shaped(numbered, layout), self.source)
@@ -244,109 +242,8 @@ def _each_line(block: memoryview, limit: int) -> Iterator[Line]:
     while begin < len(data):
         end = data.find(b"\n", begin)
         whole = end - begin <= limit
-        yield number, data[begin : end if whole else begin + _SAMPLE], whole
+        yield number, data[begin : end if whole else begin + SAMPLE], whole
         begin, number = end + 1, number + 1
-
-
-# Whole lines, each with its line end, or, not whole, the beginning of one beyond the limit; and where in the file.
-_Block = tuple[memoryview, bool, int]
-
-
-class _Blocks:
-    """The blocks of a stream one by one, each in a buffer of its own until it is given back. `ended` says that nothing
-    follows the latest one."""
-
-    def __init__(self, stream: Bytes, limit: int) -> None:
-        self._stream, self._limit = stream, limit
-        self._free: list[bytearray] = []
-        self._found = self._cut()
-        self._next = next(self._found, None)
-
-    @property
-    def ended(self) -> bool:
-        return self._next is None
-
-    def __iter__(self) -> Iterator[_Block]:
-        return self
-
-    def __next__(self) -> _Block:
-        block = self._next
-        if block is None:
-            raise StopIteration
-        self._next = next(self._found, None)
-        return block
-
-    def give_back(self, block: memoryview) -> None:
-        """The buffer of this block may be used again."""
-        room = block.obj
-        if isinstance(room, bytearray) and len(room) == _BLOCK + _SPARE:
-            self._free.append(room)
-
-    def _room(self) -> bytearray:
-        return self._free.pop() if self._free else bytearray(_BLOCK + _SPARE)
-
-    def _cut(self) -> Iterator[_Block]:
-        stream, limit = self._stream, self._limit
-        room, used, first, skipping = self._room(), 0, True, False
-        start = 0  # where in the file the room begins
-        while True:
-            if len(room) == used:
-                room = room + bytearray(max(_BLOCK + _SPARE, used))
-            got, room = self._fill(room, used)
-            if not got:
-                break
-            begin, used = 0, used + got
-            if first:
-                if used < len(_BOM):
-                    continue
-                begin, first = len(_BOM) if room.startswith(_BOM) else 0, False
-            if skipping:
-                end = room.find(b"\n", begin, used)
-                if end < 0:
-                    start, used = start + used, 0
-                    continue
-                begin, skipping = end + 1, False
-            end = room.find(b"\n", begin, used)
-            if end - begin > limit:
-                # The first line is too long; what follows it is not.
-                yield memoryview(bytes(room[begin : begin + _SAMPLE])), False, start + begin
-                begin = end + 1
-            end = room.rfind(b"\n", begin, used)
-            if end >= 0:
-                rest = self._room() if used - end - 1 <= _BLOCK + _SPARE else bytearray(used - end - 1)
-                rest[: used - end - 1] = memoryview(room)[end + 1 : used]
-                yield memoryview(room)[begin : end + 1], True, start + begin
-                room, start, used = rest, start + end + 1, used - end - 1
-            else:
-                room[: used - begin] = room[begin:used]
-                start, used = start + begin, used - begin
-            if used > limit:
-                yield memoryview(bytes(room[:_SAMPLE])), False, start
-                start, used, skipping = start + used, 0, True
-        if used and stream.damage is None:
-            begin = len(_BOM) if first and room.startswith(_BOM) else 0
-            if used > begin:
-                yield memoryview(room[begin:used] + b"\n"), True, start + begin
-
-    def _fill(self, room: bytearray, used: int) -> tuple[int, bytearray]:
-        """More of the stream behind what is used of the room; how much, and the room, which may have grown."""
-        stream = self._stream
-        if stream.direct:
-            return stream.readinto(memoryview(room)[used:]), room
-        # Decompressors give as much as they like: little at a time mostly, which is gathered, or a lot.
-        data = b"".join(_pieces(stream))
-        room = room if used + len(data) <= len(room) else room[:used] + bytearray(len(data))
-        room[used : used + len(data)] = data
-        return len(data), room
-
-
-def _pieces(stream: Bytes) -> Iterator[bytes]:
-    """About a block of a compressed stream, read in the steps that the line reader takes, so that of a damaged file
-    both get the same."""
-    size = 0
-    while (not size or size < _BLOCK // 2) and (piece := stream.read(CHUNK)):
-        size += len(piece)
-        yield piece
 
 
 def _shaping(rows: Iterator[Row], source: Source, terms: Terms, layout: Layout | None = None) -> Shaping:
