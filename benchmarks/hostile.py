@@ -4,8 +4,8 @@
     python benchmarks/hostile.py --scale 0.1     # a tenth of the size
     python benchmarks/hostile.py --only explain copies
 
-Every cell is a process of its own: CPU seconds with the hostile documents, and with random words in as many documents of
-as many bytes. The time of a run without documents is taken off both. A run is stopped after `--seconds`.
+Every cell is a process of its own: CPU seconds with the hostile documents, and with random words in as many documents
+of as many bytes. The time of a run without documents is taken off both. A run is stopped after `--seconds`.
 """
 
 from __future__ import annotations
