@@ -1,4 +1,4 @@
-# The command and the service in one image; docs/deploy.md says how to run it.
+# The command and the service in one image; docs/how-to/deploy.md says how to run it.
 ARG PYTHON=3.13
 
 FROM python:${PYTHON}-slim-bookworm AS build

@@ -15,7 +15,7 @@ INSTALL := sh tools/pip_install.sh
 REQUIRED = $(1)/bin/python tools/requirements.py $(2) >$(1)/requirements.txt && $(INSTALL) $(1) -r $(1)/requirements.txt
 PACKAGE = --no-deps --no-build-isolation -Cbuild-dir=build/$(subst /,-,$(1)) -Ccmake.define.NEARDUP_STRICT=ON --editable .
 
-.PHONY: demo build test engines quick soak lint format bench bench-index bench-pipeline bench-spark papers quality sanitize \
+.PHONY: demo build test engines quick soak lint docs docs-serve format bench bench-index bench-pipeline bench-spark papers quality sanitize \
 	test-lowest check-package clean-room clean
 .DELETE_ON_ERROR:
 
@@ -39,6 +39,10 @@ $(VENV)/.test: $(VENV)/.tools | $(VENV)/.installed
 
 $(VENV)/.lint: $(VENV)/.tools | $(VENV)/.test
 	$(call REQUIRED,$(VENV),lint)
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.tools | $(VENV)/.installed
+	$(call REQUIRED,$(VENV),docs)
 	touch $@
 
 build: $(VENV)/.installed
@@ -65,7 +69,18 @@ lint: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
 	$(BIN)/python -m mypy
+	$(BIN)/python tools/check_words.py
 	$(BIN)/clang-format --dry-run --Werror $(filter %.cpp %.hpp,$(CORE))
+
+# The site in build/site: warnings are errors, every link leads somewhere, nothing is loaded from another host.
+docs docs-serve: export NO_MKDOCS_2_WARNING := 1
+
+docs: $(VENV)/.installed $(VENV)/.docs
+	$(BIN)/python -m mkdocs build --quiet --strict
+	$(BIN)/python -m tools.site.check build/site
+
+docs-serve: $(VENV)/.installed $(VENV)/.docs
+	$(BIN)/python -m mkdocs serve --strict --dev-addr 127.0.0.1:8000
 
 format: $(VENV)/.installed $(VENV)/.lint
 	$(BIN)/ruff check --fix $(SOURCES)
@@ -117,6 +132,7 @@ papers: $(VENV)/.installed $(VENV)/.test
 # Which settings find what people call the same, on the labelled sets in NEARDUP_DATA: about six minutes.
 quality: $(VENV)/.installed $(VENV)/.test
 	$(BIN)/python -m benchmarks.quality
+	$(BIN)/python -m benchmarks.guards
 
 KERNELS := $(addprefix tests/,features fingerprints search clusters compare passages/test_kernels.py passages/test_copies.py \
 	index/local/test_tables.py index/local/test_model.py)

@@ -1,6 +1,6 @@
 """How much longer hostile input takes than ordinary input of the same size.
 
-    python benchmarks/hostile.py                 # the table of docs/reliability.md
+    python benchmarks/hostile.py                 # the table of docs/inside/reliability.md
     python benchmarks/hostile.py --scale 0.1     # a tenth of the size
     python benchmarks/hostile.py --only explain copies
 

@@ -1,4 +1,4 @@
-"""Make docs/benchmarks-index.md of benchmarks/results/index.json and service.json.
+"""Make docs/inside/benchmarks-index.md of benchmarks/results/index.json and service.json.
 
 python -m benchmarks.index_table
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-TARGET = HERE.parent / "docs" / "benchmarks-index.md"
+TARGET = HERE.parent / "docs" / "inside" / "benchmarks-index.md"
 Json = dict[str, Any]
 
 INTRODUCTION = """\

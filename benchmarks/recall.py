@@ -1,7 +1,7 @@
 """Recall and precision of our own pairs on every labelled set: python -m benchmarks.recall [--check] [--sets NAME ...]
 
 The pairs that `nd.dedup` reports, with the bands it chooses itself, against `exact_pairs.tsv.gz`: every pair of a set
-by brute force. Writes benchmarks/results/recall.json and the table in docs/quality.md.
+by brute force. Writes benchmarks/results/recall.json and the table in docs/inside/quality.md.
 
 A difference has one of two causes, and they are told apart by computing the exact similarity of every pair that one
 side has and the other has not: another idea of the text (NFKC and case folding; how a page becomes text), or a search
@@ -31,7 +31,7 @@ from neardup.web import HtmlExtractor
 
 ROOT = Path(__file__).parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "recall.json"
-PAGE = ROOT / "docs" / "quality.md"
+PAGE = ROOT / "docs" / "inside" / "quality.md"
 BEGIN, END = "<!-- recall table: begin -->", "<!-- recall table: end -->"
 THRESHOLDS = (0.8, 0.7, 0.5)
 AIMS = {0.8: 0.99, 0.7: 0.98, 0.5: 0.98}

@@ -1,4 +1,4 @@
-"""Make docs/scale.md: what a billion and ten billion documents need, from measured coefficients and the planner.
+"""Make docs/inside/scale.md: what a billion and ten billion documents need, from measured coefficients and the planner.
 
     python -m benchmarks.scale [--price 0.05] [--hours 6]
 
@@ -19,9 +19,9 @@ import neardup as nd
 
 HERE = Path(__file__).parent
 RESULT = HERE / "results" / "spark.json"
-PAGE = HERE.parent / "docs" / "scale.md"
+PAGE = HERE.parent / "docs" / "inside" / "scale.md"
 TARGETS = (10**9, 10**10)
-BY_PAIRS = {"met", "candidates", "verified", "behind", "clusters"}
+BY_PAIRS = {"key-pairs", "candidates", "verified", "implied", "clusters"}
 CROWD = 10
 ENOUGH = 100_000  # documents below which a run is mostly the start of Spark
 CODES = 8 * 10**9
@@ -337,9 +337,9 @@ No shard holds more than 2^32 codes, so there are two at the least, however larg
 and of the map from codes to rows, without the documents' own data; a live index needs a tail besides for what came
 since its tables were built, a sixteenth at most. Asked in batches the same codes need no index at all: they are read
 once for each batch of queries (the planner's `batch` lines; on Spark
-[queries against stored codes](spark.md#queries-against-stored-codes), where eight billion codes are 64 GB to scan where
-they lie). Redis Cluster shards by table and key instead of by row: a query goes to the machines of its keys alone, and
-pays with round trips and with several times the bytes of native tables."""
+[queries against stored codes](../how-to/spark.md#queries-against-stored-codes), where eight billion codes are 64 GB to
+scan where they lie). Redis Cluster shards by table and key instead of by row: a query goes to the machines of its keys
+alone, and pays with round trips and with several times the bytes of native tables."""
 
 LEFT_OUT = """\
 ## What this leaves out

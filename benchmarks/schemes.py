@@ -1,7 +1,7 @@
 """The seeds' signature schemes side by side: python -m benchmarks.schemes [--sets NAME ...]
 
 Each scheme proposes pairs; what it proposes is judged as it stands, as the seeds use it, and after verification, as the
-pipeline does. Writes benchmarks/results/schemes.json and the table in docs/schemes.md.
+pipeline does. Writes benchmarks/results/schemes.json and the table in docs/concepts/schemes.md.
 
 Truth of similarity: every pair of word 5-shingle Jaccard .8 or more, by brute force (`exact_pairs.tsv.gz`). Truth of
 labels: pairs of one cluster, among documents that have one. Cost: from texts at hand to pairs, one thread, and the
@@ -31,7 +31,7 @@ from neardup.web import HtmlExtractor
 
 ROOT = Path(__file__).parents[1]
 RESULT = ROOT / "benchmarks" / "results" / "schemes.json"
-PAGE = ROOT / "docs" / "schemes.md"
+PAGE = ROOT / "docs" / "concepts" / "schemes.md"
 BEGIN, END = "<!-- schemes table: begin -->", "<!-- schemes table: end -->"
 SETS = ("pydoc_html_versions", "tldr_short", "licenses", "wiki_html_variants")
 THRESHOLD = 0.8

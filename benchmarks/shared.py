@@ -1,6 +1,6 @@
 """The shared index in Redis beside datasketch's Redis storage: the same documents, the same server.
 
-    python benchmarks/shared.py --out benchmarks/results/shared.json --table docs/benchmarks-shared.md
+    python benchmarks/shared.py --out benchmarks/results/shared.json --table docs/inside/benchmarks-shared.md
 
 Texts of 200 words, a fifth of them copies of an earlier one with one word changed. Fingerprints are made beforehand and
 not counted. A server is started for each engine, without persistence, on the machine of the client. datasketch gets its
@@ -226,7 +226,8 @@ def table(result: dict[str, Any]) -> str:
     lines = [
         "# The shared index beside datasketch's Redis storage",
         "",
-        "Made by `python benchmarks/shared.py --out benchmarks/results/shared.json --table docs/benchmarks-shared.md`.",
+        "Made by `python benchmarks/shared.py --out benchmarks/results/shared.json "
+        "--table docs/inside/benchmarks-shared.md`.",
         f"{result['machine']['cpu']}, {result['machine']['cores']} cores for client and server together, load "
         f"{result['machine']['load']} at the start; Redis {result['redis']}, no persistence, loopback.",
         "",

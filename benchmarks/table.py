@@ -1,4 +1,4 @@
-"""Make docs/benchmarks.md of the newest result of each suite in benchmarks/results/.
+"""Make docs/inside/benchmarks.md of the newest result of each suite in benchmarks/results/.
 
 python benchmarks/table.py
 """
@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-TARGET = HERE.parent / "docs" / "benchmarks.md"
+TARGET = HERE.parent / "docs" / "inside" / "benchmarks.md"
 Json = dict[str, Any]
 
 INTRODUCTION = """\

@@ -1,7 +1,7 @@
 # Refuses a compiler or a processor on which the core cannot work, in one sentence, before anything is compiled.
 # It reads only these variables, so that `cmake -D... -P` can try any machine:
 #   CMAKE_CXX_COMPILER_ID, CMAKE_CXX_COMPILER_VERSION, CMAKE_SIZEOF_VOID_P, CMAKE_CXX_BYTE_ORDER
-# docs/decisions/0042-compilers.md says which versions were tried.
+# docs/inside/decisions/0042-compilers.md says which versions were tried.
 set(neardup_compilers "GCC 12 or newer, or Clang 14 or newer")
 set(neardup_least_GNU 12)
 set(neardup_least_Clang 14)

@@ -1,1 +1,1 @@
-"""The papers' figures and tables, measured again: `python -m papers` writes results, plots and docs/papers.md."""
+"""The papers' figures and tables, measured again: `python -m papers` writes results, plots, docs/inside/papers.md."""

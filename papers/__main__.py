@@ -1,6 +1,7 @@
 """Measure the papers again: python -m papers [NAME ...] [--documents N] [--largest D] [--repeats R] [--page]
 
-Without names all experiments run. Results go to papers/results/, plots to docs/papers/, the page to docs/papers.md.
+Without names all experiments run. Results go to papers/results/, plots to docs/inside/papers/, the page to
+docs/inside/papers.md.
 NEARDUP_DATA names the folder of labelled corpora. `--page` measures nothing: plots and page of the kept results.
 """
 

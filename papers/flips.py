@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.fingerprints import Codes
 from papers import corpus
+from papers.bits import bit_count
 
 __all__ = [
     "NEVER",
@@ -54,7 +55,7 @@ class NearPairs:
 
     @property
     def distance(self) -> NDArray[np.uint8]:
-        return np.bitwise_count(self.differing)
+        return bit_count(self.differing)
 
 
 def near_pairs(name: str, stored: Codes, queries: Codes, radius: int, seed: int = 1) -> NearPairs:

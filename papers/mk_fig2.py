@@ -9,6 +9,7 @@ import numpy as np
 from neardup.fingerprints import Codes
 from neardup.search.distribution import code_distribution
 from papers import corpus
+from papers.bits import bit_count
 from papers.corpus import Collection
 from papers.experiment import Claim, Experiment, Options, Result, table
 from papers.plots import COLOURS, panels, save
@@ -32,7 +33,7 @@ def spikes(collection: Collection) -> list[Result]:
     found = []
     for full in np.argsort(-counts, kind="stable")[:SPIKES]:
         inside = np.flatnonzero(bucket == full)
-        near = np.bitwise_count(words[inside, None] ^ words[inside]) <= FAMILY
+        near = bit_count(words[inside, None] ^ words[inside]) <= FAMILY
         centre = int(near.sum(axis=1).argmax())
         family = inside[near[centre]]
         sources = np.bincount(collection.source[rows[family]], minlength=len(collection.sources))

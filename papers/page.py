@@ -1,4 +1,4 @@
-"""docs/papers.md, written from the kept results alone."""
+"""docs/inside/papers.md, written from the kept results alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SOOD = (sl_fig1, sl_fig3, sl_fig5, sl_fig6, sl_table1, sl_table2, sl_fig7, sl_fi
 MANKU = (mk_designs, mk_compression, mk_fig1, mk_fig2, mk_batch)
 EXPERIMENTS = tuple(module.EXPERIMENT for module in (*SOOD, *MANKU, mz_fig12_3, us_examples))
 VERDICTS = {"yes": "Held", "partly": "Held in part", "no": "Did not hold"}
-PAGE = Path(__file__).parent.parent / "docs" / "papers.md"
+PAGE = Path(__file__).parent.parent / "docs" / "inside" / "papers.md"
 
 OPENING = """\
 # The papers, measured again

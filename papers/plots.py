@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["COLOURS", "PRINTED", "counts", "legend", "panels", "save"]
 
-FOLDER = Path(__file__).parent.parent / "docs" / "papers"
+FOLDER = Path(__file__).parent.parent / "docs" / "inside" / "papers"
 COLOURS = ("#1f6fb4", "#d1611b", "#2f8f4e", "#8a4fa3", "#8c6d3f")
 PRINTED: dict[str, Any] = {
     "color": "black",
@@ -86,7 +86,7 @@ def legend(figure: Figure, axes: list[Axes], columns: int = 4) -> None:
 
 
 def save(figure: Figure, name: str, folder: Path | None = None) -> None:
-    """Write docs/papers/NAME.svg, the same bytes for the same numbers."""
+    """Write docs/inside/papers/NAME.svg, the same bytes for the same numbers."""
     import matplotlib.pyplot as plt
 
     target = folder or FOLDER

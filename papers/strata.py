@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.fingerprints import Codes
 from neardup.search.hamming.scan import count_distances
+from papers.bits import bit_count
 
 __all__ = ["Strata", "crossing", "mean_by_distance", "precision_recall", "sample_pairs"]
 
@@ -47,7 +48,7 @@ def sample_pairs(
     kept = np.concatenate(picked)
     weight = np.concatenate([np.full(len(p), counts[d] / max(len(p), 1)) for d, p in enumerate(picked)])
     left, right = (generator.integers(0, len(rows), 2 * far) for _ in range(2))
-    apart = np.bitwise_count(words[left, 0] ^ words[right, 0])
+    apart = bit_count(words[left, 0] ^ words[right, 0])
     beyond = np.flatnonzero(apart > nearest)[:far]
     more = counts[nearest + 1 :].sum() / max(len(beyond), 1)
     return Strata(

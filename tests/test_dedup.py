@@ -235,7 +235,9 @@ def test_pages_without_text_are_told_and_not_written(tmp_path):
     with open(tmp_path / "a.jsonl", "w", encoding="utf-8") as file:
         file.writelines(json.dumps({"id": f"{i}", "html": text}) + "\n" for i, text in enumerate(texts))
     result = nd.dedup(tmp_path / "a.jsonl")
-    assert result.ids == ("0", "2", "3", "4") and result.kept.tolist() == [0, 1, 2]
+    assert result.ids == ("0", "1", "2", "3", "4") and result.kept.tolist() == [0, 2, 3]
+    assert [(one.row, one.id, one.reason) for one in result.rejected] == [(1, "1", "no text")]
+    assert result.dropped == [nd.result.Dropped(4, 3, 1.0)] and result.documents == 4
     assert result.failed == 1 and "1 gave no text" in result.summary()
     assert result.write(tmp_path / "out.jsonl") == 3
     assert [d.id for d in nd.read(tmp_path / "out.jsonl").documents()] == ["0", "2", "3"]

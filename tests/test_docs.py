@@ -28,13 +28,13 @@ ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 TAGS = {"python", "output", "console", "text", "cpp", "json"}
 # Made by scripts in benchmarks/, and not before a run is kept.
-GENERATED = {"docs/benchmarks.md", "docs/benchmarks-pipeline.md"}
+GENERATED = {"docs/inside/benchmarks.md", "docs/inside/benchmarks-pipeline.md"}
 
 
 PORT = "8765"  # in pages that serve something
 
 # Pages that start something beside Python: the fixture that has it, or skips.
-ENGINES = {"docs/spark.md": "java", "docs/shared-index.md": "redis_server"}
+ENGINES = {"docs/how-to/spark.md": "java", "docs/how-to/shared-index.md": "redis_server"}
 
 
 @dataclass(frozen=True)

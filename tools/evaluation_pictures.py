@@ -1,4 +1,4 @@
-"""Make the pictures of docs/evaluation.md from the bundled sample, and the numbers behind them as JSON beside each:
+"""Make the pictures of docs/how-to/evaluate.md from the bundled sample, with their numbers as JSON beside each:
 python tools/evaluation_pictures.py"""
 
 from __future__ import annotations

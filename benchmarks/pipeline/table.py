@@ -1,4 +1,4 @@
-"""Make docs/benchmarks-pipeline.md of the newest result: python -m benchmarks.pipeline.table [RESULT.json]"""
+"""Make docs/inside/benchmarks-pipeline.md of the newest result: python -m benchmarks.pipeline.table [RESULT.json]"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results"
-PAGE = HERE.parents[1] / "docs" / "benchmarks-pipeline.md"
+PAGE = HERE.parents[1] / "docs" / "inside" / "benchmarks-pipeline.md"
 Json = dict[str, Any]
 
 INTRODUCTION = """\

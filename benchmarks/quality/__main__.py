@@ -1,7 +1,7 @@
 """Compare all settings on the labelled sets: python -m benchmarks.quality [--page]
 
-Writes benchmarks/results/quality.json, the plots in docs/images and the part of docs/quality.md between its marks. With
-`--page` plots and page are made again from the kept result. About six minutes on two quiet cores.
+Writes benchmarks/results/quality.json, the plots in docs/images and the part of docs/inside/quality.md between its
+marks. With `--page` plots and page are made again from the kept result. About six minutes on two quiet cores.
 """
 
 from __future__ import annotations

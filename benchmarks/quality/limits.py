@@ -1,4 +1,4 @@
-"""The sections of docs/quality.md on what methods miss: by similarity, by cosine, and by kind of change."""
+"""The sections of docs/inside/quality.md on what methods miss: by similarity, by cosine, and by kind of change."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def versions(result: Json) -> list[str]:
     ]
     for given in result["jaccard_bands"]:
         lines += [f"`{given['set']}`:", "", *tables.bands_table(given)]
-    return [*lines, "![Recall by exact Jaccard](images/quality-jaccard-bands.svg)", ""]
+    return [*lines, "![Recall by exact Jaccard](../images/quality-jaccard-bands.svg)", ""]
 
 
 def cosine(result: Json) -> list[str]:
@@ -55,7 +55,7 @@ def cosine(result: Json) -> list[str]:
         f"but {span(below)} of what it brings together is below .9, which only verification removes.",
         "",
         *tables.cosine_table(result),
-        "![Share within a radius by cosine](images/quality-cosine-bands.svg)",
+        "![Share within a radius by cosine](../images/quality-cosine-bands.svg)",
         "",
     ]
 
@@ -125,6 +125,6 @@ def failures(result: Json) -> list[str]:
         "knows synonyms.",
         "",
         *tables.said_table(["words changed", "documents"], words),
-        "![Called the same by words changed](images/quality-rewording.svg)",
+        "![Called the same by words changed](../images/quality-rewording.svg)",
         "",
     ]

@@ -1,4 +1,4 @@
-"""The part of docs/quality.md that is made from the kept result, between its marks."""
+"""The part of docs/inside/quality.md that is made from the kept result, between its marks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.quality.tables import common_cut, named, pick, span
 
 __all__ = ["text", "write"]
 
-PAGE = Path(__file__).parents[2] / "docs" / "quality.md"
+PAGE = Path(__file__).parents[2] / "docs" / "inside" / "quality.md"
 BEGIN, END = "<!-- settings compared: begin -->", "<!-- settings compared: end -->"
 Json = dict[str, Any]
 
@@ -192,7 +192,7 @@ def _features(result: Json) -> list[str]:
         "measure of "
         "sameness where pages share a vocabulary.",
         "",
-        "![F1 by threshold and features](images/quality-thresholds.svg)",
+        "![F1 by threshold and features](../images/quality-thresholds.svg)",
         "",
         "5 words at thresholds in use:",
         "",
@@ -217,7 +217,7 @@ def _simhash(result: Json) -> list[str]:
         "and F1:",
         "",
         *tables.radius_table(result),
-        "![Precision and recall by radius](images/quality-radii.svg)",
+        "![Precision and recall by radius](../images/quality-radii.svg)",
         "",
         "Unverified, no radius is right for all sets: the best one for TF-IDF words is "
         + ", ".join(f"{radius} on {name}" for name, radius in places.items())

@@ -1,4 +1,4 @@
-"""The plots of docs/quality.md, in the style of those of the papers."""
+"""The plots of docs/inside/quality.md, in the style of those of the papers."""
 
 from __future__ import annotations
 

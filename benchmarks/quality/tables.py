@@ -1,4 +1,4 @@
-"""The tables of docs/quality.md: lines of Markdown from the kept result, nothing else."""
+"""The tables of docs/inside/quality.md: lines of Markdown from the kept result, nothing else."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write docs/benchmarks-search.md from the results: python -m benchmarks.search.table"""
+"""Write docs/inside/benchmarks-search.md from the results: python -m benchmarks.search.table"""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results"
-PAGE = HERE.parents[1] / "docs" / "benchmarks-search.md"
+PAGE = HERE.parents[1] / "docs" / "inside" / "benchmarks-search.md"
 Row = dict[str, Any]
 
 HEAD = ("engine", "all/s", "times faiss", "first/s", "recall", "bytes a code", "row map")

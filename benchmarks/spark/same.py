@@ -3,7 +3,8 @@
 
 Clusters, keepers, similarities and verified pairs must all be equal. Rows are kept one by one in
 results/spark-same.json, and those that are there are not run again. Pages are given to Spark as they are in two
-partitions, and in one and eight as the texts taken out of them once. The table in docs/spark.md is made of the rows.
+partitions, and in one and eight as the texts taken out of them once. The table in docs/how-to/spark.md is made of
+the rows.
 
     --sets NAME ...    some sets only
     --again            rows that are there once more
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 HERE = Path(__file__).parent
 RESULTS = HERE.parent / "results" / "spark-same.json"
-PAGE = HERE.parents[1] / "docs" / "spark.md"
+PAGE = HERE.parents[1] / "docs" / "how-to" / "spark.md"
 BEGIN, END = "<!-- same answers: begin -->", "<!-- same answers: end -->"
 PARTITIONS = (1, 2, 8)
 GROWN = "generated"
@@ -89,6 +90,7 @@ def quick_session(folder: Path) -> SparkSession:
 def said_here(result: nd.Result) -> Said:
     """What the local pipeline says of each document: kept, cluster, keeper, similarity."""
     ids, clusters = result.ids, result.clusters
+    rejected = {one.row for one in result.rejected}
     return {
         ids[row]: (
             bool(result.cut.kept[row]),
@@ -97,6 +99,7 @@ def said_here(result: nd.Result) -> Said:
             _told(float(clusters.similarity[row])),
         )
         for row in range(len(ids))
+        if row not in rejected
     }
 
 
@@ -206,7 +209,7 @@ def compared(one: Given, partitions: int, spark: SparkSession, result: nd.Result
         "documents": len(here),
         "pieces": len(read_origin(found)["pieces"]),
         "clusters": len(result.clusters.sizes()[0]),
-        "gone": len(result) - int(result.cut.kept.sum()),
+        "gone": result.documents - int(result.cut.kept.sum()),
         "pairs": len(result.pairs),
         "capped": result.found.capped,
         "same_clusters": here == there,

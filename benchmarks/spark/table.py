@@ -1,4 +1,4 @@
-"""Make docs/benchmarks-spark.md of the kept rows: python -m benchmarks.spark.table [RESULT.json]"""
+"""Make docs/inside/benchmarks-spark.md of the kept rows: python -m benchmarks.spark.table [RESULT.json]"""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 RESULT = HERE.parent / "results" / "spark.json"
-PAGE = HERE.parents[1] / "docs" / "benchmarks-spark.md"
+PAGE = HERE.parents[1] / "docs" / "inside" / "benchmarks-spark.md"
 ENOUGH = 100_000  # documents below which a run is mostly the start of Spark
 Json = dict[str, Any]
 

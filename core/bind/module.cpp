@@ -29,6 +29,7 @@ NB_MODULE(_core, module) {
     bind_stages(module);
     bind_repeats(module);
     bind_shared(module);
+    bind_changes(module);
 }
 
 }  // namespace neardup

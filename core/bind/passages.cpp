@@ -1,3 +1,4 @@
+#include "bind/checks.hpp"
 #include "bind/texts.hpp"
 #include "passages/suffix_array.hpp"
 #include "passages/windows.hpp"
@@ -8,15 +9,8 @@ namespace neardup {
 
 namespace {
 
-using Places = Column<std::int64_t>;
-
-Piece piece_of(const Column<std::uint64_t>& tokens, const Places& offsets, std::int64_t place,
-               std::int64_t documents) {
-    const auto n = static_cast<std::int64_t>(tokens.shape(0));
-    if (offsets.shape(0) == 0 || offsets.data()[0] != 0 || offsets.data()[offsets.shape(0) - 1] != n)
-        throw nb::value_error("offsets must run from 0 to the number of tokens");
-    for (std::size_t i = 1; i < offsets.shape(0); ++i)
-        if (offsets.data()[i] < offsets.data()[i - 1]) throw nb::value_error("offsets must ascend");
+Piece piece_of(const Hashes& tokens, const Longs& offsets, std::int64_t place, std::int64_t documents) {
+    check_offsets(view(offsets), tokens.shape(0));
     return {view(tokens), view(offsets), place, documents};
 }
 
@@ -26,11 +20,10 @@ WindowHash hash_of(std::size_t width, std::uint64_t seed, bool apart, int bits) 
     return {width, seed, apart, bits};
 }
 
-// Places ascend and every window lies within so many tokens.
-void check_windows(const Places& places, const Places& firsts, const Places& counts, std::size_t tokens,
+// Places ascend, and every window is within `tokens` tokens.
+void check_windows(const Longs& places, const Longs& firsts, const Longs& counts, std::size_t tokens,
                    std::size_t width) {
-    if (places.shape(0) != firsts.shape(0) || places.shape(0) != counts.shape(0))
-        throw nb::value_error("places, firsts and counts differ in length");
+    check_lengths(places, firsts, counts);
     for (std::size_t i = 0; i < places.shape(0); ++i) {
         const std::int64_t place = places.data()[i], first = firsts.data()[i];
         if (first < 0 || first > place || static_cast<std::size_t>(place) > tokens ||
@@ -39,7 +32,7 @@ void check_windows(const Places& places, const Places& firsts, const Places& cou
     }
 }
 
-void check_array(const Places& letters, const Column<std::uint32_t>& suffixes) {
+void check_array(const Longs& letters, const Column<std::uint32_t>& suffixes) {
     if (suffixes.shape(0) != letters.shape(0))
         throw nb::value_error("a suffix array has one entry for each letter");
     for (std::size_t i = 0; i < suffixes.shape(0); ++i)
@@ -49,13 +42,8 @@ void check_array(const Places& letters, const Column<std::uint32_t>& suffixes) {
 // What a kernel that runs without the interpreter's lock finds, as columns.
 template <class Kernel>
 auto columns_of(Kernel kernel) {
-    Repeated found;
-    {
-        nb::gil_scoped_release nogil;
-        found = kernel();
-    }
-    return std::make_tuple(to_numpy(std::move(found.places)), to_numpy(std::move(found.firsts)),
-                           to_numpy(std::move(found.counts)));
+    auto found = without_gil([&] { return kernel(); });
+    return to_columns(found.places, found.firsts, found.counts);
 }
 
 }  // namespace
@@ -67,37 +55,28 @@ void bind_repeats(nb::module_& module) {
         "parts_of",
         [](const Texts& texts, const Normalizer& how, Part part, std::size_t least, std::uint64_t seed,
            unsigned threads) {
-            Parts found;
-            {
-                nb::gil_scoped_release nogil;
-                found = parts_of(texts.views(), how, part, least, seed, threads);
-            }
-            return std::make_tuple(to_numpy(std::move(found.digests), 2), to_numpy(std::move(found.begins)),
-                                   to_numpy(std::move(found.ends)), to_numpy(std::move(found.tokens)),
-                                   to_numpy(std::move(found.offsets)));
+            auto found =
+                without_gil([&] { return parts_of(texts.views(), how, part, least, seed, threads); });
+            return to_columns(to_numpy(std::move(found.digests), 2), found.begins, found.ends, found.tokens,
+                              found.offsets);
         },
         "texts"_a, "normalizer"_a, "part"_a, "least"_a, "seed"_a, "threads"_a,
-        "Lines or paragraphs of at least so many tokens: digests, begins, ends, tokens, and offsets by "
+        "Lines or paragraphs of at least `least` tokens: digests, begins, ends, tokens, and offsets by "
         "text.");
     module.def(
         "group_parts",
-        [](Matrix<std::uint64_t> digests, Places numbers, std::size_t least, unsigned threads) {
+        [](Words digests, Longs numbers, std::size_t least, unsigned threads) {
             if (digests.shape(0) != numbers.shape(0) || digests.shape(1) != 2)
                 throw nb::value_error("digests must be [numbers, 2]");
             return columns_of([&] { return group_parts(view(digests), view(numbers), least, threads); });
         },
-        "digests"_a.noconvert(), "numbers"_a.noconvert(), "least"_a, "threads"_a,
-        "Parts whose digest occurs at least so often, each with the first such part and their count.");
+        "digests"_array, "numbers"_array, "least"_a, "threads"_a,
+        "Parts whose digest occurs at least `least` times, each with the first such part and their count.");
     module.def(
         "token_stream",
         [](const Texts& texts, const Normalizer& how, std::uint64_t seed, bool places, unsigned threads) {
-            TokenStream found;
-            {
-                nb::gil_scoped_release nogil;
-                found = token_stream(texts.views(), how, seed, places, threads);
-            }
-            return std::make_tuple(to_numpy(std::move(found.hashes)), to_numpy(std::move(found.offsets)),
-                                   to_numpy(std::move(found.begins)), to_numpy(std::move(found.ends)));
+            auto found = without_gil([&] { return token_stream(texts.views(), how, seed, places, threads); });
+            return to_columns(found.hashes, found.offsets, found.begins, found.ends);
         },
         "texts"_a, "normalizer"_a, "seed"_a, "places"_a, "threads"_a,
         "The tokens of texts in order: hashes, offsets by text, and if asked where each begins and ends.");
@@ -112,52 +91,44 @@ void bind_repeats(nb::module_& module) {
             "slot_bits"_a)
         .def(
             "mark",
-            [](WindowFilter& self, Column<std::uint64_t> tokens, Places offsets, std::size_t width,
-               std::uint64_t seed, bool apart, std::int64_t documents, int bits, unsigned threads) {
+            [](WindowFilter& self, Hashes tokens, Longs offsets, std::size_t width, std::uint64_t seed,
+               bool apart, std::int64_t documents, int bits, unsigned threads) {
                 const Piece piece = piece_of(tokens, offsets, 0, documents);
                 const WindowHash how = hash_of(width, seed, apart, bits);
                 nb::gil_scoped_release nogil;
                 self.mark(piece, how, threads);
             },
-            "tokens"_a.noconvert(), "offsets"_a.noconvert(), "width"_a, "seed"_a, "apart"_a, "documents"_a,
-            "bits"_a, "threads"_a, "Remember the windows of some documents.")
+            "tokens"_array, "offsets"_array, "width"_a, "seed"_a, "apart"_a, "documents"_a, "bits"_a,
+            "threads"_a, "Remember the windows of some documents.")
         .def(
             "collect",
-            [](const WindowFilter& self, Column<std::uint64_t> tokens, Places offsets, std::size_t width,
-               std::uint64_t seed, bool apart, std::int64_t documents, int bits, std::int64_t place,
-               unsigned threads) {
+            [](const WindowFilter& self, Hashes tokens, Longs offsets, std::size_t width, std::uint64_t seed,
+               bool apart, std::int64_t documents, int bits, std::int64_t place, unsigned threads) {
                 const Piece piece = piece_of(tokens, offsets, place, documents);
                 const WindowHash how = hash_of(width, seed, apart, bits);
-                WindowFilter::Found found;
-                {
-                    nb::gil_scoped_release nogil;
-                    found = self.collect(piece, how, threads);
-                }
-                return std::make_tuple(to_numpy(std::move(found.hashes)), to_numpy(std::move(found.places)));
+                auto found = without_gil([&] { return self.collect(piece, how, threads); });
+                return to_columns(found.hashes, found.places);
             },
-            "tokens"_a.noconvert(), "offsets"_a.noconvert(), "width"_a, "seed"_a, "apart"_a, "documents"_a,
-            "bits"_a, "place"_a, "threads"_a, "Hashes and places of the windows that may be repeated.");
+            "tokens"_array, "offsets"_array, "width"_a, "seed"_a, "apart"_a, "documents"_a, "bits"_a,
+            "place"_a, "threads"_a, "Hashes and places of the windows that may be repeated.");
     module.def(
         "group_windows",
-        [](Column<std::uint64_t> hashes, Places places, std::size_t least, unsigned threads) {
-            if (hashes.shape(0) != places.shape(0))
-                throw nb::value_error("hashes and places differ in length");
+        [](Hashes hashes, Longs places, std::size_t least, unsigned threads) {
+            check_lengths(hashes, places);
             return columns_of([&] { return group_windows(view(hashes), view(places), least, threads); });
         },
-        "hashes"_a.noconvert(), "places"_a.noconvert(), "least"_a, "threads"_a,
-        "Places whose hash occurs at least so often, each with the first such place and their count.");
+        "hashes"_array, "places"_array, "least"_a, "threads"_a,
+        "Places whose hash occurs at least `least` times, each with the first such place and their count.");
 
     module.def(
         "in_order",
-        [](Places places, Places firsts, Places counts, unsigned threads) {
-            if (places.shape(0) != firsts.shape(0) || places.shape(0) != counts.shape(0))
-                throw nb::value_error("places, firsts and counts differ in length");
+        [](Longs places, Longs firsts, Longs counts, unsigned threads) {
+            check_lengths(places, firsts, counts);
             for (std::size_t i = 0; i < places.shape(0); ++i)
                 if (places.data()[i] < 0) throw nb::value_error("a place is negative");
             return columns_of([&] { return in_order(view(places), view(firsts), view(counts), threads); });
         },
-        "places"_a.noconvert(), "firsts"_a.noconvert(), "counts"_a.noconvert(), "threads"_a,
-        "The same rows, places ascending.");
+        "places"_array, "firsts"_array, "counts"_array, "threads"_a, "The same rows, places ascending.");
 
     nb::class_<Chains>(module, "Chains", "Repeated windows joined to letters.")
         .def(
@@ -170,35 +141,34 @@ void bind_repeats(nb::module_& module) {
             "tokens"_a, "width"_a)
         .def(
             "check",
-            [](Chains& self, Places places, Places firsts, Places counts, Column<std::uint64_t> tokens) {
+            [](Chains& self, Longs places, Longs firsts, Longs counts, Hashes tokens) {
                 if (tokens.shape(0) != self.tokens()) throw nb::value_error("these are not all the tokens");
                 check_windows(places, firsts, counts, self.tokens(), self.width());
                 nb::gil_scoped_release nogil;
                 return self.check(view(places), view(firsts), view(counts), view(tokens));
             },
-            "places"_a.noconvert(), "firsts"_a.noconvert(), "counts"_a.noconvert(), "tokens"_a.noconvert(),
+            "places"_array, "firsts"_array, "counts"_array, "tokens"_array,
             "First pass, places ascending: how many windows do not equal their first one.")
         .def(
             "join",
-            [](Chains& self, Places places, Places firsts, Places counts, std::int64_t most) {
+            [](Chains& self, Longs places, Longs firsts, Longs counts, std::int64_t most) {
                 check_windows(places, firsts, counts, self.tokens(), self.width());
                 nb::gil_scoped_release nogil;
                 self.join(view(places), view(firsts), view(counts), most);
             },
-            "places"_a.noconvert(), "firsts"_a.noconvert(), "counts"_a.noconvert(), "most"_a,
-            "Second pass over the same.")
+            "places"_array, "firsts"_array, "counts"_array, "most"_a, "Second pass over the same.")
         .def(
             "take",
             [](Chains& self) {
                 Chains::Words words = self.take();
-                return std::make_tuple(to_numpy(std::move(words.letters)), to_numpy(std::move(words.starts)),
-                                       to_numpy(std::move(words.sizes)), to_numpy(std::move(words.cuts), 2));
+                return to_columns(words.letters, words.starts, words.sizes,
+                                  to_numpy(std::move(words.cuts), 2));
             },
-            "Letters, their places and sizes, and the stretches of tokens that go.");
+            "Letters, their places and sizes, and the ranges of tokens to remove.");
 
     module.def(
         "suffix_array",
-        [](Places letters) {
+        [](Longs letters) {
             if (letters.shape(0) > 0xFFFFFFFEu)
                 throw nb::value_error("a suffix array has at most 2^32 - 2 letters");
             std::vector<std::uint32_t> suffixes, shared;
@@ -207,25 +177,20 @@ void bind_repeats(nb::module_& module) {
                 suffixes = suffix_array(view(letters));
                 shared = shared_prefixes(view(letters), suffixes);
             }
-            return std::make_tuple(to_numpy(std::move(suffixes)), to_numpy(std::move(shared)));
+            return to_columns(suffixes, shared);
         },
-        "letters"_a.noconvert(),
-        "All suffixes in order, and how many letters each shares with the one before.");
+        "letters"_array, "All suffixes in order, and how many letters each shares with the one before.");
     module.def(
         "maximal_repeats",
-        [](Places letters, Column<std::uint32_t> suffixes, Column<std::uint32_t> shared) {
+        [](Longs letters, Column<std::uint32_t> suffixes, Column<std::uint32_t> shared) {
             check_array(letters, suffixes);
             if (shared.shape(0) != letters.shape(0))
                 throw nb::value_error("shared has one entry for each letter");
-            MaximalRepeats found;
-            {
-                nb::gil_scoped_release nogil;
-                found = maximal_repeats(view(letters), view(suffixes), view(shared));
-            }
-            return std::make_tuple(to_numpy(std::move(found.lows)), to_numpy(std::move(found.highs)),
-                                   to_numpy(std::move(found.lengths)));
+            auto found =
+                without_gil([&] { return maximal_repeats(view(letters), view(suffixes), view(shared)); });
+            return to_columns(found.lows, found.highs, found.lengths);
         },
-        "letters"_a.noconvert(), "suffixes"_a.noconvert(), "shared"_a.noconvert(),
+        "letters"_array, "suffixes"_array, "shared"_array,
         "The maximal repeats: the stretch of the suffix array that holds each, and its length in letters.");
 }
 

@@ -7,9 +7,6 @@ namespace neardup {
 
 namespace {
 
-using Words = Matrix<std::uint64_t>;
-using Numbers = Column<std::int64_t>;
-
 std::string_view text(const nb::bytes& bytes) { return {bytes.c_str(), bytes.size()}; }
 
 char check_kind(const nb::bytes& kind) {
@@ -17,7 +14,7 @@ char check_kind(const nb::bytes& kind) {
     return kind.c_str()[0];
 }
 
-void check_keys(const Words& keys, const Numbers& firsts, std::size_t words) {
+void check_keys(const Words& keys, const Longs& firsts, std::size_t words) {
     if (words < 1 || words > 2) throw nb::value_error("a key in an entry has one or two words");
     for (const auto first : view(firsts))
         if (first < 0 || static_cast<std::size_t>(first) + words > keys.shape(1))
@@ -32,55 +29,47 @@ void bind_shared(nb::module_& module) {
     module.def(
         "bucket_appends",
         [](const nb::bytes& name, const nb::bytes& kind, const Words& homes, const Words& keys,
-           const Numbers& firsts, std::size_t words, const Numbers& rows) {
+           const Longs& firsts, std::size_t words, const Longs& rows) {
             const char of_kind = check_kind(kind);
             check_keys(keys, firsts, words);
             if (homes.shape(0) != keys.shape(0) || rows.shape(0) != keys.shape(0) ||
                 homes.shape(1) != firsts.shape(0))
                 throw nb::value_error("homes, keys and rows differ in length, or homes and tables");
             const std::string_view named = text(name);
-            Commands out;
-            {
-                nb::gil_scoped_release free;
-                out = bucket_appends(named, of_kind, view(homes),
-                                     {view(keys), keys.shape(1), words, view(firsts)}, view(rows));
-            }
+            auto out = without_gil([&] {
+                return bucket_appends(named, of_kind, view(homes),
+                                      {view(keys), keys.shape(1), words, view(firsts)}, view(rows));
+            });
             return std::make_tuple(to_bytes(out.packed), out.count);
         },
-        "name"_a, "kind"_a, "homes"_a.noconvert(), "keys"_a.noconvert(), "firsts"_a.noconvert(), "words"_a,
-        "rows"_a.noconvert(), "APPEND commands that put rows into their buckets, and how many they are.");
+        "name"_a, "kind"_a, "homes"_array, "keys"_array, "firsts"_array, "words"_a, "rows"_array,
+        "APPEND commands that put rows into their buckets, and how many they are.");
     module.def(
         "bucket_drops",
-        [](const nb::bytes& name, const nb::bytes& kind, const Words& homes, const Numbers& rows,
+        [](const nb::bytes& name, const nb::bytes& kind, const Words& homes, const Longs& rows,
            const nb::bytes& script, const nb::bytes& last) {
             const char of_kind = check_kind(kind);
             if (homes.shape(0) != rows.shape(0)) throw nb::value_error("homes and rows differ in length");
             const std::string_view named = text(name), said = text(script), end = text(last);
-            Commands out;
-            {
-                nb::gil_scoped_release free;
-                out = bucket_drops(named, of_kind, view(homes), homes.shape(1), view(rows), said, end);
-            }
+            auto out = without_gil([&] {
+                return bucket_drops(named, of_kind, view(homes), homes.shape(1), view(rows), said, end);
+            });
             return std::make_tuple(to_bytes(out.packed), out.count);
         },
-        "name"_a, "kind"_a, "homes"_a.noconvert(), "rows"_a.noconvert(), "script"_a, "last"_a,
+        "name"_a, "kind"_a, "homes"_array, "rows"_array, "script"_a, "last"_a,
         "EVAL commands that take rows out of their buckets, and how many they are.");
     module.def(
         "id_claims",
-        [](const nb::bytes& name, const nb::bytes& digests, std::uint64_t buckets, const Numbers& rows) {
+        [](const nb::bytes& name, const nb::bytes& digests, std::uint64_t buckets, const Longs& rows) {
             const std::size_t width = rows.shape(0) == 0 ? 0 : digests.size() / rows.shape(0);
             if (rows.shape(0) != 0 && (width < 6 || width * rows.shape(0) != digests.size()))
                 throw nb::value_error("a digest for each row, of six bytes or more, all of one length");
             if (buckets == 0) throw nb::value_error("there must be buckets");
             const std::string_view named = text(name), digested = text(digests);
-            Commands out;
-            {
-                nb::gil_scoped_release free;
-                out = id_claims(named, digested, width, buckets, view(rows));
-            }
+            auto out = without_gil([&] { return id_claims(named, digested, width, buckets, view(rows)); });
             return std::make_tuple(to_bytes(out.packed), out.count);
         },
-        "name"_a, "digests"_a, "buckets"_a, "rows"_a.noconvert(),
+        "name"_a, "digests"_a, "buckets"_a, "rows"_array,
         "HSETNX commands that give ids, by their digests, to rows, and how many they are.");
     module.def(
         "bucket_entries",
@@ -107,15 +96,14 @@ void bind_shared(nb::module_& module) {
                 }
                 starts.push_back(static_cast<std::int64_t>(bytes / (8 * width)));
             }
-            return std::make_tuple(to_numpy(std::move(entries), width), to_numpy(std::move(starts)));
+            return to_columns(to_numpy(std::move(entries), width), starts);
         },
         "values"_a, "width"_a,
         "Entries of so many words in buckets, and from where to where each bucket has its own. IndexError, "
-        "with the "
-        "number of a bucket, if its bytes are no entries.");
+        "with the number of a bucket, if its bytes are no entries.");
     module.def(
         "bucket_reads",
-        [](const nb::bytes& name, const nb::bytes& kind, const Words& probes, const Numbers& tables) {
+        [](const nb::bytes& name, const nb::bytes& kind, const Words& probes, const Longs& tables) {
             const char of_kind = check_kind(kind);
             if (probes.shape(1) != tables.shape(0))
                 throw nb::value_error("probes and tables differ in length");
@@ -123,22 +111,17 @@ void bind_shared(nb::module_& module) {
                             [](std::int64_t t) { return t < 0; }))
                 throw nb::value_error("tables are numbered from 0");
             const std::string_view named = text(name);
-            Reads out;
-            {
-                nb::gil_scoped_release free;
-                out = bucket_reads(named, of_kind, view(probes), view(tables));
-            }
-            return std::make_tuple(to_bytes(out.commands.packed), out.commands.count, out.buckets,
-                                   to_numpy(std::move(out.place), probes.shape(1)));
+            auto out = without_gil([&] { return bucket_reads(named, of_kind, view(probes), view(tables)); });
+            return to_columns(to_bytes(out.commands.packed), out.commands.count, out.buckets,
+                              to_numpy(std::move(out.place), probes.shape(1)));
         },
-        "name"_a, "kind"_a, "probes"_a.noconvert(), "tables"_a.noconvert(),
+        "name"_a, "kind"_a, "probes"_array, "tables"_array,
         "MGET commands for the buckets that are probed, how many they are and how many buckets they ask for, "
-        "and which "
-        "of these each probe needs.");
+        "and which of these each probe needs.");
     module.def(
         "bucket_matches",
-        [](const Words& keys, const Numbers& firsts, std::size_t words, const Matrix<std::int64_t>& place,
-           const Words& entries, const Numbers& starts, int radius) {
+        [](const Words& keys, const Longs& firsts, std::size_t words, const Matrix<std::int64_t>& place,
+           const Words& entries, const Longs& starts, int radius) {
             check_keys(keys, firsts, words);
             if (place.shape(0) != keys.shape(0) || place.shape(1) != firsts.shape(0))
                 throw nb::value_error("keys and probes differ in length");
@@ -150,17 +133,13 @@ void bind_shared(nb::module_& module) {
             const auto buckets = static_cast<std::int64_t>(bounds.size()) - 1;
             for (const auto bucket : view(place))
                 if (bucket < 0 || bucket >= buckets) throw nb::value_error("a probe is of no bucket");
-            NearEntries out;
-            {
-                nb::gil_scoped_release free;
-                out = bucket_matches({view(keys), keys.shape(1), words, view(firsts)}, view(place),
-                                     view(entries), bounds, radius);
-            }
-            return std::make_tuple(to_numpy(std::move(out.query)), to_numpy(std::move(out.probe)),
-                                   to_numpy(std::move(out.entry)), to_numpy(std::move(out.distance)));
+            auto out = without_gil([&] {
+                return bucket_matches({view(keys), keys.shape(1), words, view(firsts)}, view(place),
+                                      view(entries), bounds, radius);
+            });
+            return to_columns(out.query, out.probe, out.entry, out.distance);
         },
-        "keys"_a.noconvert(), "firsts"_a.noconvert(), "words"_a, "place"_a.noconvert(),
-        "entries"_a.noconvert(), "starts"_a.noconvert(), "radius"_a,
+        "keys"_array, "firsts"_array, "words"_a, "place"_array, "entries"_array, "starts"_array, "radius"_a,
         "Query, probe, entry and distance of the entries within the radius, by query and probe.");
 }
 

@@ -7,7 +7,7 @@ namespace neardup {
 
 namespace {
 
-std::span<const float> costs_of(const Column<float>& costs) {
+std::span<const float> costs_of(const Floats& costs) {
     const auto out = view(costs);
     if (out.size() > 256) throw nb::value_error("at most 256 costs");
     for (std::size_t i = 0; i < out.size(); ++i)
@@ -24,7 +24,7 @@ unsigned flips_of(unsigned radius) {
 void bind_vosh(nb::module_& module) {
     module.def(
         "vosh",
-        [](const Column<float>& costs, unsigned radius, std::size_t limit) {
+        [](const Floats& costs, unsigned radius, std::size_t limit) {
             FlipOrder order;
             order.start(costs_of(costs), flips_of(radius));
             std::vector<std::int64_t> offsets{0};
@@ -35,10 +35,9 @@ void bind_vosh(nb::module_& module) {
                 offsets.push_back(static_cast<std::int64_t>(ranks.size()));
                 totals.push_back(set.cost);
             }
-            return std::make_tuple(to_numpy(std::move(offsets)), to_numpy(std::move(ranks)),
-                                   to_numpy(std::move(totals)));
+            return to_columns(offsets, ranks, totals);
         },
-        "costs"_a.noconvert(), "radius"_a, "limit"_a,
+        "costs"_array, "radius"_a, "limit"_a,
         "The cheapest `limit` sets of 1 to `radius` ranks, as (offsets, ranks, cost); costs ascend by rank.");
     module.def(
         "vosh_children",
@@ -68,36 +67,30 @@ void bind_vosh(nb::module_& module) {
 void bind_psm(nb::module_& module) {
     // Flip sets are kept for a whole batch of queries: this bounds them to 128 MB a thread.
     constexpr std::size_t most_sets = 16384;
-    const auto checked = [](const Psm& self, const Matrix<std::uint64_t>& queries,
-                            const Matrix<float>& costs) {
+    const auto checked = [](const Psm& self, const Words& queries, const Matrix<float>& costs) {
         if (costs.shape(0) != queries.shape(0) || costs.shape(1) != self.tables().design().bits)
             throw nb::value_error("costs must be float32[queries, bits]");
         return Volatility{view(costs), {}, 0};
     };
-    const auto steps_of = [](const Psm& self, const Column<float>& expected, std::size_t sets) {
+    const auto steps_of = [](const Psm& self, const Floats& expected, std::size_t sets) {
         if (expected.shape(0) != self.header_bits())
             throw nb::value_error("one expected cost per header bit");
         if (sets > most_sets) throw nb::value_error("at most 16384 flip sets");
         return flip_template(costs_of(expected), self.tables().design().radius, sets);
     };
-    const auto run = [](const Psm& self, const Matrix<std::uint64_t>& queries, const Volatility& volatility,
+    const auto run = [](const Psm& self, const Words& queries, const Volatility& volatility,
                         const auto& order, const Request& request) {
         const auto column = codes_of(queries, self.tables().design().bits);
-        Hits hits;
-        {
-            const nb::gil_scoped_release release;
-            hits = self.search(column, volatility, order, request);
-        }
+        auto hits = without_gil([&] { return self.search(column, volatility, order, request); });
         return columns(std::move(hits));
     };
     nb::class_<Psm>(module, "PsmTable",
                     "Codes in one table, searched by their likeliest flips; never changes once built.")
         .def(
             "__init__",
-            [](Psm* self, const Matrix<std::uint64_t>& codes, unsigned bits, unsigned radius,
-               unsigned header_bits, unsigned threads, const std::optional<Column<std::uint32_t>>& rows) {
-                if (bits != 32 && bits != 64 && bits != 128)
-                    throw nb::value_error("codes have 32, 64 or 128 bits");
+            [](Psm* self, const Words& codes, unsigned bits, unsigned radius, unsigned header_bits,
+               unsigned threads, const RowNumbers& rows) {
+                check_bits(bits);
                 if (header_bits > std::min(bits, 32u)) throw nb::value_error("a header has at most 32 bits");
                 const auto column = codes_of(codes, bits);
                 const auto numbers = rows_of(rows, codes.shape(0));
@@ -105,8 +98,8 @@ void bind_psm(nb::module_& module) {
                 const nb::gil_scoped_release release;
                 new (self) Psm(bits, most, column, numbers, header_bits, threads);
             },
-            "codes"_a.noconvert(), "bits"_a, "radius"_a, "header_bits"_a = 0, "threads"_a = 1,
-            "rows"_a.noconvert() = nb::none())
+            "codes"_array, "bits"_a, "radius"_a, "header_bits"_a = 0, "threads"_a = 1,
+            "rows"_array = nb::none())
         .def_prop_ro("rows", [](const Psm& self) { return self.tables().rows(); })
         .def_prop_ro(
             "codes", [](const Psm& self) { return self.tables().codes(); }, "Distinct codes.")
@@ -116,117 +109,98 @@ void bind_psm(nb::module_& module) {
         .def_prop_ro("header_bits", &Psm::header_bits)
         .def(
             "search_heap",
-            [=](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<float>& costs,
-                std::size_t sets, Mode mode, unsigned threads) {
+            [=](const Psm& self, const Words& queries, const Matrix<float>& costs, std::size_t sets,
+                Mode mode, unsigned threads) {
                 if (sets > most_sets) throw nb::value_error("at most 16384 flip sets");
                 return run(self, queries, checked(self, queries, costs), sets, {mode, true, threads});
             },
-            "queries"_a.noconvert(), "costs"_a.noconvert(), "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
+            "queries"_array, "costs"_array, "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
             "Each query flips its own cheapest sets, in exact order.")
         .def(
             "search_template",
-            [=](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<float>& costs,
-                const Column<float>& expected, std::size_t sets, Mode mode, unsigned threads) {
+            [=](const Psm& self, const Words& queries, const Matrix<float>& costs, const Floats& expected,
+                std::size_t sets, Mode mode, unsigned threads) {
                 const auto steps = steps_of(self, expected, sets);
                 return run(self, queries, checked(self, queries, costs), std::span<const Step>(steps),
                            {mode, true, threads});
             },
-            "queries"_a.noconvert(), "costs"_a.noconvert(), "expected"_a.noconvert(), "sets"_a,
-            "mode"_a = Mode::all, "threads"_a = 1,
+            "queries"_array, "costs"_array, "expected"_array, "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
             "Every query flips the same sets of ranks: the cheapest ones if rank r cost `expected[r]`.")
         .def(
             "search_ranks",
-            [=](const Psm& self, const Matrix<std::uint64_t>& queries, const Matrix<std::uint8_t>& ranks,
-                const Column<float>& expected, std::size_t sets, Mode mode, unsigned threads) {
+            [=](const Psm& self, const Words& queries, const Matrix<std::uint8_t>& ranks,
+                const Floats& expected, std::size_t sets, Mode mode, unsigned threads) {
                 if (ranks.shape(0) != queries.shape(0) || ranks.shape(1) == 0 || ranks.shape(1) > 256)
                     throw nb::value_error("ranks must be uint8[queries, r] with r from 1 to 256");
                 const auto steps = steps_of(self, expected, sets);
                 return run(self, queries, {{}, view(ranks), ranks.shape(1)}, std::span<const Step>(steps),
                            {mode, true, threads});
             },
-            "queries"_a.noconvert(), "ranks"_a.noconvert(), "expected"_a.noconvert(), "sets"_a,
-            "mode"_a = Mode::all, "threads"_a = 1,
+            "queries"_array, "ranks"_array, "expected"_array, "sets"_a, "mode"_a = Mode::all, "threads"_a = 1,
             "As search_template, from each query's weakest bits: their numbers, weakest first.");
 }
 
 void bind_live(nb::module_& module) {
+    const auto adder = [](auto method) {
+        return [method](LiveTables& self, const Words& codes, const std::optional<Column<bool>>& empty,
+                        unsigned threads) {
+            const auto column = codes_of(codes, self.design().bits);
+            check_that(!empty || empty->shape(0) == codes.shape(0), "one flag per code");
+            const nb::gil_scoped_release release;
+            return (self.*method)(column, empty ? view(*empty) : std::span<const bool>(), threads);
+        };
+    };
     nb::class_<LiveTables>(module, "LiveTables",
                            "Tables that grow: searchable while codes are added and rows removed.")
         .def(
             "__init__",
-            [](LiveTables* self, unsigned bits, unsigned radius, const Matrix<std::uint64_t>& masks,
-               const Column<std::uint8_t>& flips,
+            [](LiveTables* self, unsigned bits, unsigned radius, const Words& masks, const Bytes& flips,
                bool deferred) { new (self) LiveTables(design_of(bits, radius, masks, flips, 0), deferred); },
-            "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert(), "deferred"_a = false,
-            "deferred: what is full waits, still found, for somebody to call `merge`.")
+            "bits"_a, "radius"_a, "masks"_array, "flips"_array, "deferred"_a = false,
+            "deferred: full tails are still searched, and wait for a call of `merge`.")
         .def("due", &LiveTables::due, nb::call_guard<nb::gil_scoped_release>(),
              "How many full tails wait to be merged.")
         .def("merge", &LiveTables::merge, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
-             "Takes them into one segment, while others search and add; says whether there were any.")
-        .def(
-            "add",
-            [](LiveTables& self, const Matrix<std::uint64_t>& codes, const std::optional<Column<bool>>& empty,
-               unsigned threads) {
-                const auto column = codes_of(codes, self.design().bits);
-                if (empty && empty->shape(0) != codes.shape(0)) throw nb::value_error("one flag per code");
-                const nb::gil_scoped_release release;
-                return self.add(column, empty ? view(*empty) : std::span<const bool>(), threads);
-            },
-            "codes"_a.noconvert(), "empty"_a.noconvert() = nb::none(), "threads"_a = 1,
-            "Adds codes; returns the row of the first. Empty ones take a row but are never found.")
-        .def(
-            "load",
-            [](LiveTables& self, const Matrix<std::uint64_t>& codes, const std::optional<Column<bool>>& empty,
-               unsigned threads) {
-                const auto column = codes_of(codes, self.design().bits);
-                if (empty && empty->shape(0) != codes.shape(0)) throw nb::value_error("one flag per code");
-                const nb::gil_scoped_release release;
-                return self.load(column, empty ? view(*empty) : std::span<const bool>(), threads);
-            },
-            "codes"_a.noconvert(), "empty"_a.noconvert() = nb::none(), "threads"_a = 1,
-            "The first rows of an empty index, at once as one segment; returns how many rows there are.")
+             "Merges them into one segment while others search and add; returns whether there were any.")
+        .def("add", adder(&LiveTables::add), "codes"_array, "empty"_array = nb::none(), "threads"_a = 1,
+             "Adds codes; returns the row of the first. Empty ones take a row but are never found.")
+        .def("load", adder(&LiveTables::load), "codes"_array, "empty"_array = nb::none(), "threads"_a = 1,
+             "The first rows of an empty index, at once as one segment; returns how many rows there are.")
         .def(
             "hide",
-            [](LiveTables& self, const Column<std::int64_t>& rows, bool hidden) {
+            [](LiveTables& self, const Longs& rows, bool hidden) {
                 const nb::gil_scoped_release release;
                 self.hide(view(rows), hidden);
             },
-            "rows"_a.noconvert(), "hidden"_a = true,
+            "rows"_array, "hidden"_a = true,
             "Rows that a search finds only if it asks for hidden ones too; or, with False, always again.")
         .def(
             "remove",
-            [](LiveTables& self, const Column<std::int64_t>& rows) {
+            [](LiveTables& self, const Longs& rows) {
                 const nb::gil_scoped_release release;
                 return self.remove(view(rows));
             },
-            "rows"_a.noconvert(), "Removes rows; returns how many of them were there.")
+            "rows"_array, "Removes rows; returns how many of them were there.")
         .def("compact", &LiveTables::compact, "threads"_a = 1, nb::call_guard<nb::gil_scoped_release>(),
              "Merges everything into one segment.")
         .def(
             "search",
-            [](const LiveTables& self, const Matrix<std::uint64_t>& queries, Mode mode, unsigned threads,
-               bool hidden, std::optional<std::size_t> most) {
+            [](const LiveTables& self, const Words& queries, Mode mode, unsigned threads, bool hidden,
+               std::optional<std::size_t> most) {
                 const auto column = codes_of(queries, self.design().bits);
                 if (most && *most == 0) throw nb::value_error("at least one row of a group is listed");
-                Hits hits;
-                {
-                    const nb::gil_scoped_release release;
-                    hits = self.search(column, {mode, true, threads, hidden, most.value_or(SIZE_MAX)});
-                }
+                auto hits = without_gil([&] {
+                    return self.search(column, {mode, true, threads, hidden, most.value_or(SIZE_MAX)});
+                });
                 return columns(std::move(hits));
             },
-            "queries"_a.noconvert(), "mode"_a = Mode::all, "threads"_a = 1, "hidden"_a = true,
-            "most"_a = nb::none(),
+            "queries"_array, "mode"_a = Mode::all, "threads"_a = 1, "hidden"_a = true, "most"_a = nb::none(),
             "As HammingTables.search, over all segments and the tail; with `most`, of rows with one code at "
             "most so many of each segment, the lowest.")
         .def(
             "state",
             [](const LiveTables& self) {
-                LiveTables::State state;
-                {
-                    const nb::gil_scoped_release release;
-                    state = self.state();
-                }
+                auto state = without_gil([&] { return self.state(); });
                 return std::make_tuple(state.rows, state.removed, state.tail, state.segments, state.bytes,
                                        state.row_bytes);
             },
@@ -241,52 +215,25 @@ void bind_search(nb::module_& module) {
     bind_psm(module);
     bind_live(module);
 
-    nb::class_<Tables>(module, "HammingTables", "Codes in tables, searched by key; never changes once built.")
-        .def(
-            "__init__",
-            [](Tables* self, const Matrix<std::uint64_t>& codes, unsigned bits, unsigned radius,
-               const Matrix<std::uint64_t>& masks, const Column<std::uint8_t>& flips, unsigned header_bits,
-               unsigned threads, const std::optional<Column<std::uint32_t>>& rows) {
-                const Design design = design_of(bits, radius, masks, flips, header_bits);
-                const auto column = codes_of(codes, bits);
-                const auto numbers = rows_of(rows, codes.shape(0));
-                const nb::gil_scoped_release release;
-                new (self) Tables(design, column, numbers, threads);
-            },
-            "codes"_a.noconvert(), "bits"_a, "radius"_a, "masks"_a.noconvert(), "flips"_a.noconvert(),
-            "header_bits"_a = 0, "threads"_a = 1, "rows"_a.noconvert() = nb::none(),
-            "rows: the number of each code's row, when it is not 0, 1, 2, ...")
-        .def_prop_ro("rows", &Tables::rows)
-        .def_prop_ro("codes", &Tables::codes, "Distinct codes.")
-        .def_prop_ro("bytes", &Tables::bytes, "Bytes of the tables, without the row map.")
-        .def_prop_ro("row_bytes", &Tables::row_bytes, "Bytes of the map from codes to rows.")
-        .def_prop_ro("header_bits", &Tables::header_bits, "Of each table.")
-        .def(
-            "search",
-            [](const Tables& self, const Matrix<std::uint64_t>& queries, Mode mode, unsigned threads) {
-                const auto column = codes_of(queries, self.design().bits);
-                Hits hits;
-                {
+    auto tables =
+        nb::class_<Tables>(module, "HammingTables",
+                           "Codes in tables, searched by key; never changes once built.")
+            .def(
+                "__init__",
+                [](Tables* self, const Words& codes, unsigned bits, unsigned radius, const Words& masks,
+                   const Bytes& flips, unsigned header_bits, unsigned threads, const RowNumbers& rows) {
+                    const Design design = design_of(bits, radius, masks, flips, header_bits);
+                    const auto column = codes_of(codes, bits);
+                    const auto numbers = rows_of(rows, codes.shape(0));
                     const nb::gil_scoped_release release;
-                    hits = search(self, column, {mode, true, threads});
-                }
-                return columns(std::move(hits));
-            },
-            "queries"_a.noconvert(), "mode"_a = Mode::all, "threads"_a = 1,
-            "(query, row, distance) columns by query, then row.")
-        .def(
-            "search_groups",
-            [](const Tables& self, const Matrix<std::uint64_t>& queries, unsigned threads) {
-                const auto column = codes_of(queries, self.design().bits);
-                Hits hits;
-                {
-                    const nb::gil_scoped_release release;
-                    hits = search(self, column, {Mode::all, false, threads});
-                }
-                return group_columns(std::move(hits));
-            },
-            "queries"_a.noconvert(), "threads"_a = 1,
-            "One line per distinct code: its lowest row, and in a fourth column how many rows have it.");
+                    new (self) Tables(design, column, numbers, threads);
+                },
+                "codes"_array, "bits"_a, "radius"_a, "masks"_array, "flips"_array, "header_bits"_a = 0,
+                "threads"_a = 1, "rows"_array = nb::none(),
+                "rows: the number of each code's row, when it is not 0, 1, 2, ...")
+            .def_prop_ro("header_bits", &Tables::header_bits, "Of each table.");
+    bind_tables(tables, [](const Tables& self, std::span<const std::uint64_t> queries,
+                           const Request& request) { return search(self, queries, request); });
 }
 
 }  // namespace neardup

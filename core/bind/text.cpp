@@ -1,8 +1,8 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/shared_ptr.h>
 
+#include "bind/fingerprints.hpp"
 #include "bind/texts.hpp"
-#include "fingerprints/minhash.hpp"
 #include "fingerprints/one_pass.hpp"
 #include "text/features.hpp"
 #include "text/hash.hpp"
@@ -20,12 +20,12 @@ void bind_lookup(nb::module_& module, const char* name) {
     nb::class_<Lookup<Value>>(module, name)
         .def(
             "__init__",
-            [](Lookup<Value>* self, Column<std::uint64_t> keys, Column<Value> values) {
+            [](Lookup<Value>* self, Hashes keys, Column<Value> values) {
                 if (keys.shape(0) != values.shape(0))
                     throw nb::value_error("keys and values differ in length");
                 new (self) Lookup<Value>(view(keys), view(values));
             },
-            "keys"_a.noconvert(), "values"_a.noconvert())
+            "keys"_array, "values"_array)
         .def("__len__", &Lookup<Value>::size);
 }
 
@@ -110,33 +110,25 @@ void bind_text(nb::module_& module) {
                       "A column of texts; keeps what it was made of alive and never copies it.")
         .def(nb::init<>())
         .def("add", &Texts::add, "items"_a, "Strings, bytes or None.")
-        .def("add_spans", &Texts::add_spans, "data"_a.noconvert(), "begins"_a.noconvert(),
-             "ends"_a.noconvert(), "UTF-8 texts that lie anywhere in one buffer.")
-        .def("add_arrow", &Texts::add_arrow<std::int32_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
-             "validity"_a.noconvert().none(), "first"_a)
-        .def("add_arrow", &Texts::add_arrow<std::int64_t>, "data"_a.noconvert(), "offsets"_a.noconvert(),
-             "validity"_a.noconvert().none(), "first"_a)
-        .def("take", &Texts::take, "rows"_a.noconvert(), "Some of the texts, in the order named.")
+        .def("add_spans", &Texts::add_spans, "data"_array, "begins"_array, "ends"_array,
+             "UTF-8 texts anywhere in one buffer.")
+        .def("add_arrow", &Texts::add_arrow<std::int32_t>, "data"_array, "offsets"_array,
+             "validity"_array.none(), "first"_a)
+        .def("add_arrow", &Texts::add_arrow<std::int64_t>, "data"_array, "offsets"_array,
+             "validity"_array.none(), "first"_a)
+        .def("take", &Texts::take, "rows"_array, "Some of the texts, in the order named.")
         .def(
             "sizes",
             [](const Texts& texts) {
-                Utf8Sizes found;
-                {
-                    nb::gil_scoped_release nogil;
-                    found = utf8_sizes(texts.views());
-                }
-                return std::make_tuple(to_numpy(std::move(found.sizes)), found.well_formed);
+                auto found = without_gil([&] { return utf8_sizes(texts.views()); });
+                return to_columns(found.sizes, found.well_formed);
             },
             "The bytes of each text as UTF-8, and whether all texts are well-formed.")
         .def(
             "utf8",
             [](const Texts& texts) {
-                Utf8 made;
-                {
-                    nb::gil_scoped_release nogil;
-                    made = utf8_of(texts.views());
-                }
-                return std::make_tuple(to_numpy(std::move(made.data)), to_numpy(std::move(made.ends)));
+                auto made = without_gil([&] { return utf8_of(texts.views()); });
+                return to_columns(made.data, made.ends);
             },
             "The texts as UTF-8, one after another, and where each ends.")
         .def("__len__", [](const Texts& texts) { return texts.views().size(); });
@@ -161,10 +153,10 @@ void bind_text(nb::module_& module) {
                     first.push_back(entry.first);
                     second.push_back(entry.second);
                 }
-                return std::make_tuple(to_numpy(std::move(keys)), to_numpy(std::move(counts)),
-                                       to_numpy(std::move(first)), to_numpy(std::move(second)));
+                return to_columns(keys, counts, first, second);
             },
-            "least"_a, "Keys counted at least so often, ascending, with counts and the two words of each.");
+            "least"_a,
+            "Keys counted at least `least` times, ascending, with counts and the two words of each.");
     module.def(
         "tally_pairs",
         [](const Texts& texts, const Recipe& recipe, Tally& words, Tally& pairs) {
@@ -175,24 +167,20 @@ void bind_text(nb::module_& module) {
     module.def(
         "vocabulary",
         [](const Texts& texts, const Normalizer& how, Hash hash, std::uint64_t seed) {
-            Vocabulary found;
-            {
-                nb::gil_scoped_release nogil;
-                found = vocabulary(texts.views(), how, hash, seed);
-            }
-            return std::make_tuple(to_numpy(std::move(found.hashes)), std::move(found.words));
+            auto found = without_gil([&] { return vocabulary(texts.views(), how, hash, seed); });
+            return to_columns(found.hashes, std::move(found.words));
         },
         "texts"_a, "normalizer"_a, "hash"_a, "seed"_a,
         "The distinct words of some texts, with their hashes.");
     module.def(
         "winnow",
-        [](Column<std::uint64_t> sequence, std::size_t window) {
+        [](Hashes sequence, std::size_t window) {
             if (window == 0) throw nb::value_error("the window must be at least 1");
             Buffer<std::uint64_t> kept;
             winnow(view(sequence), window, kept);
             return to_numpy(std::vector<std::uint64_t>(kept.begin(), kept.end()));
         },
-        "sequence"_a.noconvert(), "window"_a, "The features that winnowing keeps of a sequence.");
+        "sequence"_array, "window"_a, "The features that winnowing keeps of a sequence.");
     module.def(
         "hash_texts",
         [](const Texts& texts, std::uint64_t seed, Hash kind) {
@@ -212,36 +200,28 @@ void bind_text(nb::module_& module) {
     module.def(
         "extract",
         [](const Texts& texts, const Recipe& recipe, unsigned threads) {
-            Ragged rows;
-            {
-                nb::gil_scoped_release nogil;
-                rows = extract(texts.views(), recipe, threads);
-            }
-            return std::make_tuple(to_numpy(std::move(rows.hashes)), to_numpy(std::move(rows.weights)),
-                                   to_numpy(std::move(rows.offsets)), rows.replaced);
+            auto rows = without_gil([&] { return extract(texts.views(), recipe, threads); });
+            return to_columns(rows.hashes, rows.weights, rows.offsets, rows.replaced);
         },
         "texts"_a, "recipe"_a, "threads"_a,
         "Features of many texts: hashes, weights, offsets, and how many ill-formed sequences were replaced.");
 
     module.def(
         "extract_sets",
-        [](const Texts& texts, const Recipe& recipe, Column<std::int64_t> room,
+        [](const Texts& texts, const Recipe& recipe, Longs room,
            nb::ndarray<std::uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu> out, unsigned threads) {
-            if (room.shape(0) != texts.views().size()) throw nb::value_error("columns differ in length");
+            check_that(room.shape(0) == texts.views().size(), "columns differ in length");
             std::uint64_t total = 0;
             for (const std::int64_t one : view(room)) {
                 if (one < 0 || static_cast<std::uint64_t>(one) > out.shape(0) - total)
                     throw nb::value_error("there is not that much room");
                 total += static_cast<std::uint64_t>(one);
             }
-            std::vector<std::int64_t> begins;
-            {
-                nb::gil_scoped_release nogil;
-                begins = extract_sets(texts.views(), recipe, view(room), {out.data(), out.shape(0)}, threads);
-            }
-            return to_numpy(std::move(begins));
+            return to_numpy(without_gil([&] {
+                return extract_sets(texts.views(), recipe, view(room), {out.data(), out.shape(0)}, threads);
+            }));
         },
-        "texts"_a, "recipe"_a, "room"_a.noconvert(), "out"_a.noconvert(), "threads"_a,
+        "texts"_a, "recipe"_a, "room"_array, "out"_array, "threads"_a,
         "Sorted feature sets of many texts into one array; returns their offsets. See "
         "core/text/features.hpp.");
     module.def(
@@ -273,28 +253,20 @@ void bind_text(nb::module_& module) {
         "1 where two texts have the very same tokens, byte for byte, before stop words and stems.");
     module.def(
         "look_at_lines",
-        [](Column<std::uint8_t> block, std::size_t deepest, std::size_t digits) {
-            LinesSeen seen;
-            {
-                nb::gil_scoped_release nogil;
-                seen = look_at_lines(view(block), deepest, digits);
-            }
+        [](Bytes block, std::size_t deepest, std::size_t digits) {
+            auto seen = without_gil([&] { return look_at_lines(view(block), deepest, digits); });
             return std::make_tuple(seen.lines, seen.plain);
         },
-        "block"_a.noconvert(), "deepest"_a, "digits"_a,
+        "block"_array, "deepest"_a, "digits"_a,
         "How many lines end in a block of JSONL, and whether they are plain; see core/text/jsonl.hpp.");
     module.def(
         "read_text_lines",
-        [](Column<std::uint8_t> lines) {
-            std::optional<TextLines> found;
-            {
-                nb::gil_scoped_release nogil;
-                found = read_text_lines(view(lines));
-            }
+        [](Bytes lines) {
+            auto found = without_gil([&] { return read_text_lines(view(lines)); });
             using Ids = nb::typed<nb::list, nb::str>;
             using Spans = decltype(to_numpy(std::move(found->text_begins)));
-            using Bytes = decltype(to_numpy(std::move(found->bytes)));
-            std::optional<std::tuple<Ids, Bytes, Spans, Spans>> columns;
+            using TextBytes = decltype(to_numpy(std::move(found->bytes)));
+            std::optional<std::tuple<Ids, TextBytes, Spans, Spans>> columns;
             if (!found) return columns;
             Ids ids;
             for (std::size_t i = 0; i < found->id_ends.size(); ++i) {
@@ -306,64 +278,50 @@ void bind_text(nb::module_& module) {
                             to_numpy(std::move(found->text_begins)), to_numpy(std::move(found->text_ends)));
             return columns;
         },
-        "lines"_a.noconvert(),
+        "lines"_array,
         "Ids, and texts as bytes with their begins and ends, of lines that hold nothing else; None if one "
-        "holds more or "
-        "less. See core/text/jsonl.hpp.");
+        "holds more or less. See core/text/jsonl.hpp.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
-    const auto told = [](Reading& reading) {
-        return std::make_tuple(to_numpy(std::move(reading.empty)), to_numpy(std::move(reading.tokens)),
-                               reading.replaced, to_numpy(std::move(reading.digests), 2));
+    const auto facts_of = [](Reading& reading) {
+        return to_columns(reading.empty, reading.tokens, reading.replaced,
+                          to_numpy(std::move(reading.digests), 2));
     };
     module.def(
         "simhash_texts",
-        [told](const Texts& texts, const Recipe& recipe, unsigned bits, Tie tie, bool gaussian,
-               Margins margins, std::size_t ranks, unsigned threads, bool digests) {
-            if (bits != 32 && bits != 64 && bits != 128) throw nb::value_error("bits must be 32, 64 or 128");
-            if (ranks < 1 || ranks > bits) throw nb::value_error("ranks must be 1 to bits");
+        [facts_of](const Texts& texts, const Recipe& recipe, unsigned bits, Tie tie, bool gaussian,
+                   Margins margins, std::size_t ranks, unsigned threads, bool digests) {
+            check_simhash(bits, ranks);
             Reading reading(texts.views().size(), digests);
-            const auto compute = [&] {
-                nb::gil_scoped_release nogil;
+            auto out = without_gil([&] {
                 return simhash_texts(texts.views(), recipe, {bits, tie, gaussian}, margins, ranks, threads,
                                      reading);
-            };
-            SimhashColumns out = compute();
-            return std::make_tuple(
-                std::make_tuple(to_numpy(std::move(out.codes), words_of(bits)),
-                                to_numpy(std::move(out.margins), bits), to_numpy(std::move(out.bytes), bits),
-                                to_numpy(std::move(out.scales)), to_numpy(std::move(out.ranks), ranks)),
-                told(reading));
+            });
+            return to_columns(simhash_columns(out, bits, ranks), facts_of(reading));
         },
         "texts"_a, "recipe"_a, "bits"_a, "tie"_a, "gaussian"_a, "margins"_a, "ranks"_a, "threads"_a,
         "digests"_a = false,
         "Simhash of texts: codes, margins, margin bytes, their scales, ranks, and what was read.");
     module.def(
         "minhash_texts",
-        [told](const Texts& texts, const Recipe& recipe, std::size_t values, std::uint64_t seed,
-               bool independent, unsigned threads, bool digests) {
-            if (values < 1 || values > kMostValues) throw nb::value_error("values must be 1 to 65536");
+        [facts_of](const Texts& texts, const Recipe& recipe, std::size_t values, std::uint64_t seed,
+                   bool independent, unsigned threads, bool digests) {
+            check_values(values);
             Reading reading(texts.views().size(), digests);
-            const auto compute = [&] {
-                nb::gil_scoped_release nogil;
+            auto out = without_gil([&] {
                 return minhash_texts(texts.views(), recipe, values, seed, independent, threads, reading);
-            };
-            std::vector<std::uint32_t> out = compute();
-            return std::make_tuple(to_numpy(std::move(out), values), told(reading));
+            });
+            return to_columns(to_numpy(std::move(out), values), facts_of(reading));
         },
         "texts"_a, "recipe"_a, "values"_a, "seed"_a, "independent"_a, "threads"_a, "digests"_a = false,
         "MinHash of texts: sketches, and what was read.");
     module.def(
         "digest_texts",
-        [told](const Texts& texts, const Recipe& recipe, unsigned threads) {
+        [facts_of](const Texts& texts, const Recipe& recipe, unsigned threads) {
             if (recipe.unit != Unit::words) throw nb::value_error("digests are made of words");
             Reading reading(texts.views().size());
-            const auto compute = [&] {
-                nb::gil_scoped_release nogil;
-                return digest_texts(texts.views(), recipe, threads, reading);
-            };
-            std::vector<std::uint64_t> out = compute();
-            return std::make_tuple(to_numpy(std::move(out), 2), told(reading));
+            auto out = without_gil([&] { return digest_texts(texts.views(), recipe, threads, reading); });
+            return to_columns(to_numpy(std::move(out), 2), facts_of(reading));
         },
         "texts"_a, "recipe"_a, "threads"_a, "128-bit digests of normalised texts, and what was read.");
 }

@@ -18,8 +18,7 @@ class Texts {
         owners_.append(items);
     }
     template <class Offset>
-    void add_arrow(Column<std::uint8_t> data, Column<Offset> offsets,
-                   std::optional<Column<std::uint8_t>> validity, std::size_t first) {
+    void add_arrow(Bytes data, Column<Offset> offsets, std::optional<Bytes> validity, std::size_t first) {
         const std::size_t n = offsets.shape(0) == 0 ? 0 : offsets.shape(0) - 1;
         if (validity && validity->shape(0) * 8 < first + n)
             throw nb::value_error("validity bitmap too short");
@@ -37,7 +36,7 @@ class Texts {
         owners_.append(data);
     }
     // Texts anywhere in one buffer, in the order named.
-    void add_spans(Column<std::uint8_t> data, Column<std::int64_t> begins, Column<std::int64_t> ends) {
+    void add_spans(Bytes data, Longs begins, Longs ends) {
         const std::size_t n = begins.shape(0);
         if (ends.shape(0) != n) throw nb::value_error("columns differ in length");
         views_.reserve(views_.size() + n);
@@ -50,7 +49,7 @@ class Texts {
         owners_.append(data);
     }
     // Some of the texts, in the order named.
-    Texts take(Column<std::int64_t> rows) const {
+    Texts take(Longs rows) const {
         Texts some;
         some.views_.reserve(rows.shape(0));
         for (const std::int64_t row : view(rows)) {

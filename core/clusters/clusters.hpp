@@ -12,7 +12,7 @@ struct Keepers {
 };
 
 // `order` lists all rows, best first. The best row not yet taken becomes a keeper and takes all rows that a pair ties
-// to it and nobody has taken; and so on: the lexicographically first maximal independent set. O(rows + pairs).
+// to it and not yet taken; and so on: the lexicographically first maximal independent set. O(rows + pairs).
 Keepers first_keepers(std::span<const std::int64_t> left, std::span<const std::int64_t> right,
                       std::span<const std::int64_t> order);
 

@@ -7,7 +7,7 @@ namespace neardup {
 namespace {
 
 constexpr std::size_t partition_rows = 16384;
-constexpr std::size_t largest_table = 131072;  // larger partitions are sorted where they lie
+constexpr std::size_t largest_table = 131072;  // larger partitions are sorted in place
 constexpr int longest_probe = 64;              // so are those whose hashes crowd
 
 // A repeat is an entry whose code came before; its first half is overwritten with the row where it came
@@ -27,7 +27,7 @@ std::size_t repeats_sorted(std::span<Entry<halves>> part) {
         if (a.low() != b.low()) return a.low() < b.low();
         return a.high() != b.high() ? a.high() < b.high() : a.row < b.row;
     };
-    // So many entries are usually one code, and already in order.
+    // That many entries usually have the same code and are already sorted.
     if (!std::is_sorted(part.begin(), part.end(), before)) std::sort(part.begin(), part.end(), before);
     std::size_t count = 0;
     Entry<halves> first = part[0];

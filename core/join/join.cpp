@@ -78,7 +78,7 @@ class StreamOf final : public Join::Stream {
     void take(std::size_t count) override { wave_.front().taken += count; }
 
   private:
-    // What a partition gave, and where to go on when it has more.
+    // The pairs of a partition, and where to continue if it has more.
     struct Step {
         std::vector<Neighbour> found;
         std::size_t taken = 0;

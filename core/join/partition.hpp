@@ -142,7 +142,7 @@ class Partitions {
     };
 
     // Puts the entries of a slice in their places, from `next` on. They wait in lines of their own until
-    // these are full and go out past the caches: a third of the time that writing them one by one takes.
+    // these are full and are written past the caches, in a third of the time of single writes.
     void write(const Slice& slice, const Mask& mask, std::vector<std::uint32_t>& next) {
         const std::vector<std::uint32_t> start = next;
         const auto waiting = std::make_unique_for_overwrite<Lines[]>(size());

@@ -75,7 +75,7 @@ class Walk {
     struct Frame {
         std::span<Item> items;
         std::vector<Mask> blocks;
-        std::size_t block;    // the one in hand
+        std::size_t block;    // the current one
         std::size_t cursor;   // where the next run of equal blocks begins
         std::size_t earlier;  // length of earlier_ when the frame was pushed
     };
@@ -143,7 +143,7 @@ class Walk {
     }
 
     // How many codes are worth sorting by radius + 1 blocks, inside `level` such sorts: more at each level,
-    // because what the last one did not tell apart the next one may not either.
+    // because codes that the last one did not separate may not be separated by the next one either.
     std::size_t worth_sorting(std::size_t level) const {
         return (static_cast<std::size_t>(rules_->radius) + 1) * 2048 << 2 * level;
     }
@@ -248,21 +248,21 @@ class Walk {
             for (std::uint64_t high = item.high(); high; high &= high - 1)
                 ++ones[64 + static_cast<std::size_t>(std::countr_zero(high))];
         }
-        std::vector<std::pair<std::size_t, std::size_t>> telling;  // (how often the rarer value occurs, bit)
+        std::vector<std::pair<std::size_t, std::size_t>> varying;  // (how often the rarer value occurs, bit)
         for (std::size_t bit = 0; bit < static_cast<std::size_t>(rules_->width); ++bit)
             if (const std::size_t rarer = std::min(ones[bit], items.size() - ones[bit]); rarer > 0)
-                telling.emplace_back(rarer, bit);
+                varying.emplace_back(rarer, bit);
         const auto count = static_cast<std::size_t>(rules_->radius) + 1;
-        if (telling.size() < count) return {};
-        std::sort(telling.begin(), telling.end(), [](const auto& a, const auto& b) {
+        if (varying.size() < count) return {};
+        std::sort(varying.begin(), varying.end(), [](const auto& a, const auto& b) {
             return a.first != b.first ? a.first > b.first : a.second < b.second;
         });
         std::vector<Mask> blocks(count, Mask{});
         std::vector<double> agree(count, 1.0);  // the chance that two of these codes agree on the block
-        for (std::size_t i = 0; i < telling.size(); ++i) {
+        for (std::size_t i = 0; i < varying.size(); ++i) {
             const std::size_t turn = i / count, place = i % count;
             const std::size_t to = turn % 2 ? count - 1 - place : place;
-            const auto [rarer, bit] = telling[i];
+            const auto [rarer, bit] = varying[i];
             const double share = static_cast<double>(rarer) / static_cast<double>(items.size());
             agree[to] *= share * share + (1 - share) * (1 - share);
             blocks[to][bit / 64] |= std::uint64_t{1} << (bit % 64);

@@ -9,11 +9,11 @@ namespace neardup {
 namespace {
 
 constexpr std::size_t kPairs = 256;  // handed to a thread at a time
-constexpr std::size_t kSteps = 64;   // of a merge between two looks at what is still possible
+constexpr std::size_t kSteps = 64;   // of a merge between two checks whether `least` is still possible
 
 double jaccard(std::span<const std::uint64_t> a, std::span<const std::uint64_t> b, double least) {
     const double both = static_cast<double>(a.size() + b.size());
-    // s shared features of `both` give s / (both - s). One less than what that asks for: roundings are left to the end.
+    // s shared features of `both` give s / (both - s). One less than that needs, because of rounding.
     const auto needed = static_cast<std::int64_t>(least / (1 + least) * both) - 1;
     std::int64_t count = 0;
     for (std::size_t i = 0, j = 0;;) {

@@ -50,7 +50,7 @@ class Automaton {
         std::uint32_t from, target, next;
     };
 
-    // The slot of an edge, or the empty one where it would go.
+    // The slot of an edge, or the empty slot where it would be stored.
     std::size_t slot(std::uint32_t state, std::uint64_t token) const {
         std::size_t at = mixed(token + state * 0x9E3779B97F4A7C15u) & mask_;
         while (slots_[at] != kNone) {
@@ -110,11 +110,11 @@ class Automaton {
 template <class Run>
 void for_each_run(std::span<const std::uint64_t> text, std::size_t width, Run run) {
     constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;
-    std::uint64_t hash = 0, gone = 1;
-    for (std::size_t i = 0; i < width; ++i) gone *= kBase;
+    std::uint64_t hash = 0, power = 1;
+    for (std::size_t i = 0; i < width; ++i) power *= kBase;
     for (std::size_t i = 0; i < text.size(); ++i) {
         hash = hash * kBase + text[i];
-        if (i >= width) hash -= gone * text[i - width];
+        if (i >= width) hash -= power * text[i - width];
         if (i + 1 >= width) run(i + 1 - width, mixed(hash));
     }
 }
@@ -140,7 +140,7 @@ class Whole {
     // The passages of a part, none inside another, ascending.
     void find(std::span<const std::uint64_t> part, std::vector<Match>& out) const {
         out.clear();
-        // Passages lie where every run of `width` tokens may be held; the automaton walks there alone.
+        // A passage needs every run of `width` tokens to be in the other text; the automaton walks only there.
         std::size_t begin = 0, end = 0;
         for_each_run(part, width_, [&](std::size_t place, std::uint64_t hash) {
             if (!(held_[(hash >> shift_) / 64] & bit(hash))) return;
@@ -213,7 +213,7 @@ Passages shared_passages(TokenRows documents, std::span<const std::int64_t> part
     all.words.resize(parts.size());
     all.longest.resize(parts.size());
     std::vector<std::vector<Match>> each(spelled ? parts.size() : 0);
-    // Pairs of one whole go to one thread, unless there are very many.
+    // One thread handles all pairs of one whole, unless there are very many.
     constexpr std::size_t kMost = 4096;
     std::vector<std::size_t> groups;
     for (std::size_t i = 0; i < parts.size(); ++i)

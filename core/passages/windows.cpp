@@ -52,26 +52,26 @@ void WindowFilter::mark(const Piece& piece, const WindowHash& how, unsigned thre
     std::uint64_t* words = words_.data();
     in_parallel(documents, threads, 16, [&](std::size_t from, std::size_t to) {
         for (std::size_t document = from; document < to; ++document)
-            each_window(piece, how, document,
-                        [&](const std::uint64_t* hashes, std::size_t count, std::int64_t) {
-                            for (std::size_t i = 0; i < count; ++i)
-                                __builtin_prefetch(words + slot(hashes[i]) / 32, 1);
-                            for (std::size_t i = 0; i < count; ++i) {
-                                const std::size_t at = slot(hashes[i]);
-                                const std::uint64_t met = std::uint64_t{1} << (at % 32 * 2), again = met << 1;
-                                std::uint64_t& word = words[at / 32];
-                                if (threads <= 1) {
-                                    word |= (word & met) << 1 | met;
-                                    continue;
-                                }
-                                // The second thread finds the first bit set, so their order does not matter.
-                                const std::atomic_ref shared(word);
-                                const std::uint64_t now = shared.load(std::memory_order_relaxed);
-                                if (now & again) continue;
-                                if ((now & met) || (shared.fetch_or(met, std::memory_order_relaxed) & met))
-                                    shared.fetch_or(again, std::memory_order_relaxed);
-                            }
-                        });
+            each_window(
+                piece, how, document, [&](const std::uint64_t* hashes, std::size_t count, std::int64_t) {
+                    for (std::size_t i = 0; i < count; ++i)
+                        __builtin_prefetch(words + slot(hashes[i]) / 32, 1);
+                    for (std::size_t i = 0; i < count; ++i) {
+                        const std::size_t at = slot(hashes[i]);
+                        const std::uint64_t seen = std::uint64_t{1} << (at % 32 * 2), again = seen << 1;
+                        std::uint64_t& word = words[at / 32];
+                        if (threads <= 1) {
+                            word |= (word & seen) << 1 | seen;
+                            continue;
+                        }
+                        // The second thread finds the first bit set, so their order does not matter.
+                        const std::atomic_ref shared(word);
+                        const std::uint64_t now = shared.load(std::memory_order_relaxed);
+                        if (now & again) continue;
+                        if ((now & seen) || (shared.fetch_or(seen, std::memory_order_relaxed) & seen))
+                            shared.fetch_or(again, std::memory_order_relaxed);
+                    }
+                });
     });
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// Buckets of a table on a server: what a batch writes into them and asks of them, as commands of the server's protocol
+// Buckets of a table on a server: what a batch writes to them and reads from them, as commands of the server's protocol
 // ("*3\r\n$6\r\nAPPEND\r\n..."), and which of the entries that come back are near.
 //
 // A bucket is a string under {NAME:s}k:t:b, with the shard s, the table t and the bucket b in hexadecimal. An entry is

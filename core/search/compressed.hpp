@@ -1,5 +1,5 @@
 #pragma once
-// Sorted codes in compressed blocks (Manku, Jain, Das Sarma 2007, section 3.2). docs/format.md has the bits.
+// Sorted codes in compressed blocks (Manku, Jain, Das Sarma 2007, section 3.2). docs/reference/format.md has the bits.
 //
 // Each block decodes on its own, so a search unpacks only the blocks that can contain a prefix, which their keys show.
 #include <array>

@@ -95,7 +95,7 @@ KERNEL inline void scan_block(const Block<Word, words>& block, std::size_t rows,
     }
 }
 
-// Queries go in chunks, one task each; when they are few, stored rows are cut too, so that a single query
+// Queries are split into chunks, one task each; if they are few, stored rows are split too, so that a single query
 // can use every thread. Hits are joined in the order of queries and rows, whichever thread found them.
 template <class Word, std::size_t words>
 HitColumns scan_words(Codes stored, Codes queries, int radius, bool first, unsigned threads) {

@@ -89,13 +89,7 @@ PrefixHits search_as(CodeColumn<Code> codes, std::span<const std::uint32_t> star
             }
         });
     });
-    PrefixHits all;
-    for (const PrefixHits& hits : parts) {
-        all.query.insert(all.query.end(), hits.query.begin(), hits.query.end());
-        all.position.insert(all.position.end(), hits.position.begin(), hits.position.end());
-        all.distance.insert(all.distance.end(), hits.distance.begin(), hits.distance.end());
-    }
-    return all;
+    return joined(parts);
 }
 
 }  // namespace

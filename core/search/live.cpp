@@ -7,7 +7,8 @@ namespace neardup {
 
 namespace {
 
-constexpr std::size_t smallest_tail = std::size_t{1} << 14, tail_share = 16, deferred_share = 8, alike = 4;
+constexpr std::size_t smallest_tail = std::size_t{1} << 14, tail_share = 16, deferred_share = 8,
+                      merged_at_once = 4;
 constexpr std::size_t rows_at_once = std::size_t{1} << 14;  // limits how long readers wait for a writer
 
 std::size_t tail_capacity(std::int64_t rows, bool deferred) {
@@ -32,7 +33,7 @@ std::unique_lock<std::shared_mutex> LiveTables::writing() const {
     return std::unique_lock(lock_);
 }
 
-// Reads what never changes, or what only the writer, who is here, may change: no lock is needed, and readers go on.
+// Reads only data that never changes or that only the calling writer changes: no lock is needed, and readers continue.
 LiveTables::Segment LiveTables::merged(std::span<const Segment> segments, std::span<const Aside> tails,
                                        const Tombstones& dead, unsigned threads) const {
     const std::int64_t base = segments.empty() ? tails.front().base : segments.front().base;
@@ -105,7 +106,7 @@ void LiveTables::flush(unsigned threads) {
         const auto span = static_cast<std::uint64_t>(tail_base_ - segments_[i].base) + tail_->size();
         if (rows > 2 * size || span >= 0xFFFFFFFFu) break;
         total += rows;
-        if (++run == alike) {
+        if (++run == merged_at_once) {
             taken = segments_.size() - i;
             size = total;
             run = 1;
@@ -115,10 +116,10 @@ void LiveTables::flush(unsigned threads) {
     Segment segment = merged(std::span(segments_).last(taken), {&whole, 1}, dead_, threads);
     const std::int64_t next_base = tail_base_ + static_cast<std::int64_t>(tail_->size());
     auto tail = std::make_shared<Tail>(design_, tail_capacity(next_base, deferred_));
-    std::vector<Segment> gone;
+    std::vector<Segment> replaced;
     {
         const auto lock = writing();
-        gone.assign(segments_.end() - static_cast<std::ptrdiff_t>(taken), segments_.end());
+        replaced.assign(segments_.end() - static_cast<std::ptrdiff_t>(taken), segments_.end());
         segments_.resize(segments_.size() - taken);
         segments_.push_back(std::move(segment));
         std::swap(tail_, tail);
@@ -220,14 +221,14 @@ void LiveTables::compact(unsigned threads) {
 
 Hits LiveTables::search(std::span<const std::uint64_t> queries, const Request& request) const {
     const auto lock = reading();
-    const Tombstones& gone = request.hidden ? dead_ : hidden_;
+    const Tombstones& skipped = request.hidden ? dead_ : hidden_;
     return search_batches(queries, design_.words(), request, [&](Batch& batch, std::size_t) {
         Prober prober;
         for (const Segment& segment : segments_)
             if (segment.tables->codes() != 0)
-                segment.tables->search(batch, request, prober, segment.base, &gone);
-        for (const Aside& aside : aside_) aside.tail->search(batch, request, aside.base, &gone);
-        tail_->search(batch, request, tail_base_, &gone);
+                segment.tables->search(batch, request, prober, segment.base, &skipped);
+        for (const Aside& aside : aside_) aside.tail->search(batch, request, aside.base, &skipped);
+        tail_->search(batch, request, tail_base_, &skipped);
     });
 }
 

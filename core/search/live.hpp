@@ -1,14 +1,13 @@
 #pragma once
 // Tables that grow: codes are searchable as soon as they are added, and removed ones are never found again.
 //
-// New codes go to a mutable tail of at most a sixteenth of the index. A full tail becomes a segment of immutable tables,
-// and four segments of about the same size become one, so there are few of them and a code is rebuilt rarely. When this
-// happens depends on the number of rows alone, not on how they were batched.
+// New codes are added to a mutable tail of at most a sixteenth of the index. A full tail becomes a segment of immutable
+// tables, and four segments of about the same size become one, so there are few of them and a code is rebuilt rarely.
+// When this happens depends on the number of rows alone, not on how they were batched.
 //
 // Or merging is `deferred`: a full tail, of an eighth, is set aside as it is, still searched, and a new one begun;
-// whoever calls `merge`, from a thread of its own, makes one segment of everything but the new tail. So adding never
-// waits for a merge, and a search asks one segment and at most a few tails, which are cheaper than segments of their
-// size.
+// a call of `merge`, from another thread, makes one segment of everything but the new tail. So adding never waits for a
+// merge, and a search reads one segment and at most a few tails, which are cheaper than segments of their size.
 //
 // Readers share a lock that writers take only to put codes into the tail or to swap segments, never while building; a
 // search sees one state from beginning to end.
@@ -35,7 +34,7 @@ class LiveTables {
     std::int64_t add(std::span<const std::uint64_t> codes, std::span<const bool> empty, unsigned threads);
     // The first rows of an index that has none, as one segment; returns how many rows that makes.
     std::int64_t load(std::span<const std::uint64_t> codes, std::span<const bool> empty, unsigned threads);
-    // Returns how many of these rows were alive. Rows that never were are an error.
+    // Returns how many of these rows were alive. Rows that were never added are an error.
     std::size_t remove(std::span<const std::int64_t> rows);
     // Hides rows, so that only searches with `hidden` find them, or shows them again. Removed rows are not restored.
     void hide(std::span<const std::int64_t> rows, bool hidden);
@@ -44,7 +43,7 @@ class LiveTables {
 
     // How many tails have been set aside.
     std::size_t due() const;
-    // Takes them into one segment with all others; says whether there were any. Nothing waits for it while it builds.
+    // Merges them and all segments into one; returns whether there were any. Nothing waits for it while it builds.
     bool merge(unsigned threads);
 
     Hits search(std::span<const std::uint64_t> queries, const Request& request) const;
@@ -61,7 +60,7 @@ class LiveTables {
         std::shared_ptr<const Tables> tables;
         std::int64_t base;
     };
-    // Writers that wait go before readers that come later, or a stream of searches could keep them out for ever.
+    // Waiting writers are served before later readers; otherwise a stream of searches could block them for ever.
     std::shared_lock<std::shared_mutex> reading() const;
     std::unique_lock<std::shared_mutex> writing() const;
 
@@ -87,7 +86,7 @@ class LiveTables {
     void check_rows(std::span<const std::int64_t> rows) const;
 
     Tombstones dead_, hidden_;  // dead rows are hidden too
-    std::mutex merging_;        // taken before writer_: whoever replaces segments of deferred tables
+    std::mutex merging_;        // taken before writer_ by a thread that replaces segments of deferred tables
     std::mutex writer_;
     mutable std::mutex gate_;
     mutable std::shared_mutex lock_;

@@ -13,7 +13,7 @@
 namespace neardup {
 
 // How a query's bits rank, weakest first: from `costs` (bits per query, the cost of flipping each; only their size
-// counts), or from `ranks` (so many bit numbers per query, weakest first; bits that are not named are never flipped).
+// counts), or from `ranks` (a fixed number of bit numbers per query, weakest first; other bits are never flipped).
 struct Volatility {
     std::span<const float> costs;
     std::span<const std::uint8_t> ranks;

@@ -90,13 +90,7 @@ PrefixHits search_as(std::span<const std::uint64_t> codes, CodeColumn<Code> quer
             }
         });
     });
-    PrefixHits all;
-    for (const PrefixHits& hits : parts) {
-        all.query.insert(all.query.end(), hits.query.begin(), hits.query.end());
-        all.position.insert(all.position.end(), hits.position.begin(), hits.position.end());
-        all.distance.insert(all.distance.end(), hits.distance.begin(), hits.distance.end());
-    }
-    return all;
+    return joined(parts);
 }
 
 template <class Code>
@@ -107,6 +101,16 @@ bool ascending_as(CodeColumn<Code> codes) {
 }
 
 }  // namespace
+
+PrefixHits joined(std::span<const PrefixHits> parts) {
+    PrefixHits all;
+    for (const PrefixHits& hits : parts) {
+        all.query.insert(all.query.end(), hits.query.begin(), hits.query.end());
+        all.position.insert(all.position.end(), hits.position.begin(), hits.position.end());
+        all.distance.insert(all.distance.end(), hits.distance.begin(), hits.distance.end());
+    }
+    return all;
+}
 
 std::vector<std::uint64_t> block_checksums(std::string_view bytes, std::size_t block, std::uint64_t seed,
                                            std::span<const std::int64_t> which, unsigned threads) {

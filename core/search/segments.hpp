@@ -66,7 +66,7 @@ struct Positions {
 };
 
 // For each value the first place whose code is not below it (with `after`: whose code is above it), and how many
-// codes were looked at in all. Interpolation guesses by value and halves when a guess helped little, so it takes
+// codes were read in all. Interpolation guesses by value and halves when a guess helped little, so it takes
 // about log log n steps on uniform codes and never more than twice those of binary search.
 Positions bounds(std::span<const std::uint64_t> codes, unsigned words, std::span<const std::uint64_t> values,
                  bool after, Seek seek, unsigned threads);
@@ -76,8 +76,11 @@ struct PrefixHits {
     std::vector<std::uint8_t> distance;
 };
 
+// The hits of all parts, one part after another.
+PrefixHits joined(std::span<const PrefixHits> parts);
+
 // All (query, place) that share the top `prefix` bits and are at most `radius` apart; by query, then place. Query q is
-// looked for in places [from[q], to[q]) alone, so nothing outside them is read. Throws nothing; ranges must fit.
+// searched only in places [from[q], to[q]), so nothing outside them is read. Throws nothing; ranges must fit.
 PrefixHits search_prefix(std::span<const std::uint64_t> codes, unsigned words,
                          std::span<const std::uint64_t> queries, std::span<const std::int64_t> from,
                          std::span<const std::int64_t> to, unsigned bits, unsigned prefix, unsigned radius,
@@ -103,7 +106,7 @@ template <class Keys, class Code>
 KERNEL inline std::size_t interpolation_bound(const Keys& keys, Code value, bool after,
                                               std::uint64_t& probes) {
     // Invariant: places below `low` are before the bound, places from `high` on are not. `floor` and `ceiling` are
-    // the values known to bracket what lies between.
+    // the values known to bracket the codes between.
     std::size_t low = 0, high = keys.size();
     if (high == 0) return 0;
     Code floor = keys[0], ceiling = keys[high - 1];

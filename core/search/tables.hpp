@@ -1,7 +1,7 @@
 #pragma once
 // Tables over one set of codes: find every stored code within the radius of a query, or the first in probe order.
 //
-// Which keys make the search exact is the design's business: it promises that any difference of at most `radius` bits
+// The design makes the search exact: it promises that any difference of at most `radius` bits
 // leaves a table with at most `flips` of them in its key. Nothing more is assumed here.
 #include <cstdint>
 #include <functional>
@@ -17,7 +17,7 @@ namespace neardup {
 struct Key {
     Code mask;
     unsigned flips;
-    bool lists_flips = true;  // false: a prober of its own says which headers to ask
+    bool lists_flips = true;  // false: the caller's own prober lists the headers to probe
 };
 struct Design {
     unsigned bits, radius;

@@ -1,12 +1,12 @@
 #pragma once
 // The part of a live index that changes: tables whose buckets are one cache line each, filled in place.
 //
-// A bucket is a line of low bits and a line of code numbers; the few codes a full bucket cannot take go to a list of its
-// own. Equal codes are found as they come and share one entry.
+// A bucket is a line of low bits and a line of code numbers; the few codes that a full bucket cannot take are in a
+// list of their own. Equal codes are found when they are added and share one entry.
 //
-// Few queries have anything to find in a tail, and asking all flips of each would cost as much as a small segment does.
-// So a map says for every value of the first bits of the key whether a code within a table's flips of it is here: each
-// code marks all it is near to as it comes, and a query asks one bit.
+// Few queries find anything in a tail, and trying all flips of each would cost as much as a small segment. So a map says
+// for every value of the first bits of the key whether a code within a table's flips of it is stored: each code marks all
+// values near it when it is added, and a query reads one bit.
 #include <array>
 #include <cstdint>
 #include <span>

@@ -36,7 +36,7 @@ struct Recipe {
 
     Select select = Select::all;
     std::uint64_t select_by = 1;     // modulus, how many, or window
-    std::uint64_t select_floor = 0;  // modulo: at least so many are kept
+    std::uint64_t select_floor = 0;  // modulo: the least number of features to keep
 
     Count count = Count::constant;
     std::shared_ptr<const Lookup<float>> idf;
@@ -59,7 +59,7 @@ class Extractor {
 
     // Every feature in the order of the text, repeats and all; winnowing is done, other selection is not.
     std::span<const std::uint64_t> sequence(const Text& text);
-    // As row() but without weights and possibly with repeats, for those who want only the set.
+    // As row() but without weights and possibly with repeats, for callers that need only the set.
     std::span<const std::uint64_t> set(const Text& text);
     // Distinct features in the order of their hashes, without weights.
     std::span<const std::uint64_t> sorted_set(const Text& text);

@@ -1,6 +1,6 @@
 #pragma once
-// Lines of JSON: a look at them before they are parsed in bulk by a parser that is less strict than ours, and the
-// commonest of all read without one.
+// Lines of JSON: a check before a faster, less strict parser reads many of them at once, and a reader of the most
+// common lines.
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,12 +13,12 @@ namespace neardup {
 
 struct LinesSeen {
     std::size_t lines = 0;  // line ends
-    bool plain = false;     // no two parsers read them in two ways, as far as is looked at here
+    bool plain = false;     // all parsers read them in the same way, as far as is checked here
 };
 
 // Lines are plain if each, line ends included, holds one object that begins and ends it, nests at most `deepest` deep,
-// and has outside of strings no number of more than `digits` digits on end and no NaN or Infinity. Nothing else is said
-// of whether it is JSON.
+// and has outside of strings no number of more than `digits` digits on end and no NaN or Infinity. Whether it is
+// valid JSON is not checked.
 LinesSeen look_at_lines(std::span<const unsigned char> lines, std::size_t deepest, std::size_t digits);
 
 // Documents, each an id and a text, as spans of `bytes`.

@@ -11,7 +11,8 @@ namespace {
 
 bool ends_line(char32_t c) { return c == '\n' || c == '\r'; }
 
-// A line by its place in the source. `blank`: white space alone. `half`: the nothing between \r and \n.
+// A line by its place in the source. `blank`: only white space and invisible characters. `half`: the empty line between
+// \r and \n.
 struct Line {
     std::size_t begin, end;
     bool blank = true, half = false;

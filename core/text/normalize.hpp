@@ -10,7 +10,7 @@
 namespace neardup {
 
 struct Normalizer {
-    bool nfkc = true;          // compatibility composition; invisible format characters go
+    bool nfkc = true;          // compatibility composition; invisible format characters are dropped
     bool casefold = true;      // full case folding
     bool accents = true;       // keep accents
     bool digits = true;        // keep digits; else every run of them is one 0

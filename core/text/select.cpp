@@ -12,9 +12,9 @@ void winnow(std::span<const std::uint64_t> sequence, std::size_t window, Buffer<
     std::size_t best = n;  // none yet
     for (std::size_t end = window; end <= n; ++end) {
         const std::size_t begin = end - window, last = best;
-        const bool gone = best == n || best < begin;
-        if (gone) best = begin;
-        for (std::size_t i = gone ? begin : end - 1; i < end; ++i)
+        const bool expired = best == n || best < begin;
+        if (expired) best = begin;
+        for (std::size_t i = expired ? begin : end - 1; i < end; ++i)
             if (sequence[i] <= sequence[best]) best = i;
         if (best != last) kept.push_back(sequence[best]);
     }

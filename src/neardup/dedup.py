@@ -2,29 +2,40 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from neardup.errors import ConfigError
 from neardup.progress import Progress
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from os import PathLike
 
+    from neardup.clusters.keepers import By, Keep
+    from neardup.clusters.protect import Guard
+    from neardup.clusters.selection import Cut
     from neardup.config.config import Config
+    from neardup.features.shingles import TextFeatures
+    from neardup.pipeline.corpus import Corpus
+    from neardup.pipeline.inputs import Documents, Input
+    from neardup.pipeline.pairs import Found
     from neardup.result import Result
 
 __all__ = ["dedup"]
 
 
 def dedup(
-    documents: Any,
+    documents: Documents,
     config: Config | None = None,
     *,
+    text: str | Sequence[str] | None = None,
+    id: str | None = None,
     threshold: float | None = None,
     floor: float | None = None,
     recall: float | None = None,
-    features: Any = None,
-    keep: Any = None,
+    features: TextFeatures | None = None,
+    keep: Keep | By | None = None,
+    protect: Sequence[Guard] | None = None,
     memory: int | str | None = None,
     folder: str | PathLike[str] | None = None,
     progress: Progress | None = None,
@@ -32,10 +43,16 @@ def dedup(
 ) -> Result:
     """Find duplicates and near-duplicates: by default documents that share 0.8 of their word 5-shingles.
 
-    `documents` are texts or Documents in a list, a column of texts, a table, or what `read` gives. Equal words are
-    found by digest, near-duplicates by the config's method; every candidate is verified on its features and kept down
-    to `floor`; then the best-ranked document of each cluster stays, and every other one is similar to it, not merely to
-    a chain that leads there. The named settings change those of the config. Nothing is changed or written.
+    `documents` are a list or a column of texts, a table (pandas, polars, pyarrow, Hugging Face), a dict of id to text,
+    mappings, Documents, a pathlib.Path, or what `read` gives; anything else raises UnsupportedInput, a TypeError.
+    `text` names the column with the text, or several that are joined, and `id` that of the ids. Positions in the result
+    are those of the rows in what was given.
+
+    Equal words are found by digest, near-duplicates by the config's method; every candidate is verified on its features
+    and kept down to `floor`; then the best-ranked document of each cluster is kept, and every other one is similar to
+    it, not merely to a chain that leads there. A document that differs from its keeper in a way that `protect` names
+    (by default its title or language) is kept. The named settings change those of the config. Nothing is changed or
+    written.
 
     Without `memory` all is held; with it, for example "2GB", texts and fingerprints lie in a temporary folder (or in
     `folder`) and the stages keep to it, beside about 100 bytes a document.
@@ -44,19 +61,15 @@ def dedup(
     import tempfile
     from contextlib import ExitStack
     from dataclasses import replace
-    from functools import partial
     from pathlib import Path
-
-    import numpy as np
 
     from neardup.config.config import Config
     from neardup.pipeline.inputs import incoming
     from neardup.pipeline.pairs import Room
     from neardup.pipeline.run import Run
-    from neardup.result import Result
     from neardup.values.sizes import parse_size
 
-    config = _settled(config or Config(), threshold, floor, recall, features, keep)
+    config = _settled(config or Config(), threshold, floor, recall, features, keep, protect)
     progress = progress or Progress()
     room = Room() if memory is None else Room(parse_size(memory))
     with ExitStack() as stack:
@@ -64,24 +77,50 @@ def dedup(
             place = stack.enter_context(tempfile.TemporaryDirectory(dir=folder, prefix="neardup-"))
             room = replace(room, folder=Path(place))
         progress.stage("read")
-        source, batches, config = incoming(documents, config)
-        run = Run(config, room=room, threads=threads, progress=progress)
-        failed = {(file, row) for shard in run.read(batches) for file, row, _ in shard.failures}
+        given = incoming(documents, config, text=text, id=id)
+        run = Run(given.config, room=room, threads=threads, progress=progress)
+        failures = [one for shard in run.read(given.batches()) for one in shard.failures]
         found = run.find()
         cut = run.cluster(found)
         progress.finish()
-        corpus = run.corpus
-        return Result(
-            ids=tuple(corpus.ids(np.arange(len(corpus)))),
-            cut=cut,
-            found=found,
-            threshold=config.verify.threshold,
-            empty=int((corpus.column("empty") != 0).sum()),
-            filtered=int((corpus.column("filtered") != 0).sum()),
-            failed=len(failed),
-            seconds=progress.seconds,
-            source=partial(source, failed),
-        )
+        return _result(given, failures, run.corpus, cut, found, config.verify.threshold, progress.seconds)
+
+
+def _result(
+    given: Input,
+    failures: Sequence[tuple[str, int, str]],
+    corpus: Corpus,
+    cut: Cut,
+    found: Found,
+    threshold: float,
+    seconds: dict[str, float],
+) -> Result:
+    """What was found, by position in what was given."""
+    import numpy as np
+
+    from neardup.config.filters import REASONS
+    from neardup.pipeline.positions import at_positions
+    from neardup.result import Result
+
+    positions = given.positions(failures)
+    cut, found = at_positions(cut, found, positions, given.total)
+    filtered = corpus.column("filtered")
+    out = np.flatnonzero(filtered)
+    return Result(
+        ids=given.ids(corpus, positions),
+        cut=cut,
+        found=found,
+        threshold=threshold,
+        empty_rows=positions[corpus.column("empty") != 0],
+        filtered_rows=positions[out],
+        filtered_by=tuple(REASONS[int(code)] for code in filtered[out]),
+        rejected=tuple(given.rejected),
+        failed=len(failures),
+        notes=given.notes,
+        unread=given.unread,
+        seconds=seconds,
+        source=given.documents,
+    )
 
 
 def _settled(
@@ -89,8 +128,9 @@ def _settled(
     threshold: float | None,
     floor: float | None,
     recall: float | None,
-    features: Any,
-    keep: Any,
+    features: TextFeatures | None,
+    keep: Keep | By | None,
+    protect: Sequence[Guard] | None,
 ) -> Config:
     """The config with what was said beside it."""
     from dataclasses import replace
@@ -104,8 +144,12 @@ def _settled(
         config = replace(config, recall=recall)
     if features is not None:
         config = replace(config, features=features)
+    if isinstance(protect, str):
+        raise ConfigError(f"protect is a list; write protect=[{protect!r}]")
+    if protect is not None:
+        config = replace(config, protect=tuple(protect))
     if isinstance(keep, str):
-        keep = replace(config.keep, by=keep)  # type: ignore[arg-type]
+        keep = replace(config.keep, by=keep)
     elif keep is not None and not isinstance(keep, Keep):
         raise ConfigError(f'keep is a policy such as "longest" or nd.Keep(...), not {keep!r}')
     return replace(config, keep=keep) if keep is not None else config

@@ -3,7 +3,8 @@
 NeardupError
 ├── ConfigError (ValueError)      a setting is wrong, or settings do not fit together
 ├── DataError (ValueError)        an input cannot be used; names what and why
-│   └── UnreadableInput           nothing could be read, or too much was rejected; carries the counts
+│   ├── UnreadableInput           nothing could be read, or too much was rejected; carries the counts
+│   └── UnsupportedInput (TypeError)   an object holds no documents; names what is taken
 ├── FormatError (ValueError)      a file is not what it should be: damaged, truncated, another version
 ├── SchemeError (ValueError)      two fingerprints made by different recipes were to be compared
 ├── SharedIndexError              the server of a shared index is not there, or does not do what it is asked
@@ -21,6 +22,7 @@ __all__ = [
     "SchemeError",
     "SharedIndexError",
     "UnreadableInput",
+    "UnsupportedInput",
 ]
 
 
@@ -59,6 +61,10 @@ class UnreadableInput(DataError):
         if path is not None and lost:
             lines.append(f"All of them are listed in {path}")
         super().__init__("\n".join(lines))
+
+
+class UnsupportedInput(DataError, TypeError):
+    """An object of this type holds no documents."""
 
 
 class FormatError(NeardupError, ValueError):

@@ -4,23 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from html import escape
 from os import PathLike
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters
+from neardup.clusters.protect import Protected
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
 from neardup.errors import DataError
+from neardup.pipeline.inputs import Rejected
 from neardup.pipeline.pairs import Found
 from neardup.readers.document import Document
+from neardup.readers.frames import Column, arrow_table, pandas_table, polars_table
+from neardup.readers.objects import keep_rows
 from neardup.readers.writers import open_writer
 from neardup.values.wording import counted
 
-__all__ = ["Dropped", "Result"]
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+__all__ = ["Dropped", "Rejected", "Result"]
 
 Rows = NDArray[np.int64]
+Table = Literal["decisions", "pairs"]
+_Given = TypeVar("_Given")
+_SHOWN = 10  # dropped documents in a notebook
 
 
 @dataclass(frozen=True)
@@ -34,31 +48,52 @@ class Dropped:
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """What `dedup` found. Rows are the documents' places in the input.
+    """What `dedup` found. Rows are positions in what was given, also in `clusters` and `pairs`: `table.iloc[kept]`.
 
-    `pairs` are the verified ones among documents of different words, down to the floor; `exact` counts the documents
-    that are dropped because their words equal those of another, `empty` those without words, which are always kept,
-    `filtered` those that the filters left out, which are not; pages that gave no text are no rows, and `failed` counts
-    them. `capped` counts the buckets of alike documents that were too large to pair whole: 0 unless a corpus is very
-    repetitive.
+    `pairs` are the verified ones among documents of different words, down to the floor. `exact` counts the documents
+    that are dropped because their words equal those of another. `empty_rows` have no words and are always kept;
+    `filtered_rows` did not pass the filters and are not kept; `rejected` lists the rows that are no documents, and
+    `failed` counts those of them that are pages without text. `capped` counts the buckets of similar documents that
+    were too large to pair whole: 0 unless a corpus is very repetitive. `notes` say how often values that are no texts
+    were read as texts, and `unread` counts the rows of files that a reader rejected, by reason.
     """
 
     ids: tuple[str, ...]
     cut: Cut
     found: Found
     threshold: float
-    empty: int
-    filtered: int
+    empty_rows: Rows
+    filtered_rows: Rows
+    filtered_by: tuple[str, ...] = field(repr=False)
+    rejected: tuple[Rejected, ...]
     failed: int
+    notes: dict[str, int]
+    unread: dict[str, int]
     seconds: dict[str, float] = field(repr=False)
     source: Callable[[], Iterator[Document]] | None = field(default=None, repr=False)
 
     def __len__(self) -> int:
+        """The number of rows that were given."""
         return len(self.ids)
 
     def __repr__(self) -> str:
-        kept = len(self.kept)
-        return f"<Result: {counted(len(self), 'document')}, {kept:,} kept, {len(self) - kept:,} dropped>"
+        parts = [f"{len(self.kept):,} kept", f"{len(self._dropped):,} dropped"]
+        parts += [f"{self.filtered:,} filtered"] if self.filtered else []
+        parts += [f"{len(self.rejected):,} rejected"] if self.rejected else []
+        return f"<Result: {counted(self.documents, 'document')}, {', '.join(parts)}>"
+
+    @property
+    def documents(self) -> int:
+        """The number of rows that are documents: all but the rejected ones."""
+        return len(self.ids) - len(self.rejected)
+
+    @property
+    def empty(self) -> int:
+        return len(self.empty_rows)
+
+    @property
+    def filtered(self) -> int:
+        return len(self.filtered_rows)
 
     @property
     def clusters(self) -> Clusters:
@@ -67,6 +102,11 @@ class Result:
     @property
     def pairs(self) -> Pairs:
         return self.found.pairs
+
+    @property
+    def protected(self) -> Protected | None:
+        """The documents that are kept only because a guard of the config holds; None if there are no guards."""
+        return self.cut.protected
 
     @property
     def candidates(self) -> int:
@@ -78,8 +118,7 @@ class Result:
 
     @property
     def exact(self) -> int:
-        rows = self.cut.dropped
-        return self.cut.exact(self.found.first, rows[self.clusters.keeper[rows] != rows])
+        return self.cut.exact(self.found.first, self._dropped)
 
     @property
     def kept(self) -> Rows:
@@ -87,14 +126,25 @@ class Result:
         return np.flatnonzero(self.cut.kept)
 
     @property
+    def kept_ids(self) -> list[str]:
+        """The ids of the documents to keep."""
+        return [self.ids[row] for row in self.kept]
+
+    @property
     def dropped(self) -> list[Dropped]:
         """Rows that are dropped as duplicates, ascending, each with the one that explains it."""
         keeper, similarity = self.clusters.keeper, self.clusters.similarity
-        return [
-            Dropped(int(row), int(keeper[row]), float(similarity[row]))
-            for row in self.cut.dropped
-            if keeper[row] != row
-        ]
+        return [Dropped(int(row), int(keeper[row]), float(similarity[row])) for row in self._dropped]
+
+    @property
+    def _dropped(self) -> Rows:
+        rows = self.cut.dropped
+        return np.asarray(rows[self.clusters.keeper[rows] != rows])
+
+    def keep(self, given: _Given) -> _Given:
+        """What was given to `dedup`, or anything of as many rows, with only the rows that are kept: of a table a table,
+        of a list a list, of a dict a dict. Raises DataError for another number of rows."""
+        return keep_rows(given, self.cut.kept)
 
     def write(self, path: str | PathLike[str], format: str | None = None) -> int:
         """Write the documents that are kept, and return how many; the file appears when it is whole."""
@@ -107,29 +157,124 @@ class Result:
             writer.write_all(d for row, d in enumerate(self.source()) if kept[row])
         return writer.rows
 
+    def to_pandas(self, what: Table = "decisions") -> pandas.DataFrame:
+        """The decisions, one row for each that was given, or the verified pairs, as a DataFrame of pandas.
+
+        Decisions have the columns position, id, decision (kept, dropped, filtered or rejected), keeper and keeper_id
+        (the document that is kept in its place, itself if it is kept), similarity to it, and reason. Pairs have left,
+        right, similarity, left_id and right_id.
+        """
+        return pandas_table(self._columns(what))
+
+    def to_polars(self, what: Table = "decisions") -> polars.DataFrame:
+        """The same as a DataFrame of polars."""
+        return polars_table(self._columns(what))
+
+    def to_arrow(self, what: Table = "decisions") -> pyarrow.Table:
+        """The same as a Table of pyarrow."""
+        return arrow_table(self._columns(what))
+
+    def _columns(self, what: Table) -> dict[str, Column]:
+        if what == "pairs":
+            pairs = self.pairs
+            return {
+                "left": Column(pairs.left),
+                "right": Column(pairs.right),
+                "similarity": Column(pairs.similarity),
+                "left_id": Column(self._ids(pairs.left)),
+                "right_id": Column(self._ids(pairs.right)),
+            }
+        if what != "decisions":
+            raise DataError(f'a result has tables of "decisions" and of "pairs", not of {what!r}')
+        decision, reason = self._decisions()
+        none = np.isin(decision, ("filtered", "rejected"))
+        keeper = self.clusters.keeper
+        # Connected by a chain only, they have no similarity of their own.
+        similarity = np.nan_to_num(self.clusters.similarity)
+        return {
+            "position": Column(np.arange(len(self))),
+            "id": Column(self.ids),
+            "decision": Column(decision.tolist()),
+            "keeper": Column(keeper, none),
+            "keeper_id": Column(self._ids(keeper), none),
+            "similarity": Column(similarity, none | np.isnan(self.clusters.similarity)),
+            "reason": Column(reason.tolist()),
+        }
+
+    def _ids(self, rows: Rows) -> list[str]:
+        return [self.ids[row] for row in rows.tolist()]
+
+    def _decisions(self) -> tuple[NDArray[np.object_], NDArray[np.object_]]:
+        """For each row what becomes of it, and why."""
+        labels, first, keeper = self.clusters.labels, self.found.first, self.clusters.keeper
+        own = keeper == np.arange(len(self))
+        decision = np.where(self.cut.kept, "kept", "dropped").astype(object)
+        clustered = np.bincount(labels, minlength=len(self))[labels] > 1 if len(self) else own
+        reason = np.where(own, np.where(clustered, "keeper of its cluster", "no duplicates"), "").astype(
+            object
+        )
+        same = first == first[keeper]
+        reason[~own & same], reason[~own & ~same] = "same words", "near-duplicate"
+        reason[~own & self.cut.kept] = "one of several kept"
+        reason[self.empty_rows] = "no words"
+        decision[self.filtered_rows] = "filtered"
+        reason[self.filtered_rows] = self.filtered_by
+        for one in self.rejected:
+            decision[one.row], reason[one.row] = "rejected", one.reason
+        return decision, reason
+
     def summary(self) -> str:
         """What a person wants to know first, in a few lines."""
         _, sizes = self.clusters.sizes()
-        dropped, exact = len(self.cut.dropped) - self.filtered, self.exact
-        share = dropped / len(self) if len(self) else 0.0
+        dropped, exact = len(self._dropped), self.exact
+        share = dropped / self.documents if self.documents else 0.0
         largest = f", the largest of {sizes.max()}" if len(sizes) else ""
         lines = [
-            f"{counted(len(self), 'document')}: {len(self.kept):,} kept, {dropped:,} dropped ({share:.1%})",
+            f"{counted(self.documents, 'document')}: {len(self.kept):,} kept, {dropped:,} dropped ({share:.1%})",
             f"  {exact:,} have the same words as another, {dropped - exact:,} are near-duplicates "
             f"(Jaccard >= {self.threshold:g})",
             f"  {counted(len(sizes), 'cluster')}{largest}; {counted(len(self.pairs), 'pair')} verified of "
             f"{counted(self.candidates, 'candidate')}",
         ]
+        return "\n".join(lines + list(self._exceptions()))
+
+    def _exceptions(self) -> Iterator[str]:
+        """What did not go the usual way."""
         if self.filtered:
-            lines.append(f"  {self.filtered:,} did not pass the filters and were left out")
+            yield f"  {self.filtered:,} did not pass the filters and were left out"
+        if self.protected is not None:
+            for reason, count in self.protected.counts().items():
+                yield f"  {count:,} kept although similar to another: {reason}"
         if self.failed:
-            lines.append(f"  {self.failed:,} gave no text and were left out")
+            yield f"  {self.failed:,} gave no text and were left out"
+        others = len(self.rejected) - self.failed + sum(self.unread.values())
+        if others:
+            first = next((one for one in self.rejected if one.reason != "no text"), None)
+            why = f"row {first.row}: {first.detail or first.reason}" if first else ", ".join(self.unread)
+            were = "was" if others == 1 else "were"
+            yield f"  {counted(others, 'row')} could not be read and {were} left out ({why})"
+        for note, many in self.notes.items():
+            yield f"  {note}: {many:,}"
         if self.empty:
-            lines.append(f"  {self.empty:,} have no words and were left alone")
+            yield f"  {self.empty:,} have no words and were left alone"
         if self.found.figures:
-            lines.append(f"  {self.found.figures:,} differ from another in figures alone, which are folded")
+            yield f"  {self.found.figures:,} differ from another in figures alone, which are folded"
         if self.capped:
-            lines.append(
-                f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
-            )
-        return "\n".join(lines)
+            yield f"  {self.capped:,} buckets of alike documents were too large to compare pair by pair"
+
+    def _repr_html_(self) -> str:
+        """The summary and the first dropped documents, for a notebook."""
+        dropped = self.dropped
+        rows = "".join(
+            f"<tr><td>{one.row}</td><td>{_short(self.ids[one.row])}</td><td>{one.keeper}</td>"
+            f"<td>{_short(self.ids[one.keeper])}</td><td>{one.similarity:.3f}</td></tr>"
+            for one in dropped[:_SHOWN]
+        )
+        head = "".join(f"<th>{name}</th>" for name in ("row", "dropped", "row", "kept for it", "similarity"))
+        table = f"<table><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>" if dropped else ""
+        more = f"<p>and {len(dropped) - _SHOWN:,} more</p>" if len(dropped) > _SHOWN else ""
+        return f"<div><pre>{escape(self.summary())}</pre>{table}{more}</div>"
+
+
+def _short(name: str) -> str:
+    return escape(name if len(name) <= 80 else name[:79] + "\N{HORIZONTAL ELLIPSIS}")

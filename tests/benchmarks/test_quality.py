@@ -1,4 +1,4 @@
-"""The estimators behind docs/quality.md, on tiny sets against counting by hand."""
+"""The estimators behind docs/inside/quality.md, on tiny sets against counting by hand."""
 
 from __future__ import annotations
 
@@ -172,6 +172,6 @@ def test_cases_change_what_they_say():
 def test_the_page_is_made_of_the_kept_result():
     """Nothing between the marks is typed in."""
     kept = json.loads((ROOT / "benchmarks" / "results" / "quality.json").read_text("utf-8"))
-    whole = (ROOT / "docs" / "quality.md").read_text("utf-8")
+    whole = (ROOT / "docs" / "inside" / "quality.md").read_text("utf-8")
     assert page.text(kept) in whole
     assert "<!-- recall table: begin -->" in whole, "the table of benchmarks.recall stays"

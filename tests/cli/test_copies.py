@@ -36,7 +36,7 @@ def test_scan_by_containment_finds_the_small_in_the_large(tmp_path):
     assert said["duplicate"] is True
     assert [(span["left"], span["right"], span["words"]) for span in said["spans"]] == [(2, 100, 30)]
     shown = run("explain", "excerpt", "page", "-f", str(out)).stdout.decode()
-    assert "30 of 33 words of excerpt stand in page, in 1 passage" in shown
+    assert "30 of 33 words of excerpt are in page, in 1 passage" in shown
     # What a reusable scan kept serves as a reference.
     again = run(*arguments[:3], str(tmp_path / "more"), *arguments[4:], "--against", str(out), "--json", "-q")
     assert again.returncode == 0, again.stderr

@@ -219,7 +219,7 @@ def test_config_round_trips(tmp_path):
     path.write_bytes(run("config", *options).stdout)
     assert run("config", "--config", str(path)).stdout == path.read_bytes()
     config = nd.Config.load(path)
-    assert config.compared.width == 3 and config.keep.by == "first" and config.filters.words == 9
+    assert config.compared.width == 3 and config.keep.by == "first" and config.filters.min_words == 9
     assert json.loads(run("config", "--config", str(path), "--json").stdout) == config.to_plain()
     again = run("config", "--config", str(path), "--threshold", "0.9").stdout.decode()
     assert nd.Config.from_plain(tomllib.loads(again)) == config.with_threshold(0.9, 0.8)

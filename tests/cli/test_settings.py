@@ -12,7 +12,19 @@ from neardup.cli.options import config_options
 from neardup.cli.settings import FIELDS, config_of
 
 # Options with rules of their own: they choose a strategy, or set two fields that belong together.
-RULES = {"config", "preset", "method", "search", "radius", "measure", "threshold", "floor", "keep"}
+RULES = {
+    "protect",
+    "lossless",
+    "config",
+    "preset",
+    "method",
+    "search",
+    "radius",
+    "measure",
+    "threshold",
+    "floor",
+    "keep",
+}
 VALUES = {
     "width": 3,
     "fold_digits": True,
@@ -32,6 +44,7 @@ VALUES = {
     "prefer": ("a",),
     "many": 2,
     "among": "within",
+    "by_language": True,
     "source": "site",
 }
 
@@ -46,6 +59,21 @@ def options() -> set[str]:
 
 def test_every_option_has_a_field_or_a_rule():
     assert options() - RULES <= set(FIELDS) and set(FIELDS) <= options() | {"source"}
+
+
+# Options whose field has another name: a flag chooses a value of it, or it is the one field of a table of that name.
+NAMED_APART = {
+    "fold_digits": "digits",
+    "keep_lines": "lines",
+    "components": "clusters",
+    "templates": "share",
+}
+
+
+def test_an_option_and_its_field_have_the_same_name():
+    """So that what is --min-words on the command line is min_words in TOML and in Python."""
+    names = {option: {field.rpartition(".")[2] for field in fields} for option, fields in FIELDS.items()}
+    assert names == {option: {NAMED_APART.get(option, option)} for option in FIELDS}
 
 
 def at(value: object, path: str) -> object:

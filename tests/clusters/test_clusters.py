@@ -154,7 +154,7 @@ def test_mistakes_are_told():
         (-one, one, np.arange(2)),
         (zero, one[:0], np.arange(2)),
     ):
-        with pytest.raises(ValueError, match=r"order|pair|columns"):
+        with pytest.raises(ValueError, match=r"order|pair|row|columns"):
             _core.first_keepers(left, right, order)
 
 

@@ -87,7 +87,7 @@ def test_by_score_and_source_of_the_documents():
 
 @pytest.mark.parametrize("score", ["good", [1], {}])
 def test_scores_that_are_no_numbers(score):
-    with pytest.raises(DataError, match=r"'q' is .* not a number to keep by"):
+    with pytest.raises(DataError, match=r"'q' is .* not a number or a date to keep by"):
         nd.dedup([document(0, q=score)], keep=nd.Keep("score", "q"))
 
 

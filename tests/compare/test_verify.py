@@ -137,7 +137,7 @@ def test_the_border_checks_its_columns():
         (hashes, offsets, row, row + 1, 0.0, 1),
         (hashes, offsets, row, row + 1, 0.5, 0),
     ):
-        with pytest.raises(ValueError, match=r"offsets|pair|columns|least|threads"):
+        with pytest.raises(ValueError, match=r"offsets|pair|row|columns|least|threads"):
             _core.jaccard_at_least(*wrong)
 
 

@@ -122,7 +122,7 @@ def test_part_of_a_config_is_enough(tmp_path):
         ("[keep]\nprefer = [1]", "keep: prefer is [1]; it must be a list of str"),
         ("[keep]\nmany = 0", "keep: many, the number of documents kept in a cluster, must be 1 or more"),
         ("[filters]\nlanguages = [true]", "filters: languages is [True]; it must be a list of str"),
-        ("[filters]\nwords = -1", "filters: a least length"),
+        ("[filters]\nmin_words = -1", "filters: a least length"),
         ("[templates]\nshare = 1", "templates: templates: a share" ),
         ("[features]\nseed = -1", "a seed is a whole number"),
         ("[features]\nseed = 18446744073709551616", "a seed is a whole number"),
@@ -149,6 +149,14 @@ def test_not_utf8(tmp_path):
         Config.load(tmp_path / "a.toml")
     with pytest.raises(ConfigError, match="expected a table"):
         Config.from_plain([])
+
+
+def test_configs_with_earlier_names_are_read():
+    made = Config.from_plain({"filters": {"words": 5, "bytes": 100}})
+    assert made == Config(filters=Filters(min_words=5, min_bytes=100))
+    assert made.to_plain()["filters"]["min_words"] == 5
+    with pytest.raises(ConfigError, match="min_words"):
+        Config.from_plain({"filters": {"word": 5}})
 
 
 @pytest.mark.parametrize(

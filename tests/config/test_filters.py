@@ -20,11 +20,11 @@ def check(filters, texts, raw=None):
 def test_each_reason():
     texts = ["one two", "one two three", "see https://example.org/ now", ""]
     assert check(Filters(), texts) == [PASSED] * 4 and not Filters().active
-    assert check(Filters(words=3), texts) == [SHORT, PASSED, PASSED, SHORT]
-    assert check(Filters(bytes=8), texts) == [SHORT, PASSED, PASSED, SHORT]
+    assert check(Filters(min_words=3), texts) == [SHORT, PASSED, PASSED, SHORT]
+    assert check(Filters(min_bytes=8), texts) == [SHORT, PASSED, PASSED, SHORT]
     assert check(Filters(links=True), texts) == [LINKS, LINKS, PASSED, LINKS]
     # Too short is said first, whatever else it lacks.
-    assert check(Filters(words=3, links=True), texts) == [SHORT, LINKS, PASSED, SHORT]
+    assert check(Filters(min_words=3, links=True), texts) == [SHORT, LINKS, PASSED, SHORT]
     assert check(Filters(links=True), ["x"] * 4, ["<a HREF = 'x'>", "WWW.x.org", "http:/x", "href"]) == [
         0,
         0,
@@ -41,8 +41,8 @@ def test_languages():
 
 def test_wrong_filters():
     for wrong in (
-        {"words": -1},
-        {"bytes": -1},
+        {"min_words": -1},
+        {"min_bytes": -1},
         {"languages": "en"},
         {"languages": ["EN"]},
         {"languages": ["english"]},
@@ -55,12 +55,12 @@ def test_wrong_filters():
 def test_filtered_documents_are_left_out_and_stand_for_nobody(memory):
     long = "a b c d e f g h i j k l m n o p q r s t u v w x y z"
     texts = [long, "a b", "a b", long + " 1", "", long]
-    config = nd.Config(filters=Filters(words=3))
+    config = nd.Config(filters=Filters(min_words=3))
     result = nd.dedup(texts, config, threshold=0.5, memory=memory)
     assert result.filtered == 3 and result.kept.tolist() == [3]
     assert [d.row for d in result.dropped] == [0, 5]  # filtered ones are no duplicates
     assert result.exact == 1 and "3 did not pass the filters" in result.summary()
-    everything = nd.dedup(texts, nd.Config(filters=Filters(bytes=1000)), memory=memory)
+    everything = nd.dedup(texts, nd.Config(filters=Filters(min_bytes=1000)), memory=memory)
     assert everything.filtered == 6 and len(everything.kept) == 0 and not everything.dropped
 
 

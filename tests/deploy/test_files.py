@@ -182,7 +182,7 @@ def test_compose_names_what_exists(tmp_path):
             there = (DEPLOY / source).exists() if source.startswith(".") else source in compose["volumes"]
             assert there, volume
     assert (DEPLOY / services["neardup"]["build"]["context"] / "Dockerfile").is_file()
-    page = (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "deploy.md").read_text(encoding="utf-8")
     for secret in compose["secrets"].values():
         made = (DEPLOY / secret["file"]).relative_to(ROOT)
         assert str(made) in page and "deploy/secrets/" in (ROOT / ".gitignore").read_text().split()

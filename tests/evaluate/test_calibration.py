@@ -65,9 +65,9 @@ def test_a_small_corpus_is_compared_whole(pages, measured):
                 and row.precision.value == 1
             )
             (radius_row,) = [r for r in found.radii if (r.bits, r.radius) == (bits, radius)]
-            alike = cosine >= 0.9
-            assert radius_row.precision.value == pytest.approx((hit & alike).sum() / hit.sum())
-            assert radius_row.recall.value == pytest.approx((hit & alike).sum() / alike.sum())
+            duplicate = cosine >= 0.9
+            assert radius_row.precision.value == pytest.approx((hit & duplicate).sum() / hit.sum())
+            assert radius_row.recall.value == pytest.approx((hit & duplicate).sum() / duplicate.sum())
             assert radius_row.mean_cosine == pytest.approx(cosine[near == radius].mean())
             if radius_row.flips is not None:
                 assert radius_row.total_recall == pytest.approx(
@@ -80,11 +80,24 @@ def test_what_would_be_removed_is_what_dedup_removes(pages, measured):
     found = measured.calibrated()
     for threshold in (0.6, 0.8, 0.9):
         row = outcome(found, method="minhash", threshold=threshold, verified=True)
-        result = nd.dedup(pages, threshold=threshold)
+        result = nd.dedup(pages, threshold=threshold, protect=())
         assert row.removed.value == len(pages) - len(result.kept)
         assert row.pairs == len(result.pairs)
-    assert found.recommended == outcome(found, method="minhash", threshold=0.8, verified=True)
-    assert "100.0%" in found.reason and "simhash" in found.reason
+
+
+def test_without_labels_nothing_is_recommended(measured):
+    found = measured.calibrated()
+    assert found.recommended is None
+    assert "Nothing is recommended without labels" in found.reason and "--label" in found.reason
+
+
+def test_without_duplicates_there_is_nothing_to_calibrate_on():
+    texts = [" ".join(f"w{i * 100 + j}" for j in range(60)) for i in range(30)]
+    for labels in ((), [("0", "1", 0.0), ("2", "3", 0.0)]):
+        found = nd.evaluate.calibrate(texts, labels=labels)
+        assert found.recommended is None or labels
+        assert "nan" not in found.reason
+    assert "no duplicates to calibrate on" in nd.evaluate.calibrate(texts).reason
 
 
 @pytest.mark.slow
@@ -186,16 +199,16 @@ def test_beliefs_follow_answers():
     prior = Belief.around(0.8)
     assert prior.middle_between()[0] == pytest.approx(0.76, abs=0.03)
     near = np.linspace(0.3, 0.95, 40)
-    told = Belief.around(0.8, near, near >= 0.6)
-    middle, low, high = told.middle_between()
+    belief = Belief.around(0.8, near, near >= 0.6)
+    middle, low, high = belief.middle_between()
     assert middle == pytest.approx(0.6, abs=0.03) and low < 0.6 < high < 0.7
     assert (
-        told.duplicate([0.0, 0.09]).tolist() == [0, 0]
-        and told.duplicate([0.3])[0] < 1e-6
-        and told.duplicate([0.95])[0] > 0.99
+        belief.duplicate([0.0, 0.09]).tolist() == [0, 0]
+        and belief.duplicate([0.3])[0] < 1e-6
+        and belief.duplicate([0.95])[0] > 0.99
     )
-    assert (np.diff(told.duplicate(np.linspace(0, 1, 101))) >= -1e-12).all()
-    assert told.doubt([0.6])[0] > told.doubt([0.9])[0] and told.doubt([0.05])[0] == 0
+    assert (np.diff(belief.duplicate(np.linspace(0, 1, 101))) >= -1e-12).all()
+    assert belief.doubt([0.6])[0] > belief.doubt([0.9])[0] and belief.doubt([0.05])[0] == 0
     # After a single answer, too, the countless unrelated pairs are none.
     assert Belief.around(0.8, [0.75], [1]).duplicate([0.09])[0] == 0
     assert Belief.around(0.9, [0.85], [1], scale=0.35).duplicate([0.6])[0] == 0
@@ -216,7 +229,7 @@ def test_labels_move_the_recommendation(pages, measured):
     assert found.begins[0] == pytest.approx(0.55, abs=0.04)
     assert found.recommended.setting.threshold == pytest.approx(0.55, abs=0.051)
     assert found.recommended.setting.verified and "25 labels say" in found.reason
-    # Against that person's own truth on all pairs, the expectation is met.
+    # Against that person's own truth on all pairs, the expectation is right.
     row = found.recommended
     all_labels = [
         (pages[a].id, pages[b].id, float(near >= 0.55))
@@ -279,9 +292,9 @@ def test_settings_find_what_they_say(pages):
     sketches = nd.fingerprint(texts, nd.Shingles(), nd.MinHash(128))
     left, right = np.triu_indices(len(texts), 1)
     ours = shares_band(sketches.values, left, right, lsh)
-    met = lsh.candidates(sketches)
+    candidates = lsh.candidates(sketches)
     assert set(zip(left[ours].tolist(), right[ours].tolist(), strict=True)) == set(
-        zip(met.left.tolist(), met.right.tolist(), strict=True)
+        zip(candidates.left.tolist(), candidates.right.tolist(), strict=True)
     )
     assert str(Setting("minhash", True, 0.8, 20, 6)) == "MinHash, 20 bands of 6 rows, verified at 0.8"
     assert (

@@ -155,7 +155,7 @@ def test_plots_are_the_same_bytes_each_time(tmp_path, name):
     assert b"2026" not in first and sorted(path.name for path in tmp_path.iterdir()) == [name]
 
 
-def test_a_missing_extra_is_told(tmp_path, monkeypatch):
+def test_a_missing_extra_is_an_error(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(nd.MissingExtra, match=r"neardup\[eval\]"):
         plot_curve(nd.evaluate.curve_sketch(), tmp_path / "x.svg")

@@ -23,19 +23,19 @@ N = 60
 
 @pytest.fixture(scope="module")
 def world():
-    """Sixty documents; a similarity of each pair; a cheap look that finds most, not all, of the alike ones."""
+    """Sixty documents; a similarity of each pair; a cheap look that finds most, not all, of the similar ones."""
     draw = np.random.default_rng(0)
-    alike = np.triu(draw.random((N, N)) ** 6, 1)
-    alike += alike.T
-    seen = np.triu((alike > 0.3) & (draw.random((N, N)) < 0.9), 1)
-    return alike, seen | seen.T
+    similarity = np.triu(draw.random((N, N)) ** 6, 1)
+    similarity += similarity.T
+    seen = np.triu((similarity > 0.3) & (draw.random((N, N)) < 0.9), 1)
+    return similarity, seen | seen.T
 
 
 def drawn(world, queries, budget, seed) -> PairSample:
-    alike, seen = world
+    similarity, seen = world
     asked = draw_queries(N, queries, seed)
     place, row = np.nonzero(seen[asked])
-    strata = np.digitize(alike[asked[place], row], [0.4, 0.6, 0.8])
+    strata = np.digitize(similarity[asked[place], row], [0.4, 0.6, 0.8])
     return sample_pairs(asked, N, (place, row), strata, budget, seed)
 
 
@@ -55,8 +55,8 @@ def test_weights_add_up_to_all_pairs(world, monkeypatch):
 def test_totals_are_unbiased(world, queries, budget):
     """The mean of many draws lies within three standard errors of the truth: for a rare kind of pair, a common one, and
     one that the cheap look never sees."""
-    alike, seen = world
-    kinds = {"rare": alike >= 0.9, "common": alike < 0.1, "unseen": (alike > 0.5) & ~seen}
+    similarity, seen = world
+    kinds = {"rare": similarity >= 0.9, "common": similarity < 0.1, "unseen": (similarity > 0.5) & ~seen}
     totals = {name: [] for name in kinds}
     for seed in range(400):
         pairs = drawn(world, queries, budget, seed)
@@ -69,8 +69,8 @@ def test_totals_are_unbiased(world, queries, budget):
 
 
 def test_intervals_of_shares_hold_the_truth(world):
-    alike, _ = world
-    true, found = alike >= 0.6, (alike >= 0.5) & (np.arange(N)[:, None] + np.arange(N) > 30)
+    similarity, _ = world
+    true, found = similarity >= 0.6, (similarity >= 0.5) & (np.arange(N)[:, None] + np.arange(N) > 30)
     truth = (found & true).sum() / true.sum()
     held, means = 0, []
     for seed in range(300):
@@ -83,11 +83,11 @@ def test_intervals_of_shares_hold_the_truth(world):
 
 
 def test_a_census_is_exact(world):
-    alike, _ = world
+    similarity, _ = world
     pairs = drawn(world, N, 100_000, 0)
-    of = alike[pairs.left, pairs.right] >= 0.7
-    share = pairs.share(of & (alike[pairs.left, pairs.right] >= 0.8), of)
-    upper = alike[np.triu_indices(N, 1)]
+    of = similarity[pairs.left, pairs.right] >= 0.7
+    share = pairs.share(of & (similarity[pairs.left, pairs.right] >= 0.8), of)
+    upper = similarity[np.triu_indices(N, 1)]
     assert share.value == share.low == share.high == (upper >= 0.8).sum() / (upper >= 0.7).sum()
     assert share.of == (upper >= 0.7).sum()
     assert np.isnan(pairs.share(of & False, of & False).value)

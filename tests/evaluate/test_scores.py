@@ -13,7 +13,8 @@ from reference import scores as naive
 import neardup as nd
 from neardup import sample
 from neardup.evaluate import Intervals
-from neardup.evaluate.metrics import cluster_scores, f1_measure, share, wilson
+from neardup.evaluate.metrics import cluster_scores, f1_measure, share
+from neardup.values.intervals import wilson
 
 IDS = [f"d{number}" for number in range(9)]
 ALL = [naive.pair(a, b) for a, b in combinations(IDS, 2)]
@@ -207,11 +208,12 @@ def test_what_a_list_of_similarities_does_not_say_is_unlabelled_below_its_floor(
 
 
 def test_wilson_and_groups():
+    assert wilson(0.95, 100) == pytest.approx((0.8882, 0.9785), abs=1e-3)
     assert wilson(0.5, 10) == pytest.approx((0.23659, 0.76341), abs=1e-5)
     assert wilson(1.0, 20) == pytest.approx((0.83887, 1.0), abs=1e-5)
     alone = share(np.r_[np.ones(80), np.zeros(20)], np.ones(100))
     assert (alone.low, alone.high) == pytest.approx(wilson(0.8, 99.0), abs=1e-3)
-    # A hundred pairs of ten clusters that stand and fall together say as much as ten pairs.
+    # A hundred pairs of ten clusters whose pairs are all right or all wrong say as much as ten pairs.
     tied = share(np.r_[np.full(8, 10), np.zeros(2)], np.full(10, 10))
     assert tied.value == alone.value and tied.low < alone.low and tied.high > alone.high
     assert (tied.low, tied.high) == pytest.approx(wilson(0.8, 9.0), abs=0.01)
@@ -232,7 +234,7 @@ def test_bootstrap_agrees_and_repeats():
 
 @pytest.mark.slow
 def test_intervals_cover_the_truth():
-    """Groups that stand and fall together: 95% intervals hold the truth about 95 times of 100."""
+    """Groups whose pairs are all right or all wrong: 95% intervals hold the truth about 95 times of 100."""
     draw, held, tries = np.random.default_rng(7), 0, 1000
     for _ in range(tries):
         whole = draw.integers(1, 20, 80)

@@ -117,7 +117,7 @@ def test_mistakes_name_their_line(tmp_path, name, text, says):
     assert says in str(error.value) and str(path) in str(error.value)
 
 
-def test_bad_bytes_and_damage_are_told(tmp_path):
+def test_bad_bytes_and_damage_are_errors(tmp_path):
     path = tmp_path / "t.tsv"
     path.write_bytes(b"id_a\tid_b\tlabel\na\tb\t1\n\xff\tb\t1\n")
     with pytest.raises(nd.DataError, match="line 3: not UTF-8"):

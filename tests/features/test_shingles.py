@@ -194,7 +194,7 @@ def test_weights_made_in_the_core_equal_those_made_from_counts(manuals, tf):
     assert np.allclose(native.weights, weigh(plain, idf).weights, rtol=1e-6)
 
 
-def test_idf_streams_and_threads_count_alike(manuals):
+def test_idf_streams_and_threads_give_the_same_counts(manuals):
     one = Frequencies.count(manuals[:300], nd.Words())
     other = Frequencies.count(iter(manuals[:300]), nd.Words(), threads=3)
     assert one.identifier == other.identifier
@@ -265,7 +265,7 @@ def test_features_of_the_callers_own():
             nd.features.Features.of(bad)
 
 
-def test_schemes_tell_everything_apart():
+def test_every_setting_changes_the_scheme():
     idf = nd.Idf.fit(CORPUS)
     variants = [
         nd.Words(),

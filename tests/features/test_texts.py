@@ -27,7 +27,7 @@ FEATURES = [
 @pytest.mark.parametrize("features", FEATURES, ids=lambda f: type(f).__name__)
 @settings(max_examples=budget(25))
 @given(texts, st.sampled_from([1, 2, 3]))
-def test_one_pass_tells_all(prints, features, texts, threads):
+def test_one_pass_gives_every_column(prints, features, texts, threads):
     reading = read_texts(texts, features, prints, threads=threads)
     tokens = [tuple(part) for part in nd.features.tokens(texts, features.normalize)]
     assert reading.tokens.tolist() == [len(part) for part in tokens]

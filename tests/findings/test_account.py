@@ -21,7 +21,7 @@ def titles(tmp_path):
 
 
 def test_filters_are_in_the_headline_and_in_the_guard(titles, tmp_path):
-    found = scan(titles, tmp_path / "f", nd.Config(filters=nd.Filters(words=30)))
+    found = scan(titles, tmp_path / "f", nd.Config(filters=nd.Filters(min_words=30)))
     summary = summarize(found)
     assert summary.lines()[0] == "18 documents: 2 kept, 0 dropped, 16 left out by filters (88.9%)"
     assert alarms(found, decided_cut(found)) == ["filters would leave out 16 of all 18 documents"]

@@ -45,7 +45,7 @@ def test_kept_and_dropped_are_all(found, tmp_path):
     everything = [row["id"] for row in ROWS]
     assert ids(kept) == [name for name, stays in zip(everything, cut.kept, strict=True) if stays]
     assert set(ids(kept)) | set(ids(dropped)) == set(everything) and not set(ids(kept)) & set(ids(dropped))
-    assert len(ids(dropped)) == summarize(found).gone > 40
+    assert len(ids(dropped)) == summarize(found).dropped > 40
     apply(found, tmp_path / "kept.ids")
     assert (tmp_path / "kept.ids").read_text().splitlines() == ids(kept)
     assert [row for row in ROWS if row["id"] in set(ids(kept))] == read_jsonl(kept)
@@ -182,7 +182,7 @@ def test_every_format_in_a_folder(tmp_path):
     done = apply(found, f"{tmp_path}/out/", allow_mass_removal=True)
     assert done.written == summarize(found).kept
     again = scan(tmp_path / "out", tmp_path / "again", nd.Config(html="whole"))
-    assert summarize(again).gone == 0 and summarize(again).documents == done.written
+    assert summarize(again).dropped == 0 and summarize(again).documents == done.written
     assert parquet.read_table(tmp_path / "out" / "e.parquet").schema.equals(
         parquet.read_table(corpus / "e.parquet").schema
     )

@@ -55,7 +55,7 @@ def found(request, tmp_path_factory) -> Findings:
         keep=nd.Keep(source="site"),
         verify=nd.Jaccard(0.7, floor=0.4),
         clusters=clusters,
-        filters=nd.Filters(words=3),
+        filters=nd.Filters(min_words=3),
     )
     rows = chained(3)
     other = [write_jsonl(folder / "other.jsonl", rows[:8])] if against else []
@@ -178,7 +178,7 @@ def test_rejected_copies_both_stay_when_another_policy_turns_them_round(tmp_path
 def test_nothing_goes_for_what_a_filter_leaves_out(tmp_path):
     """Decisions outlive a scan with other settings: what was accepted may be filtered by the next one."""
     rows = [{"id": "short", "text": "ka lo mi"}, {"id": "long", "text": " ".join(WORDS[:30])}]
-    config = nd.Config(filters=nd.Filters(words=5))
+    config = nd.Config(filters=nd.Filters(min_words=5))
     found = scan(write_jsonl(tmp_path / "in.jsonl", rows), tmp_path / "f", config)
     assert found.filtered.tolist() == [1, 0]
     for kind in ("accept", "keep"):

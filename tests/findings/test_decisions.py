@@ -274,7 +274,7 @@ def test_decisions_are_labels(found, tmp_path):
     code, said = told("review", str(found.path), "--export", str(out))
     assert code == 0 and "3 decisions" in said
     assert read_labels(out) == wanted
-    assert told("review", str(found.path), "--export", "-")[1] == out.read_text()
+    assert run("review", str(found.path), "--export", "-").stdout == out.read_bytes()
     corpus = found.manifest["inputs"][0]["path"]
     code, said = told("calibrate", corpus, "--labels", str(found.path), "--json")
     assert code == 0 and json.loads(said)["labels"] == 2
@@ -336,7 +336,7 @@ def test_pairs_are_written_as_decided(found, tmp_path):
     log, out = DecisionLog(found), tmp_path / "pairs.jsonl"
 
     def written(*options: str) -> set[frozenset[str]]:
-        assert told("apply", str(found.path), "--pairs", str(out), *options)[0] == 0
+        assert told("apply", str(found.path), "--pairs", str(out), "--overwrite", *options)[0] == 0
         return {frozenset((pair["left"], pair["right"])) for pair in read_jsonl(out)}
 
     before = written()
@@ -348,7 +348,7 @@ def test_pairs_are_written_as_decided(found, tmp_path):
     assert written() == (before - {near, same}) | {alone}
     assert written("--no-decisions") == before
     assert same not in written("--implied") and same in written("--implied", "--no-decisions")
-    assert told("clusters", str(found.path), "--pairs", str(out))[0] == 0
+    assert told("clusters", str(found.path), "--pairs", str(out), "--overwrite")[0] == 0
     assert len(read_jsonl(out)) == len(before) - 1
 
 
@@ -404,9 +404,9 @@ def test_dedup_does_what_was_decided(tmp_path):
     before = {row["id"] for row in read_jsonl(out)}
     of_dedup = Findings(f"{out}.findings")
     DecisionLog(of_dedup).add("reject", *rows(of_dedup, "b", "b-same"), 1.0)
-    code, said = told(*arguments)
+    code, said = told(*arguments, "--overwrite")
     assert code == 0 and json.loads(said)["decisions"] == 1
     assert {row["id"] for row in read_jsonl(out)} == before | {"b-same"}
-    assert told(*arguments, "--no-decisions")[0] == 0
+    assert told(*arguments, "--overwrite", "--no-decisions")[0] == 0
     assert {row["id"] for row in read_jsonl(out)} == before
     assert len(found) == len(of_dedup)

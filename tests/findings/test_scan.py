@@ -270,16 +270,16 @@ def test_damaged_columns_are_told_or_do_not_matter(corpus, tmp_path):
 
 
 def test_numbers_add_up(corpus, tmp_path):
-    config = nd.Config(filters=nd.Filters(words=40), verify=nd.Jaccard(0.8, 0.6))
+    config = nd.Config(filters=nd.Filters(min_words=40), verify=nd.Jaccard(0.8, 0.6))
     found = scan(corpus, tmp_path / "found", config)
     summary = summarize(found)
     short = sum(len(r["text"].split()) < 40 for p in corpus.glob("*.jsonl") for r in read_jsonl(p))
     assert summary.filtered == {"too short": short} and short
-    assert summary.documents == summary.kept + summary.gone + short
+    assert summary.documents == summary.kept + summary.dropped + short
     assert [row[0] for row in summary.table] == [0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95]
     for threshold, gone, clusters in summary.table:
         other = summarize(found, threshold=threshold)
-        assert (other.gone, other.clusters) == (gone, clusters)
+        assert (other.dropped, other.clusters) == (gone, clusters)
         fresh = summarize(
             scan(
                 corpus,
@@ -288,7 +288,7 @@ def test_numbers_add_up(corpus, tmp_path):
             )
         )
         # A fresh scan looks for 99% of the pairs at its own threshold, the floor of the first is lower.
-        assert abs(fresh.gone - gone) <= 0.01 * gone + 1
+        assert abs(fresh.dropped - gone) <= 0.01 * gone + 1
 
 
 def test_spikes_are_named(tmp_path):

@@ -106,7 +106,7 @@ def test_sketches_of_real_text(manuals: list[str]) -> None:
             errors.append(error.mean())
             spreads.append(np.sqrt((error**2).mean()))
         stated = np.sqrt((truth * (1 - truth)).mean() / values)
-        # Pairs share documents, so their errors move together: 0.01 stands for the mean over five seeds.
+        # Pairs share documents, so their errors move together: 0.01 is for the mean over five seeds.
         assert abs(np.mean(errors)) < 0.01, (permutations, values)
         assert np.mean(spreads) < 1.15 * stated, (permutations, values)
 

@@ -35,7 +35,7 @@ def test_take_and_concatenate(make) -> None:  # type: ignore[no-untyped-def]
     assert len(whole.take(slice(1, 3))) == 2
 
 
-def test_two_schemes_never_meet() -> None:
+def test_two_schemes_are_never_compared() -> None:
     features, others = reference.features_of(ROWS), reference.features_of(ROWS, scheme="other")
     made = [
         Simhash().compute(features),

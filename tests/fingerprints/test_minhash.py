@@ -93,7 +93,7 @@ def test_seeds_make_unrelated_sketches() -> None:
         assert left.scheme != right.scheme
 
 
-def test_a_secret_seed_stays_secret() -> None:
+def test_a_secret_seed_is_not_shown() -> None:
     seed = Seed(0xDEADBEEFCAFE1234, secret=True)
     made = MinHash(seed=seed).compute(reference.features_of([{1, 2}]))
     for text in (made.scheme, repr(MinHash(seed=seed)), repr(seed), str(seed)):
@@ -134,7 +134,7 @@ def test_codes_of_one_bit(bits: int, permutations: str) -> None:
     assert codes.scheme == sketches.code(bits).scheme != sketches.scheme
 
 
-def test_low_bits_stay_even_in_long_documents() -> None:
+def test_low_bits_are_even_in_long_documents() -> None:
     # With 100,000 features a bin the raw minima are below 2**16 or so; the stored values must still use all
     # bits.
     rng = np.random.default_rng(3)

@@ -114,7 +114,7 @@ def test_digests_are_equal_exactly_when_the_tokens_are(left, right):
     assert bytes(digests[0]) == bytes(digests[2])
 
 
-def test_digests_tell_token_borders_apart():
+def test_digests_depend_on_token_borders():
     texts = ["ab c", "a bc", "abc", "a b c", "abcdefgh i", "abcdefghi", "x" * 8, "x" * 9, "x" * 16, "x" * 17]
     rows = nd.fingerprints.digest(texts, normalized=nd.Normalize()).digests
     assert len({bytes(row) for row in rows}) == len(texts)
@@ -180,7 +180,7 @@ def test_raw_digests_take_the_same_columns():
         lambda: nd.fingerprints.digest(["x"], normalized=nd.Normalize(), threads=0),
     ],
 )
-def test_likely_mistakes_are_told_in_words(mistake):
+def test_likely_mistakes_have_clear_messages(mistake):
     with pytest.raises(nd.NeardupError):
         mistake()
 

@@ -83,7 +83,7 @@ def test_several_lexicons_forgive_what_one_does_not():
         left, right = (scheme.compute(features.extract(column)).keys for column in (texts, edited))
         found[lexicons] = (left == right).sum(axis=1)
     assert (found[1] == 0).all()
-    # A lexicon without the word, 3 in 10 of them, does not see that it is gone.
+    # A lexicon without the word, 3 in 10 of them, does not notice that it is missing.
     assert found[10].mean() == pytest.approx(3, abs=0.5)
     assert (found[10] >= 1).mean() > 0.9
 
@@ -148,7 +148,7 @@ def test_what_does_not_go_together(tmp_path):
         nd.Config(fingerprint=nd.Simhash(), search=nd.search.Agree(3))
     with pytest.raises(ConfigError, match="low below high"):
         nd.fingerprints.IMatch(0.9, 0.1)
-    with pytest.raises(ConfigError, match="other schemes are for scans"):
+    with pytest.raises(ConfigError, match="use Agree in scan and dedup"):
         nd.Index(tmp_path / "supers.nd", nd.Config.of("supers"))
 
 
@@ -161,7 +161,7 @@ def test_ways_to_identical_pages_agree(texts, way, many):
     assert found.first.tolist() == [texts.index(text) for text in texts]
 
 
-def test_pages_that_begin_alike_make_prefixes_slow():
+def test_pages_with_equal_beginnings_make_prefixes_slow():
     """The slides' objection: what about pages that all begin with <HTML>?"""
     pages = [f"<HTML><HEAD><TITLE>{'x' * 80}</TITLE>{i * 7919:040}" for i in range(100)]
     every = nd.fingerprints.identical(pages, "characters").compared

@@ -1,4 +1,4 @@
-"""What docs/schemes.md says of the schemes, on real sets: recall, precision, and that agreement is counted exactly."""
+"""What docs/concepts/schemes.md says of the schemes, on real sets: recall, precision, exact counts."""
 
 import gzip
 import json

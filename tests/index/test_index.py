@@ -358,3 +358,17 @@ def test_a_backup_that_fails_leaves_what_was_there(tmp_path, monkeypatch, eager)
         index.backup(tmp_path / "empty")
     with nd.Index(tmp_path / "empty") as copy:
         assert len(copy) == 1 and copy.rebuilt == () and copy.verify().sound
+
+
+def test_sizes_are_checked_before_anything_is_loaded(tmp_path):
+    """What is stored is compressed: neither its stored nor its unpacked size may go beyond what the caller has."""
+    with nd.Index(tmp_path / "i") as index:
+        index.add([nd.Document(f"d{n}", "the same words again " * 5000) for n in range(5)])
+        index.add([nd.Document("meta", "short", {"m": "x" * 9000})])
+        assert [entry.id for entry in index.get_all(["d0", "d3"], most=250_000)] == ["d0", "d3"]
+        for ids, most in ((["d0"], 100_000), (["d0", "d3"], 200_000), (["meta"], 5000)):
+            with pytest.raises(nd.errors.DataError, match=r"bytes|too large"):
+                index.get_all(ids, most=most)
+        assert len(index.cluster("d0", most=5).members) == 5
+        with pytest.raises(nd.errors.DataError, match="more than 4 members"):
+            index.cluster("d0", most=4)

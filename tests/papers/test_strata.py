@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from papers.bits import bit_count
 from papers.strata import crossing, mean_by_distance, precision_recall, sample_pairs
 
 from neardup.compare.similarity import cosine
@@ -33,7 +34,7 @@ def pages():
 def everything(features, codes, rows):
     """Every pair of rows: distance and cosine."""
     left, right = (rows[part] for part in np.triu_indices(len(rows), 1))
-    apart = np.bitwise_count(codes.codes[left, 0] ^ codes.codes[right, 0]).astype(np.int64)
+    apart = bit_count(codes.codes[left, 0] ^ codes.codes[right, 0]).astype(np.int64)
     return apart, cosine(features, left, right)
 
 
@@ -45,7 +46,7 @@ def test_counts_are_those_of_all_pairs(pages):
     assert np.array_equal(sample.counts, np.bincount(apart, minlength=65))
     assert np.isin(sample.left, rows).all() and np.isin(sample.right, rows).all()
     assert np.array_equal(
-        sample.distance, np.bitwise_count(codes.codes[sample.left, 0] ^ codes.codes[sample.right, 0])
+        sample.distance, bit_count(codes.codes[sample.left, 0] ^ codes.codes[sample.right, 0])
     )
     for distance in range(13):
         inside = sample.distance == distance

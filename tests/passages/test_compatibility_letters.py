@@ -1,4 +1,4 @@
-"""Repeats in letters that NFKC writes in another way: what is cut is cut exactly, and nothing stands twice."""
+"""Repeats in letters that NFKC writes in another way: what is cut is cut exactly, and nothing occurs twice."""
 
 import json
 
@@ -26,8 +26,8 @@ def test_a_passage_is_cut_exactly(tmp_path, first, second, left):
     assert [row["text"] for row in rows] == [first, left]
 
 
-def test_marks_that_cannot_be_told_apart_lose_nothing(tmp_path):
-    """A long run of marks in the wrong order is one piece; the words beside it stay what they are."""
+def test_marks_that_cannot_be_separated_lose_nothing(tmp_path):
+    """A long run of marks in the wrong order is one piece; the words beside it are not changed."""
     marks = "a\u0301" + "\u0323" * 500
     documents = [nd.Document("a", "x y z"), nd.Document("b", f"{marks}\xa0ﬁ x y z {marks}")]
     nd.passages.Passages(3).find(documents, out=tmp_path / "cut.jsonl")

@@ -18,7 +18,7 @@ WORDS = st.lists(st.sampled_from("abcd"), max_size=30)
 
 
 def longest_common(left, right):
-    """Words of the longest run that stands in both."""
+    """Words of the longest run that occurs in both."""
     best = 0
     for a in range(len(left)):
         for b in range(len(right)):
@@ -118,7 +118,7 @@ def test_candidates_that_come_in_parts_are_the_same(monkeypatch):
     assert whole.skipped
 
 
-def test_stop_words_may_stand_between():
+def test_stop_words_may_be_between():
     found = nd.passages.find_copies(
         ["cat climbed roof dog chased ball", "the cat climbed on the roof and the dog chased a ball"],
         words=6,
@@ -135,7 +135,7 @@ def test_settings_that_make_no_sense_are_refused():
         nd.passages.find_copies(["a"], cap=1)
 
 
-def test_a_quote_in_real_text_is_found_where_it_stands(data):
+def test_a_quote_in_real_text_is_found_in_its_place(data):
     with gzip.open(data / "k8s_docs_rev" / "docs.jsonl.gz", "rt", encoding="utf-8") as lines:
         texts = [json.loads(line)["text"] for line in lines][:60]
     words = nd.features.tokens([texts[7]])[0]

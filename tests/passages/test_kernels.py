@@ -51,6 +51,7 @@ def test_bytes_are_traced_as_strings_are(text):
 
 @given(st.lists(TEXTS, max_size=5), HOWS, st.integers(1, 3), st.sampled_from(["line", "paragraph"]))
 @example(["a\r\nb\rc\n\nd e\n \t\n\nf"], nd.Normalize(), 1, "paragraph")
+@example(["\xad\r1"], nd.Normalize(nfkc=False), 1, "paragraph")
 def test_parts_are_what_lines_and_paragraphs_are(texts, how, least, unit):
     part, split = (_core.Part.line, lines_of) if unit == "line" else (_core.Part.paragraph, paragraphs_of)
     digests, begins, ends, counts, offsets = _core.parts_of(as_texts(texts), how.native(), part, least, 5, 2)

@@ -59,23 +59,23 @@ def test_all_maximal_repeats_are_listed(corpus, width, least):
 
 
 @given(CORPORA, st.integers(2, 4), st.none() | st.integers(1, 3), st.integers(2, 3))
-def test_what_stood_before_is_cut(tmp_path_factory, corpus, width, most, least):
+def test_what_occurred_before_is_cut(tmp_path_factory, corpus, width, most, least):
     out = tmp_path_factory.mktemp("cut") / "out.jsonl"
     found = find(corpus, out, nd.passages.Passages(width, most=most, least=least))
     goes = cut_words(corpus, width, least, most)
     left = [json.loads(line)["text"].split() for line in out.read_text().splitlines()]
     assert left == [
-        [word for word, gone in zip(words, gone_, strict=True) if not gone]
-        for words, gone_ in zip(corpus, goes, strict=True)
+        [word for word, cut in zip(words, flags, strict=True) if not cut]
+        for words, flags in zip(corpus, goes, strict=True)
     ]
     assert found.written == len(corpus) and found.changed == sum(map(any, goes))
-    assert found.emptied == sum(all(gone) and len(gone) > 0 for gone in goes)
+    assert found.emptied == sum(all(cut) and len(cut) > 0 for cut in goes)
     if least == 2:
         unbroken = [
             tuple(words[at : at + width])
-            for words, gone in zip(corpus, goes, strict=True)
+            for words, cut in zip(corpus, goes, strict=True)
             for at in range(len(words) - width + 1)
-            if not any(gone[at : at + width])
+            if not any(cut[at : at + width])
         ]
         assert len(set(unbroken)) == len(unbroken)
     if most is None:
@@ -118,13 +118,13 @@ def test_colliding_hashes_are_noticed_and_replaced(monkeypatch):
     corpus = [[f"w{i * i % 61}" for i in range(100)], [f"w{i % 7}" for i in range(50)]]
     expected = plain(find(corpus))
     tried = []
-    original = windows._Search.verify
+    original = windows._WindowSearch.verify
 
     def verify(self, *arguments):
         tried.append(original(self, *arguments))
         return tried[-1]
 
-    monkeypatch.setattr(windows._Search, "verify", verify)
+    monkeypatch.setattr(windows._WindowSearch, "verify", verify)
     monkeypatch.setattr(windows, "_ATTEMPTS", (2, 3, 64))
     assert plain(find(corpus)) == expected and tried == [False, False, True]
     tried.clear()
@@ -153,7 +153,7 @@ def test_a_full_suffix_array_finds_the_same(data, name, most):
 
 @pytest.mark.slow
 def test_licences_lose_what_they_share(data, tmp_path):
-    """After the cut no 50 words in a row of what stood together are left twice, and nothing is lost for good."""
+    """After the cut no 50 words in a row that occurred together are left twice, and nothing is lost for good."""
     path, out = data / "licenses" / "docs.jsonl.gz", tmp_path / "out.jsonl"
     found = nd.passages.Passages().find(path, out=out, top=3)
     assert 0.6 < found.cut / found.size < 0.8 and found.written == found.documents == 6389

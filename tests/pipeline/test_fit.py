@@ -49,7 +49,7 @@ def test_idf_of_a_corpus_is_that_of_its_texts():
 
 
 def test_filtered_documents_teach_nothing():
-    config = simhash(filters=Filters(words=5))
+    config = simhash(filters=Filters(min_words=5))
     texts = [body(i, 20) for i in range(30)]
     with_others = prepare(config, corpus_of([*texts, "w1", "w1 w2"], config)[0])
     assert with_others.scheme == prepare(config, corpus_of(texts, config)[0]).scheme

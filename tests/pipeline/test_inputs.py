@@ -54,18 +54,18 @@ def columns(batches, config):
 @given(items)
 def test_texts_are_read_as_documents_are(items):
     plain, fields = nd.Config(), nd.Config(keep=FIELDS)
-    again, batches, _ = inputs.incoming(items, plain)
-    assert columns(batches, plain) == columns(inputs.incoming(items, fields)[1], fields)
-    documents = list(again(set()))
+    read = inputs.incoming(items, plain)
+    assert columns(read.batches(), plain) == columns(inputs.incoming(items, fields).batches(), fields)
+    documents = list(read.documents())
     assert [d.id for d in documents] == [str(row) for row in range(len(items))]
-    assert columns(inputs.incoming(documents, plain)[1], plain) == columns(
-        inputs.incoming(items, plain)[1], plain
+    assert columns(inputs.incoming(documents, plain).batches(), plain) == columns(
+        inputs.incoming(items, plain).batches(), plain
     )
 
 
 def test_well_formed_texts_are_not_copied():
     texts = ("plain words", "café", "世界", b"bytes", None)
-    column = TextColumn.of(texts, ["a", "b", "c", "d", "e"], 0)
+    column = TextColumn.of(texts, ["a", "b", "c", "d", "e"], np.arange(5))
     assert column.sizes.tolist() == [11, 5, 6, 5, 0]
     data, ends = column.texts.take(np.array([2, 0])).utf8()
     assert data.tobytes() == "世界plain words".encode() and ends.tolist() == [6, 17]
@@ -119,8 +119,8 @@ def test_columns_of_every_library(tmp_path, monkeypatch):
 
 def test_what_is_no_column_of_texts_is_refused():
     for column, why in (
-        (["a", 5], "text 1 is int"),
-        (pa.array([1, 2]), "Arrow column of int64"),
+        ([5, 6], "no text in this list: it holds int"),
+        (pa.array([1, 2]), "it holds int"),
         (b"bytes", "got one text"),
         (nd.Document("a", "b"), "got one text"),
     ):

@@ -192,7 +192,7 @@ def test_pages_and_texts_in_one_shard(tmp_path):
     pytest.importorskip("resiliparse")
     write(tmp_path / "a.jsonl", [{"html": page, "id": f"a{i}"} for i, page in enumerate(pages(3))])
     write(tmp_path / "b.jsonl", [{"text": f"plain <b>text</b> {i}", "id": f"b{i}"} for i in range(4)])
-    config = nd.Config(filters=Filters(bytes=21))
+    config = nd.Config(filters=Filters(min_bytes=21))
     reader = nd.read([tmp_path / "a.jsonl", tmp_path / "b.jsonl"])
     (shard,) = sharder(None, config, 1 << 30).shards(of_reader(reader, config))
     sizes = [len(page) for page in pages(3)] + [len("plain <b>text</b> 0")] * 4

@@ -16,7 +16,7 @@ import neardup as nd
 from neardup.clusters.keepers import host_of
 from neardup.features.lines import lines_of, recurring_lines, without_lines
 
-# What is recommended for pages of the web; docs/templates.md has the table.
+# What is recommended for pages of the web; docs/how-to/templates.md has the table.
 WEB = nd.Config(
     features=nd.Shingles(normalize=nd.Normalize(digits="fold")),
     verify=nd.Jaccard(0.6),

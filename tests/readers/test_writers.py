@@ -53,9 +53,9 @@ def test_a_failing_finish_leaves_nothing(tmp_path):
 
 
 def test_ids(tmp_path):
-    with nd.readers.open_writer(tmp_path / "drop.txt.gz") as writer:
+    with nd.readers.open_writer(tmp_path / "drop.ids.gz") as writer:
         writer.write_all([nd.Document("a", "x"), "b", {"id": 5}])
-    assert gzip.decompress((tmp_path / "drop.txt.gz").read_bytes()) == b"a\nb\n5\n"
+    assert gzip.decompress((tmp_path / "drop.ids.gz").read_bytes()) == b"a\nb\n5\n"
     with (
         pytest.raises(nd.DataError, match="line break"),
         nd.readers.open_writer(tmp_path / "x.ids") as writer,
@@ -139,4 +139,30 @@ def test_names_that_cannot_be_written(tmp_path):
         nd.readers.open_writer(tmp_path, format="jsonl")
     with pytest.raises(nd.DataError, match="does not exist"):
         nd.readers.open_writer(tmp_path / "none" / "a.jsonl")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_spreadsheets(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    with nd.readers.open_writer(tmp_path / "pairs.xlsx") as writer:
+        writer.write({"left": "=1+1", "right": "b\x00c", "similarity": 0.5, "more": ["x"]})
+    header, row = openpyxl.load_workbook(tmp_path / "pairs.xlsx").active.values
+    assert header == ("left", "right", "similarity", "more") and row[1:] == (
+        "b\N{REPLACEMENT CHARACTER}c",
+        0.5,
+        '["x"]',
+    )
+    assert openpyxl.load_workbook(tmp_path / "pairs.xlsx").active["A2"].data_type == "s"
+    with (
+        pytest.raises(nd.DataError, match="32,767"),
+        nd.readers.open_writer(tmp_path / "long.xlsx") as writer,
+    ):
+        writer.write({"text": "x" * 40_000})
+    assert not (tmp_path / "long.xlsx").exists()
+
+
+def test_rows_without_ids_or_texts_need_a_table(tmp_path):
+    for name in ("pairs.ids", "pairs.txt", "pairs.md"):
+        with pytest.raises(nd.ConfigError, match="table"), nd.readers.open_writer(tmp_path / name) as writer:
+            writer.write({"left": "a", "right": "b"})
     assert list(tmp_path.iterdir()) == []

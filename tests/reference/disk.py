@@ -1,4 +1,4 @@
-"""Naive twins of the files and of the searches in them: plain Python numbers, written from docs/format.md."""
+"""Naive twins of the files and of the searches in them: plain Python numbers, written from docs/reference/format.md."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class RawFile:
 
 
 def read_column_file(path: Path) -> RawFile:
-    """A column file taken apart as docs/format.md says, every checksum compared."""
+    """A column file taken apart as docs/reference/format.md says, every checksum compared."""
     data = path.read_bytes()
     head = struct.unpack_from("<8sIIIIQQQQII", data)
     magic, version, flags, bits, columns, count, length, table, table_sum, parameter, scheme = head

@@ -7,6 +7,7 @@ from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
+from papers.bits import bit_count
 
 __all__ = ["brute", "children", "clustered", "first_in_probe_order", "flip_sets", "neighbours", "uniform"]
 
@@ -15,7 +16,7 @@ Columns = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8]]
 
 def brute(codes: NDArray[np.uint64], queries: NDArray[np.uint64], radius: int) -> Columns:
     """(query, row, distance) of every pair within the radius, by query, then row."""
-    distance = np.bitwise_count(queries[:, None, :] ^ codes[None, :, :]).sum(axis=2, dtype=np.int64)
+    distance = bit_count(queries[:, None, :] ^ codes[None, :, :]).sum(axis=2, dtype=np.int64)
     query, row = np.nonzero(distance <= radius)
     return query, row, distance[query, row].astype(np.uint8)
 

@@ -7,6 +7,7 @@ literature does; it is slow, but not hopeless, on real text.
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import defaultdict
 
 import numpy as np
@@ -17,7 +18,7 @@ Found = dict[
 
 
 def maximal_repeats(documents: list[list[str]], width: int, least: int = 2) -> Found:
-    """Every run of `width` words or more with `least` occurrences, unless all of them go on alike on one side."""
+    """Every run of `width` words or more with `least` occurrences, unless all of them continue equally on one side."""
     places: Found = defaultdict(list)
     for row, words in enumerate(documents):
         for begin in range(len(words)):
@@ -111,11 +112,12 @@ def lines_of(text: str) -> list[tuple[int, int]]:
 
 
 def paragraphs_of(text: str) -> list[tuple[int, int]]:
-    """Where the paragraphs of a text begin and end, the blank lines behind each included."""
+    """Where the paragraphs of a text begin and end, the blank lines behind each included. A line of white space and
+    invisible format characters is blank."""
     found: list[tuple[int, int]] = []
     blank = True
     for begin, end in lines_of(text):
-        if not text[begin:end].strip():
+        if all(c.isspace() or unicodedata.category(c) == "Cf" for c in text[begin:end]):
             blank = True
             if found:
                 found[-1] = (found[-1][0], end)

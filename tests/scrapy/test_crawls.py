@@ -1,4 +1,5 @@
-"""Real crawls of a real site: mirrored pages go, and what lies behind them is never asked for; templated pages stay."""
+"""Real crawls of a real site: mirrored pages are dropped, and the pages they link to are never requested; templated
+pages are kept."""
 
 from __future__ import annotations
 
@@ -57,9 +58,9 @@ def crawl(start: str, **settings: Any) -> tuple[dict[str, Any], str]:
     return json.loads(done.stdout), done.stderr
 
 
-def counts(told: dict[str, Any]) -> dict[str, int]:
+def counts(report: dict[str, Any]) -> dict[str, int]:
     """The counters of the plug-in."""
-    return {k.removeprefix("neardup/"): v for k, v in told["stats"].items() if k.startswith("neardup/")}
+    return {k.removeprefix("neardup/"): v for k, v in report["stats"].items() if k.startswith("neardup/")}
 
 
 def paths(items: list[dict[str, Any]], address: str) -> list[str]:
@@ -71,13 +72,13 @@ def test_mirrors_are_dropped_with_their_links_and_templates_kept(site, tmp_path)
     address, asked = site
     asked.clear()
     settings = {**ITEMS, **LINKS, "NEARDUP_INDEX": str(tmp_path / "i")}
-    told, log = crawl(f"{address}/", **settings)
-    assert paths(told["kept"], address) == sorted(ORIGINALS), log
+    report, log = crawl(f"{address}/", **settings)
+    assert paths(report["kept"], address) == sorted(ORIGINALS), log
     assert sorted(asked) == sorted(ORIGINALS | MIRRORED)
-    pairs = {id.removeprefix(address): of.removeprefix(address) for id, of, _ in told["dropped"]}
+    pairs = {id.removeprefix(address): of.removeprefix(address) for id, of, _ in report["dropped"]}
     assert pairs == {f"/mirror/{name}": f"/site/{name}" for name in PAGES}
-    assert all(0.9 < similarity < 1 for _, _, similarity in told["dropped"])
-    assert counts(told) == {
+    assert all(0.9 < similarity < 1 for _, _, similarity in report["dropped"])
+    assert counts(report) == {
         "seen": len(ORIGINALS) + 8,
         "new": len(ORIGINALS),
         "duplicates": 8,
@@ -90,17 +91,17 @@ def test_mirrors_are_dropped_with_their_links_and_templates_kept(site, tmp_path)
     # The same URLs again: every page is an update of itself, and the mirror is still one.
     again, _ = crawl(f"{address}/", **settings)
     assert paths(again["kept"], address) == sorted(ORIGINALS)
-    assert counts(again) == counts(told)
+    assert counts(again) == counts(report)
     with nd.Index(tmp_path / "i", mode="read") as index:
         assert len(index) == len(ORIGINALS) + 8 and index.verify().sound
 
     # The whole site under another name: it ends at the door.
     asked.clear()
     other = address.replace("127.0.0.1", "localhost")
-    told, _ = crawl(f"{other}/", **settings)
-    assert asked == ["/"] and told["kept"] == []
-    assert told["dropped"] == [[f"{other}/", f"{address}/", 1.0]]
-    assert counts(told) == {
+    report, _ = crawl(f"{other}/", **settings)
+    assert asked == ["/"] and report["kept"] == []
+    assert report["dropped"] == [[f"{other}/", f"{address}/", 1.0]]
+    assert counts(report) == {
         "seen": 1,
         "duplicates": 1,
         "items_dropped": 1,
@@ -109,10 +110,10 @@ def test_mirrors_are_dropped_with_their_links_and_templates_kept(site, tmp_path)
 
     # With links followed all the same, everything is fetched and nothing kept.
     asked.clear()
-    told, _ = crawl(f"{other}/", **settings, NEARDUP_DROP_LINKS=False)
-    assert sorted(asked) == sorted(ORIGINALS | MIRRORED | BEHIND) and told["kept"] == []
+    report, _ = crawl(f"{other}/", **settings, NEARDUP_DROP_LINKS=False)
+    assert sorted(asked) == sorted(ORIGINALS | MIRRORED | BEHIND) and report["kept"] == []
     count = len(asked)
-    assert counts(told) == {
+    assert counts(report) == {
         "seen": count,
         "duplicates": count,
         "items_dropped": count,
@@ -121,9 +122,9 @@ def test_mirrors_are_dropped_with_their_links_and_templates_kept(site, tmp_path)
 
 
 def test_the_spider_of_the_documentation(site, tmp_path):
-    """The one in docs/scrapy.md, run by Scrapy's command: of each pair one page is kept, and what it leads to."""
+    """The one in docs/how-to/scrapy.md, run by Scrapy's command: one page of each pair is kept, and its links."""
     address, _ = site
-    page = (HERE.parents[1] / "docs" / "scrapy.md").read_text()
+    page = (HERE.parents[1] / "docs" / "how-to" / "scrapy.md").read_text()
     spider = page.partition("```python\n")[2].partition("```")[0]
     assert "https://example.org/" in spider
     (tmp_path / "pages.py").write_text(spider.replace("https://example.org/", f"{address}/"))
@@ -146,48 +147,48 @@ def test_items_alone_marked(site, tmp_path):
     """Without the middleware items are judged by their own text, and the crawl goes everywhere."""
     address, asked = site
     asked.clear()
-    told, log = crawl(
+    report, log = crawl(
         f"{address}/", **ITEMS, NEARDUP_INDEX=str(tmp_path / "i"), NEARDUP_ACTION="mark", ITEM_CLASS=True
     )
     everything = ORIGINALS | MIRRORED | BEHIND
-    assert sorted(asked) == sorted(everything) and paths(told["kept"], address) == sorted(everything), log
+    assert sorted(asked) == sorted(everything) and paths(report["kept"], address) == sorted(everything), log
     marked = {
         item["url"].removeprefix(address): item["duplicate_of"]["id"].removeprefix(address)
-        for item in told["kept"]
+        for item in report["kept"]
         if item["duplicate_of"]
     }
     assert {frozenset(pair) for pair in marked.items()} == {
         frozenset((path, path.replace("mirror", "site"))) for path in MIRRORED | BEHIND
     }
-    assert counts(told)["items_marked"] == counts(told)["duplicates"] == 16
+    assert counts(report)["items_marked"] == counts(report)["duplicates"] == 16
 
 
 def test_links_alone_under_another_reactor(site, tmp_path):
     address, asked = site
     asked.clear()
-    told, log = crawl(
+    report, log = crawl(
         f"{address}/",
         **LINKS,
         NEARDUP_INDEX=str(tmp_path / "i"),
         TWISTED_REACTOR="twisted.internet.selectreactor.SelectReactor",
     )
     assert sorted(asked) == sorted(ORIGINALS | MIRRORED), log
-    assert paths(told["kept"], address) == sorted(asked)
+    assert paths(report["kept"], address) == sorted(asked)
 
 
 def test_urls_of_one_form_are_one_page(tmp_path):
     pages = {
         "/": '<p>Two ways to one page.</p><a href="/p?utm_source=a">a</a><a href="/p?utm_source=b">b</a>',
         "/p": "<main>"
-        + "many different words stand here in a row to be read by whoever comes " * 3
+        + "many different words are here in a row to be read by every visitor " * 3
         + "</main>",
     }
     with served(pages) as (address, asked):
         settings = {**ITEMS, **LINKS, "NEARDUP_INDEX": str(tmp_path / "i"), "NEARDUP_CANONICAL_URLS": True}
-        told, log = crawl(f"{address}/", **settings)
-        assert len(asked) == 3 and len(told["kept"]) == 2, log
+        report, log = crawl(f"{address}/", **settings)
+        assert len(asked) == 3 and len(report["kept"]) == 2, log
         home, page = (nd.urls.canonical_url(f"{address}{path}") for path in ("/", "/p"))
-        assert told["dropped"] == [[page, page, 1.0]]
+        assert report["dropped"] == [[page, page, 1.0]]
         with nd.Index(tmp_path / "i", mode="read") as index:
             assert sorted(entry.id for entry in index.documents()) == [home, page]
 
@@ -199,12 +200,12 @@ def test_what_cannot_be_judged_is_kept(tmp_path):
     pages = {"/": f'<p>Links.</p><a href="{long}">long</a><a href="/more">more</a>', long: "<p>Long.</p>"}
     pages["/more"] = "<p>Not so long.</p>"
     with served(pages) as (address, asked):
-        told, log = crawl(
+        report, log = crawl(
             f"{address}/", **ITEMS, **LINKS, NEARDUP_INDEX=str(tmp_path / "i"), URLLENGTH_LIMIT=20_000
         )
-    assert len(asked) == 3 and len(told["kept"]) == 3
+    assert len(asked) == 3 and len(report["kept"]) == 3
     # The page was asked about, and then its item.
-    assert counts(told) == {"seen": 2, "new": 2, "errors": 2}
+    assert counts(report) == {"seen": 2, "new": 2, "errors": 2}
     assert "an id has at most 8,192 bytes" in log
 
     # Whatever the machine is busy with: elements this deep keep the parser for minutes, and it has half a second.
@@ -212,15 +213,17 @@ def test_what_cannot_be_judged_is_kept(tmp_path):
     deep = "<div>" * 50_000 + "deep"
     pages = {"/": f'<a href="/more">more</a>{deep}', "/more": deep}
     with served(pages) as (address, asked):
-        told, log = crawl(f"{address}/", **LINKS, NEARDUP_INDEX=str(tmp_path / "j"), NEARDUP_HTML_SECONDS=0.5)
-    assert asked == ["/", "/more"] and counts(told) == {"unreadable": 2}
+        report, log = crawl(
+            f"{address}/", **LINKS, NEARDUP_INDEX=str(tmp_path / "j"), NEARDUP_HTML_SECONDS=0.5
+        )
+    assert asked == ["/", "/more"] and counts(report) == {"unreadable": 2}
     assert log.count("could not be read: timeout") == 2
 
 
 def test_settings_that_make_no_sense_stop_the_crawl(site, tmp_path):
     address, asked = site
-    told, log = crawl(f"{address}/shop/1", **ITEMS, **LINKS)
-    assert "NEARDUP_INDEX" in log and counts(told) == {}  # switched off, with a warning, as Scrapy does
+    report, log = crawl(f"{address}/shop/1", **ITEMS, **LINKS)
+    assert "NEARDUP_INDEX" in log and counts(report) == {}  # switched off, with a warning, as Scrapy does
     asked.clear()
     with nd.Index(tmp_path / "i"):
         log = run(f"{address}/", **ITEMS, NEARDUP_INDEX=str(tmp_path / "i")).stderr
@@ -287,11 +290,11 @@ def test_crawlers_that_share_a_service(site, tmp_path):
     with serving("serve", str(tmp_path / "i"), "--port", "0") as service:
         settings = {**ITEMS, **LINKS, "NEARDUP_SERVICE": service.url}
         asked.clear()
-        told, log = crawl(f"{address}/", **settings)
-        assert paths(told["kept"], address) == sorted(ORIGINALS), log
+        report, log = crawl(f"{address}/", **settings)
+        assert paths(report["kept"], address) == sorted(ORIGINALS), log
         assert sorted(asked) == sorted(ORIGINALS | MIRRORED)
         again, _ = crawl(f"{other}/", **settings)
         assert again["dropped"] == [[f"{other}/", f"{address}/", 1.0]]
-    # The service is gone: the crawl goes on, and says that it knows nothing.
-    told, log = crawl(f"{address}/shop/1", **LINKS, NEARDUP_SERVICE=settings["NEARDUP_SERVICE"])
-    assert counts(told) == {"errors": 2} and "may be a duplicate" in log
+    # The service has stopped: the crawl continues, and logs that it cannot know duplicates.
+    report, log = crawl(f"{address}/shop/1", **LINKS, NEARDUP_SERVICE=settings["NEARDUP_SERVICE"])
+    assert counts(report) == {"errors": 2} and "may be a duplicate" in log

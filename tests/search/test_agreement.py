@@ -49,14 +49,14 @@ def test_all_pairs_that_agree_and_no_others(table, sketch, threads):
     assert found.distance.tolist() == differ
 
 
-def test_empty_rows_meet_nobody():
+def test_empty_rows_have_no_pairs():
     keys = np.ones((3, 2), np.uint64)
     prints = nd.fingerprints.Keys("k", np.array([False, True, False]), keys)
     found = Agree(2).candidates(prints)
     assert (found.left.tolist(), found.right.tolist()) == ([0], [2])
 
 
-def test_large_buckets_are_capped_and_told():
+def test_large_buckets_are_capped_and_counted():
     rng = np.random.default_rng(1)
     keys = np.concatenate(
         [np.ones((500, 1), np.uint64), rng.integers(1, 1 << 60, (500, 1)).astype(np.uint64)], 1
@@ -112,7 +112,7 @@ def test_fixed_sketch_thresholds_follow_the_seeds_curve(many, least, expected):
 
 
 @given(st.integers(0, 2**32), st.integers(1, 70), st.sampled_from([np.uint32, np.uint64]))
-def test_places_are_counted_alike_on_every_cpu(seed, places, dtype):
+def test_places_are_counted_the_same_on_every_cpu(seed, places, dtype):
     random = np.random.default_rng(seed)
     values = random.integers(0, 3, (9, places)).astype(dtype)
     left, right = random.integers(0, 9, (2, 40))

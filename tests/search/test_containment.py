@@ -56,7 +56,7 @@ SETS = st.lists(st.sets(st.integers(0, 40), max_size=12), max_size=12)
     st.integers(1, 3),
 )
 def test_equals_every_pair(sets, probes, of, batch, threads):
-    # Hashes of the core spread over 64 bits; a few small numbers and a few large ones stand in for them.
+    # Hashes of the core spread over 64 bits; a few small numbers and a few large ones replace them.
     sets = [{h if h % 2 else 2**64 - 1 - h for h in s} for s in sets]
     found, pairs = joined(nd.search.Inverted(probes, cap=1000), sets, batch, of=of, threads=threads)
     assert pairs == naive(sets, probes, of)
@@ -106,18 +106,18 @@ def test_held_keys_refuses_what_does_not_fit():
         _core.held_keys(two, np.array([0, 2], np.int64), two, 0)
 
 
-def test_a_feature_that_many_hold_is_capped_and_told():
+def test_a_feature_that_many_hold_is_capped_and_counted():
     many = 50
-    sets = [{1, 2, 1000 + i} for i in range(many)]  # 1 and 2 stand in all
+    sets = [{1, 2, 1000 + i} for i in range(many)]  # 1 and 2 are in all
     rank = np.arange(many)[::-1].copy()
     found, pairs = joined(nd.search.Inverted(1, cap=10), sets, rank=rank)
     assert found.capped == 2
-    # Each meets the best few by rank, here the last rows, and no others.
+    # Each is paired with the best few by rank, here the last rows, and no others.
     assert pairs == {(a, b) for b in range(many - STARS, many) for a in range(b)}
     assert found.skipped == many * (many - STARS)
 
 
-def test_another_feature_stands_in_for_a_common_one():
+def test_another_feature_replaces_a_common_one():
     sets = [{1, 1000 + i // 2} for i in range(50)]
     found, pairs = joined(nd.search.Inverted(1, cap=10), sets)
     assert pairs == {(i, i + 1) for i in range(0, 50, 2)}
@@ -197,12 +197,12 @@ def test_excerpts_of_real_text_are_found(data, name, words, every):
     result = nd.dedup(everything, nd.Config(verify=nd.Containment(0.8)), threads=2)
     first = result.found.first
     pairs = set(zip(result.pairs.left.tolist(), result.pairs.right.tolist(), strict=True))
-    met = 0
+    found_origins = 0
     for number, origin in enumerate(origins):
         ends = sorted((int(first[origin]), int(first[len(texts) + number])))
-        met += ends[0] == ends[1] or tuple(ends) in pairs
+        found_origins += ends[0] == ends[1] or tuple(ends) in pairs
     # Of an excerpt all shingles are in its document: one probe would do, but for features that too many share.
-    assert met >= 0.99 * len(origins)
+    assert found_origins >= 0.99 * len(origins)
     assert len(origins) > 30
     lsh = nd.dedup(everything, nd.Config(verify=nd.Containment(0.8), search=nd.LSH(20, 6)), threads=2)
     old = set(zip(lsh.pairs.left.tolist(), lsh.pairs.right.tolist(), strict=True))
@@ -210,7 +210,9 @@ def test_excerpts_of_real_text_are_found(data, name, words, every):
         tuple(sorted((int(first[origin]), int(first[len(texts) + n])))) in old
         for n, origin in enumerate(origins)
     )
-    assert by_lsh < met / 2  # why there is this search: sketches of Jaccard similarity miss what is small
+    assert (
+        by_lsh < found_origins / 2
+    )  # why there is this search: sketches of Jaccard similarity miss what is small
 
 
 def test_recall_on_real_text_is_as_stated(data):

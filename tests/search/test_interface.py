@@ -189,7 +189,7 @@ def test_a_width_is_taken_from_the_codes_or_named_in_the_error():
         pairs = method.candidates(wide)
         assert list(zip(pairs.left.tolist(), pairs.right.tolist(), strict=True)) == [(0, 1), (0, 2), (1, 3)]
     for made in (Scan(1, bits=64), Join(1, bits=64), Adjacent(1, bits=64), Compact(1), BPHS(1), Covering(1)):
-        with pytest.raises(DataError, match=r"codes of 128 bits .* made for 64.* bits=128"):
+        with pytest.raises(DataError, match=r"codes of 64 bits, and these have 128.* bits=128"):
             made.candidates(wide)
     narrow = to_codes([0, 1], 32)
     for made in (Scan(40), Join(40), Adjacent(40)):

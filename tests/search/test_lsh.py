@@ -136,7 +136,7 @@ def test_a_large_bucket_is_capped_and_says_so():
     assert found.capped >= 1
     assert found.skipped > count**2 // 4
     assert len(found) < 4 * 12 * count + 2_000_000  # near-linear: stars, neighbours and small groups
-    # Every row meets the first one, so that they can still become one cluster.
+    # Every row is paired with the first one, so that they can still become one cluster.
     pairs = listed(found)
     assert all((0, row) in pairs for row in range(1, count))
 
@@ -162,7 +162,7 @@ def test_pairs_of_a_capped_bucket_are_found_in_another_band():
 
 
 @given(st.lists(st.lists(st.integers(0, 2), min_size=6, max_size=6), max_size=25), st.randoms())
-def test_rank_chooses_who_stands_for_a_group(values, random):
+def test_rank_chooses_the_first_row_of_a_group(values, random):
     values = np.array(values, dtype=np.uint32).reshape(-1, 6)
     rank = np.array(random.sample(range(100), len(values)), dtype=np.int64)
     found = nd.LSH(bands=3, rows=2, spread=1).candidates(sketches_of(values), rank=rank)
@@ -181,13 +181,13 @@ def test_a_second_look_behind_collapsed_groups():
     assert listed(found) == {(0, 1), (1, 2), (1, 3), (1, 4), (1, 5)} and found.implied == 10
     clusters = nd.cluster(nd.compare.Pairs(found.left, found.right, np.ones(len(found))), 6)
     assert clusters.keeper.tolist() == [0, 0, 2, 3, 4, 5]
-    left, right = found.behind(clusters.keeper)
+    left, right = found.implied_pairs(clusters.keeper)
     assert left.tolist() == [0] * 4 and right.tolist() == [2, 3, 4, 5]
     more = nd.compare.Pairs.of(
         np.concatenate([found.left, left]), np.concatenate([found.right, right]), np.ones(9)
     )
     assert nd.cluster(more, 6).keeper.tolist() == [0] * 6
-    assert len(found.behind(np.array([0, 1, 1, 1, 1, 1]))[0]) == 0
+    assert len(found.implied_pairs(np.array([0, 1, 1, 1, 1, 1]))[0]) == 0
 
 
 def test_curve():
@@ -219,7 +219,7 @@ def test_the_usual_choice():
     assert nd.LSH.for_threshold(1.0, values=16) == nd.LSH(1, 16)
 
 
-def test_mistakes_are_told():
+def test_mistakes_are_errors():
     for wrong in ({"bands": 0, "rows": 5}, {"bands": 5, "rows": 0}, {"bands": 5, "rows": 5, "cap": 0}):
         with pytest.raises(ConfigError):
             nd.LSH(**wrong)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from reference import pipeline as reference_pipeline
 
 from neardup import _core
-from neardup.search.candidates import Joined, behind, best_first
+from neardup.search.candidates import Joined, best_first, implied_pairs
 from neardup.search.collapse import Groups
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 
@@ -25,7 +25,7 @@ def test_runs_on_disk_equal_memory(tmp_path, parts, most, chunk):
     for runs in (PairRuns(), PairRuns(tmp_path, most)):
         for part in parts:
             runs.add(part)
-        for _ in range(2):  # they can be gone through again
+        for _ in range(2):  # they can be read again
             chunks = list(runs.chunks(chunk))
             assert all(len(part) and part.dtype == np.uint64 for part in chunks)
             assert np.array_equal(np.concatenate([np.empty(0, np.uint64), *chunks]), every)
@@ -100,7 +100,7 @@ def test_columns_of_other_lengths_are_refused():
 
 
 def groups_of(labels):
-    """Groups of rows with the same label; None stands for an empty row."""
+    """Groups of rows with the same label; None is an empty row."""
     members = {}
     for row, label in enumerate(labels):
         if label is not None:
@@ -153,8 +153,8 @@ def test_pairs_behind_groups(labels, random, spread, most):
     assert all((min(head[row], row), max(head[row], row)) in listed for row in np.flatnonzero(groups.repeats))
 
 
-def test_what_stands_behind_a_taken_row():
+def test_pairs_of_a_group_whose_first_row_was_taken():
     groups = groups_of([0, 1, 1, 1, 2, 2])
     keeper = np.array([0, 0, 2, 1, 4, 4])  # row 0 took row 1, the first of its group; row 4 nobody's
-    left, right = behind(groups, keeper)
+    left, right = implied_pairs(groups, keeper)
     assert list(zip(left.tolist(), right.tolist(), strict=True)) == [(0, 2), (0, 3)]

@@ -68,7 +68,7 @@ def test_rows_and_ranks(sets, least, random):
 
 
 def test_a_large_bucket_is_capped_and_counted():
-    """All share their rarest feature: each still meets the best-ranked ones."""
+    """All share their rarest feature: each is still paired with the best-ranked ones."""
     sets = [frozenset({1, 10 + i}) for i in range(50)]
     rank = np.arange(50)[::-1].copy()
     join = ShortJoin(0.3, 5, cap=20)

@@ -44,8 +44,8 @@ def test_scan_and_apply(spark, tmp_path, capsys):
     names = sorted(file.name for file in Path(run).iterdir())
     assert names == sorted([*(file.name for file in (tmp_path / "here").iterdir()), "spark.json"])
     code, shown, _ = call(capsys, "scan", path, "--out", run, "--json", "-q", "--overwrite")
-    told = json.loads(shown)
-    assert (told["documents"], told["kept"], told["exact"]) == (3, 2, 1)
+    report = json.loads(shown)
+    assert (report["documents"], report["kept"], report["exact"]) == (3, 2, 1)
     code, shown, _ = call(capsys, "apply", run, "--out", out)
     assert (code, shown) == (0, f"2 of 3 documents written to {out}\n")
     lines = Path(out, "pages.jsonl").read_text().splitlines()
@@ -54,12 +54,12 @@ def test_scan_and_apply(spark, tmp_path, capsys):
         capsys, "apply", run, "--out", f"{out}2", "--write", "dropped", "--json", "--allow-mass-removal"
     )
     assert json.loads(shown)["written"] == 1
-    code, _, told_off = call(capsys, "scan", path, "--out", run, "--threshold", "0.5")
-    assert code == 1 and "holds findings already" in told_off
-    code, _, told_off = call(capsys, "apply", str(tmp_path / "here"), "--out", out)
-    assert code == 1 and "was not scanned on Spark" in told_off
-    code, _, told_off = call(capsys, "apply", str(tmp_path / "nix"), "--out", out)
-    assert code == 1 and "contains no findings" in told_off
+    code, _, error = call(capsys, "scan", path, "--out", run, "--threshold", "0.5")
+    assert code == 1 and "holds findings already" in error
+    code, _, error = call(capsys, "apply", str(tmp_path / "here"), "--out", out)
+    assert code == 1 and "was not scanned on Spark" in error
+    code, _, error = call(capsys, "apply", str(tmp_path / "nix"), "--out", out)
+    assert code == 1 and "contains no findings" in error
 
 
 def test_the_library_does_not_load_spark():

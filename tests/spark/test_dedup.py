@@ -78,7 +78,7 @@ def test_a_chain_of_ten_thousand(spark, tmp_path):
     assert_same(found, nd.dedup(nd.read(path), config))
 
 
-def test_a_chain_that_does_not_end_is_told(spark, tmp_path):
+def test_a_chain_that_does_not_end_is_an_error(spark, tmp_path):
     path = write_jsonl(tmp_path / "chain.jsonl", chain_rows(200))[0]
     config = nd.Config(keep=nd.Keep(by="first"))
     with pytest.raises(DataError, match=r"after 1 rounds .* raise finish=|after 1 rounds .*Raise finish="):
@@ -92,7 +92,7 @@ def test_sources(spark, tmp_path):
     rows = [{**row, "site": f"https://www.site{n % 3}.org/{n}"} for n, row in enumerate(hard_rows())]
     path = write_jsonl(tmp_path / "hard.jsonl", rows)[0]
     keep = nd.Keep(source="host:site", prefer=("site1.org",), among="within")
-    config = nd.Config(keep=keep, filters=nd.Filters(words=2, length=0.5))
+    config = nd.Config(keep=keep, filters=nd.Filters(min_words=2, length=0.5))
     stages = ns.file_stages(path, str(tmp_path / "within"), config, spark=spark, partitions=2)
     assert_decided(stages, nd.dedup(nd.read(path), config))
     (tmp_path / "found").mkdir()
@@ -115,7 +115,7 @@ def test_what_only_the_local_pipeline_does_is_refused(spark, tmp_path):
         with pytest.raises(ConfigError, match=what):
             ns.scan(path, tmp_path / "run", config, spark=spark)
         assert not (tmp_path / "run").exists()
-    with pytest.raises(ConfigError, match="no document is of source"):
+    with pytest.raises(ConfigError, match="no document has the source"):
         ns.scan(path, tmp_path / "run", nd.Config(keep=nd.Keep(prefer=("x",))), spark=spark)
 
 

@@ -62,8 +62,8 @@ def parquet(self, path, *arguments, **options):
 
 DataFrameWriter.parquet = parquet
 stages = neardup.spark.file_stages(source, run, text="text", id="id", partitions=4, finish=int(finish))
-gone = stages.decisions().where("not kept").collect()
-print(json.dumps(sorted([row.id, row.keeper, row.similarity] for row in gone)))
+dropped = stages.decisions().where("not kept").collect()
+print(json.dumps(sorted([row.id, row.keeper, row.similarity] for row in dropped)))
 '''
 
 
@@ -87,7 +87,7 @@ def waiting_in(folder: Path, stage: str, driver: Driver, cluster: Cluster) -> li
     """The executors that have a task of this stage, once there is one."""
 
     def found() -> list[int] | None:
-        assert driver.process.poll() is None, driver.told()
+        assert driver.process.poll() is None, driver.output()
         here = [int(path.name.split(".")[-2]) for path in folder.glob(f"{stage}.*.here")]
         return [pid for pid in here if pid in cluster.executors()] or None
 
@@ -130,7 +130,7 @@ def test_executors_a_driver_and_a_worker_are_killed(
     assert (run / "rounds" / "open-0").is_dir() and {"read", "candidates", "verified", "clusters"} <= whole(
         run
     )
-    assert driver.told().count("Lost executor") >= 2
+    assert driver.output().count("Lost executor") >= 2
     before = written(run, whole(run))
     assert len(before) > 2 * len(whole(run)) and "decisions" not in whole(run)
     driver.kill()
@@ -147,5 +147,5 @@ def test_executors_a_driver_and_a_worker_are_killed(
     assert written(run, whole(run) - {"decisions"}) == before, "stages that were whole were not made again"
     assert "decisions" in whole(run)
     assert len(set(killed)) == 3 and not set(killed) & set(cluster.executors())
-    assert driver.told().count("Lost executor") >= 1
+    assert driver.output().count("Lost executor") >= 1
     assert sum(one.process.poll() is None for one in cluster.workers) == 1

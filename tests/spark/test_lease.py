@@ -1,4 +1,4 @@
-"""Two drivers on one run's folder: the second is refused while the first lives, and goes on when it is gone."""
+"""Two drivers on one run's folder: the second is refused while the first runs, and continues after it has ended."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def kept(stages: Any) -> int:
 
 
 @pytest.mark.process
-def test_a_second_driver_is_refused_until_the_first_is_gone(
+def test_a_second_driver_is_refused_until_the_first_has_ended(
     spark: Any, tmp_path: Path, other_driver: Any
 ) -> None:
     path, run = write_jsonl(tmp_path / "a.jsonl", ROWS)[0], tmp_path / "run"
@@ -111,7 +111,7 @@ def afar(spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def silenced(holder: Any) -> None:
-    """As if its machine were gone: no more signs of life, and nobody to ask."""
+    """As if its machine had failed: no more heartbeats, and no process to check."""
     holder._over.set()
     for thread in threading.enumerate():
         if thread.name == "neardup-lease":
@@ -121,16 +121,16 @@ def silenced(holder: Any) -> None:
 def test_a_lease_is_kept_alive(spark: Any, afar: str, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = Folder(spark, afar)
     assert folder.local is None
-    first = lease._Beating(folder)
+    first = lease._Heartbeat(folder)
     before = folder.state(lease.LEASE)
     with pytest.raises(DataError, match=rf"another driver is writing there \(process {os.getpid()} on "):
-        lease._Beating(folder)
-    assert folder.state(lease.LEASE) != before, "it was told by a sign of life"
+        lease._Heartbeat(folder)
+    assert folder.state(lease.LEASE) != before, "the owner wrote a heartbeat"
     first.check()
     silenced(first)
     monkeypatch.setattr(lease, "PATIENCE", 1.0)
     began = time.monotonic()
-    second = lease._Beating(folder)
+    second = lease._Heartbeat(folder)
     assert time.monotonic() - began >= 1.0
     with pytest.raises(DataError, match="another driver has taken it over"):
         first.check()
@@ -141,24 +141,24 @@ def test_a_lease_is_kept_alive(spark: Any, afar: str, monkeypatch: pytest.Monkey
     assert folder.state(lease.LEASE) is None
 
 
-def test_a_process_of_this_machine_that_is_gone_is_not_waited_for(spark: Any, afar: str) -> None:
+def test_a_process_of_this_machine_that_has_ended_is_not_waited_for(spark: Any, afar: str) -> None:
     folder = Folder(spark, afar)
     process = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     record = json.loads(lease._record(name="x", system=lease._system()))
     record |= {"process": process.pid, "started": lease._started(process.pid)}
-    assert record["started"] and not lease._gone(json.dumps(record).encode())
+    assert record["started"] and not lease._ended(json.dumps(record).encode())
     process.communicate(b"\n")
     folder.make()
     assert folder.create(lease.LEASE, json.dumps(record).encode())
     assert not folder.create(lease.LEASE, b"")
     began = time.monotonic()
-    lease._Beating(folder).release()
+    lease._Heartbeat(folder).release()
     assert time.monotonic() - began < LONG
 
 
 def test_a_run_on_such_a_filesystem(spark: Any, afar: str, tmp_path: Path) -> None:
     path = write_jsonl(tmp_path / "a.jsonl", ROWS)[0]
-    other = lease._Beating(Folder(spark, afar))
+    other = lease._Heartbeat(Folder(spark, afar))
     with pytest.raises(DataError, match="another driver is writing there"):
         scanned(path, afar, spark)
     other.release()
@@ -172,7 +172,7 @@ def here(folder: Path) -> Any:
 
 def test_a_lock_that_cannot_be_looked_at_is_not_taken_over(tmp_path: Path) -> None:
     (tmp_path / lease.LEASE).mkdir()  # no user may open it, as with a file of another one's
-    with pytest.raises(DataError, match=r"\.driver: .*name another for yours"):
+    with pytest.raises(DataError, match=r"\.driver: .*name another folder"):
         lease.Lease(here(tmp_path)).hold()
     assert os.listdir(tmp_path) == [lease.LEASE]
 
@@ -198,33 +198,33 @@ def test_a_suspended_driver_looks_before_it_writes(
     monkeypatch.setattr(lease, "BEAT", LONG)
     folder = Folder(spark, afar)
     folder.claim({"inputs": 1}, 1, False)
-    folder.replace(lease.LEASE, lease._record(name="another"))  # before the next sign of life
+    folder.replace(lease.LEASE, lease._record(name="another"))  # before the next heartbeat
     with pytest.raises(DataError, match="another driver has taken it over"):
         folder.stage("rows", lambda: spark.range(3), lambda rows: {})
     assert not folder.exists("rows")
     folder.lease.release()
 
 
-def test_a_stage_is_of_one_run_and_one_writing(spark: Any, tmp_path: Path) -> None:
+def test_a_stage_is_of_one_run_and_one_write_job(spark: Any, tmp_path: Path) -> None:
     def counted(rows: Any) -> dict[str, int]:
         return {"count": rows.count()}
 
     run = tmp_path / "run"
     folder = Folder(spark, str(run))
     assert folder.claim({"inputs": 1}, 7, False) == 7
-    for _ in range(2):  # a stage whose facts were not told is none
+    for _ in range(2):  # a stage without its facts is not complete
         with pytest.raises(ZeroDivisionError):
             folder.stage("rows", lambda: spark.range(3), lambda rows: {"count": 1 // 0})
         assert not folder.done("rows")
     assert folder.stage("rows", lambda: spark.range(3), counted)["count"] == 3
-    for part in list((run / "rows").glob("part-*")):  # a driver that was taken for gone ends its own
+    for part in list((run / "rows").glob("part-*")):  # a driver that was believed dead finishes its own
         number, _, rest = part.name.removeprefix("part-").partition("-")
         shutil.copy(part, run / "rows" / f"part-{number}-{'0' * 8}{rest[8:]}")
     again = Folder(spark, str(run))
     assert again.claim({"inputs": 1}, 9, False) == 7
     assert again.read("rows").count() == 3 < spark.read.parquet(str(run / "rows")).count()
     with pytest.raises(DataError, match="two drivers wrote there"):
-        again._writing("rows")
+        again._write_job("rows")
     again.claim({"inputs": 2}, 9, True)  # the same process holds the lease
     with pytest.raises(DataError, match="was removed or overwritten"):
         folder.stage("more", lambda: spark.range(3), counted)
@@ -232,7 +232,7 @@ def test_a_stage_is_of_one_run_and_one_writing(spark: Any, tmp_path: Path) -> No
     for layout in (None, 1, 2):
         (run / ".run.json.crc").unlink(missing_ok=True)
         (run / "run.json").write_text(json.dumps({**mark, "layout": layout}))
-        with pytest.raises(ConfigError, match="laid out by another version"):
+        with pytest.raises(ConfigError, match="a run of another version"):
             Folder(spark, str(run)).claim({"inputs": 2}, 9, False)
     (run / "run.json").write_text("{")
     assert Folder(spark, str(run)).claim({"inputs": 2}, 9, True) == 9

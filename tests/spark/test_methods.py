@@ -46,7 +46,7 @@ CONFIGS = [
 
 
 @pytest.mark.parametrize("number", range(len(CONFIGS)))
-def test_a_reference_stays_and_takes_what_is_like_it(spark, tmp_path, number):
+def test_a_reference_is_kept_and_its_duplicates_are_dropped(spark, tmp_path, number):
     config = CONFIGS[number]
     folder = tmp_path / "known"
     folder.mkdir()
@@ -89,7 +89,7 @@ def test_a_reference_is_no_input_and_is_decided_on_the_driver(spark, tmp_path):
     with pytest.raises(ConfigError, match="named twice"):
         ns.scan(path, tmp_path / "run", spark=spark, against=[path])
     other = write_jsonl(tmp_path / "other.jsonl", pages(40, 4) + pages(40, 3))[0]
-    with pytest.raises(ConfigError, match="against another corpus are told on the driver"):
+    with pytest.raises(ConfigError, match="against another corpus are decided on the driver"):
         ns.file_stages(path, str(tmp_path / "run"), spark=spark, against=[other], finish=0).clusters()
 
 

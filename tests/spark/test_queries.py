@@ -204,7 +204,7 @@ def test_real_pages(spark: Any, manuals: list[str]) -> None:
     assert found(search(stored, asked, method)) == listed(hits.query, hits.row, hits.distance)
 
 
-def test_schemes_meet_their_own_kind_only(spark: Any) -> None:
+def test_schemes_of_queries_and_stored_codes_must_be_equal(spark: Any) -> None:
     stored = frame(spark, STORED).withMetadata("code", {"scheme": "simhash64/v1 | words"})
     with pytest.raises(nd.errors.SchemeError):
         search(stored, QUERIES, nd.search.Compact(3))
@@ -212,7 +212,7 @@ def test_schemes_meet_their_own_kind_only(spark: Any) -> None:
     assert found(search(stored, queries, nd.search.Compact(3))) == EXPECTED
 
 
-def test_mistakes_are_told(spark: Any) -> None:
+def test_mistakes_raise_clear_errors(spark: Any) -> None:
     stored = frame(spark, STORED)
     with pytest.raises(nd.DataError, match="no column 'simhash' of stored codes, only row, code"):
         search(stored, QUERIES, nd.search.Compact(3), code="simhash")

@@ -1,4 +1,4 @@
-"""The recipes of docs/spark.md for native code on the workers, run as they stand there, on a real cluster."""
+"""The recipes of docs/how-to/spark.md for native code on the workers, run as written there, on a real cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ import neardup.spark as ns
 pytestmark = [pytest.mark.slow, pytest.mark.process]
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "spark.md"
+PAGE = ROOT / "docs" / "how-to" / "spark.md"
 JOB = '''
 """Say where the workers have neardup from; scan and say what is dropped."""
 import json
@@ -58,8 +58,10 @@ def follow(
     """What the job prints that the last command submits."""
     conf = folder / "conf"
     conf.mkdir()
-    told = {name: value for name, value in cluster.conf.items() if name != "spark.master"}
-    (conf / "spark-defaults.conf").write_text("".join(f"{name} {value}\n" for name, value in told.items()))
+    settings = {name: value for name, value in cluster.conf.items() if name != "spark.master"}
+    (conf / "spark-defaults.conf").write_text(
+        "".join(f"{name} {value}\n" for name, value in settings.items())
+    )
     environment = spark_environment(
         MASTER=cluster.url, PYTHON=str(python), WORKER_PYTHON=worker_python, SPARK_CONF_DIR=str(conf)
     )

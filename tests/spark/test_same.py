@@ -56,8 +56,8 @@ def test_no_corpus_is_left_out(data: Path) -> None:
     assert {partitions for _, partitions in RUNS} == set(same.PARTITIONS)
 
 
-def test_the_page_tells_what_was_found(tmp_path: Path) -> None:
-    """The table in the docs is that of the kept rows, all of which hold; one that does not would be told."""
+def test_the_page_shows_what_was_found(tmp_path: Path) -> None:
+    """The table in the docs is that of the kept rows, and all of these rows are equal in both."""
     rows = json.loads(same.RESULTS.read_text("utf-8"))["rows"]
     assert same.table(rows) in same.PAGE.read_text("utf-8")
     assert all(

@@ -17,11 +17,8 @@ import neardup as nd
 pytest.importorskip("pyspark")
 ns = pytest.importorskip("neardup.spark")
 
-from neardup.spark import hamming  # noqa: E402
-from neardup.spark import join as meeting  # noqa: E402
-from neardup.spark import pairs as neighbours  # noqa: E402
-from neardup.spark import shuffle as scattering  # noqa: E402
-from neardup.spark import verify as verifying  # noqa: E402
+from neardup.spark import hamming, join, shuffle, verify  # noqa: E402
+from neardup.spark import pairs as pair_bundles  # noqa: E402
 from neardup.spark.packed import binary, flat, part_of, runs, split  # noqa: E402
 
 
@@ -58,15 +55,15 @@ def test_runs_are_whole(pairs, size):
 
 def through(rows, entries, parts, made, size=7):
     """What a shuffle does: bundles in any order, those of one place side by side."""
-    scatter = scattering.Scatter(entries, parts)
-    bundles = list(scatter(iter(rows.to_batches(max_chunksize=size))))
+    bundler = shuffle.EntryBundles(entries, parts)
+    bundles = list(bundler(iter(rows.to_batches(max_chunksize=size))))
     whole = pa.Table.from_batches(bundles).sort_by([("table", "ascending"), ("part", "ascending")])
     return list(made(iter(whole.to_batches(max_chunksize=3))))
 
 
-def pairs_met(batches):
+def pairs_found(batches):
     bundles = [batch.filter(batch.column("many").is_null()) for batch in batches]
-    sides = [neighbours.unbundled(batch) for batch in bundles if batch.num_rows]
+    sides = [pair_bundles.unbundled(batch) for batch in bundles if batch.num_rows]
     return sorted({pair for left, right in sides for pair in zip(left.tolist(), right.tolist(), strict=True)})
 
 
@@ -75,21 +72,21 @@ def pairs_met(batches):
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 5)), min_size=1, max_size=60),
     st.integers(1, 6), st.sampled_from([1, 3, 1000]), st.booleans(),
 )  # fmt: skip
-def test_rows_meet_on_keys(keys, parts, cap, tight):
+def test_rows_that_share_a_key_are_paired(keys, parts, cap, tight):
     rows = np.array([2**40 * (n % 2) + n for n in range(len(keys))])  # beyond 32 bits too
     table = pa.table({"row": rows, "keys": pa.array([list(key) for key in keys], pa.list_(pa.int64()))})
     with pytest.MonkeyPatch.context() as patch:
-        if tight:  # crowds are let go as they come
-            patch.setattr(meeting, "_HELD", 4)
-            patch.setattr(neighbours, "_HELD", 5)
-        found = through(table, scattering.BandEntries(), parts, meeting.Meet(cap, 3))
+        if tight:  # large buckets are cut as they come
+            patch.setattr(join, "_HELD", 4)
+            patch.setattr(pair_bundles, "_HELD", 5)
+        found = through(table, shuffle.BandEntries(), parts, join.BucketPairs(cap, 3))
     buckets: dict[tuple[int, int], list[int]] = {}
     for row, key in zip(rows.tolist(), keys, strict=True):
         for number, value in enumerate(key):
             buckets.setdefault((number, value), []).append(row)
     small = [bucket for bucket in buckets.values() if len(bucket) <= cap]
     expected = {(min(a, b), max(a, b)) for bucket in small for a, b in combinations(bucket, 2)}
-    assert pairs_met(found) == sorted(expected)
+    assert pairs_found(found) == sorted(expected)
     crowds = [row for batch in found for row in batch.to_pylist() if row["many"] is not None]
     assert {((row["table"], row["key"]), row["many"]) for row in crowds} == {
         (name, len(bucket)) for name, bucket in buckets.items() if len(bucket) > cap
@@ -106,16 +103,16 @@ def test_neighbours_are_the_same_however_pairs_came(pairs, parts, reference):
     answers = []
     with pytest.MonkeyPatch.context() as patch:
         for held, merged, lefts in ((1 << 20, 1 << 23, 3), (4, 2, 3)):
-            patch.setattr(neighbours, "_HELD", held)
-            patch.setattr(neighbours, "_MERGED", merged)
-            patch.setattr(neighbours, "_LEFTS", lefts)
-            made = neighbours.PairBundles(parts)
+            patch.setattr(pair_bundles, "_HELD", held)
+            patch.setattr(pair_bundles, "_MERGED", merged)
+            patch.setattr(pair_bundles, "_LEFTS", lefts)
+            made = pair_bundles.PairBundles(parts)
             bundles = [batch for a, b in [*pairs, *pairs] for batch in made.add(np.array([a]), np.array([b]))]
             bundles += list(made.end())
             if not bundles:
                 return
             whole = pa.Table.from_batches(bundles).sort_by("part")
-            gathered = neighbours._Gather(reference)(iter(whole.to_batches(max_chunksize=2)))
+            gathered = pair_bundles._Gather(reference)(iter(whole.to_batches(max_chunksize=2)))
             rows = [zip(*batch.to_pydict().values(), strict=True) for batch in gathered]
             answers.append(sorted(row for some in rows for row in some))
     assert answers[0] == answers[1]
@@ -126,14 +123,14 @@ def test_neighbours_are_the_same_however_pairs_came(pairs, parts, reference):
     assert all(label == first[right] for right, label, _ in answers[0])
 
 
-def test_pairs_of_one_label_stay_together_unless_it_is_crowded():
+def test_pairs_of_one_label_are_in_one_cell_unless_it_is_crowded():
     lefts = [np.arange(3), np.arange(1, 3), np.array([9])]
     ends = np.cumsum([0, *map(len, lefts)])
     column = binary(np.concatenate(lefts), ends)
     batch = pa.record_batch([pa.array([5, 6, 10]), pa.array([0, 0, 9]), column], ["right", "label", "lefts"])
-    cell, right, left, begins = verifying.Cells(50, 2, np.empty(0, np.int64)).placed(batch)
+    cell, right, left, begins = verify.Cells(50, 2, np.empty(0, np.int64)).placed(batch)
     assert cell[0] == cell[1] != cell[2] and right.tolist() == [5, 6, 10] and begins.tolist() == ends.tolist()
-    cell, right, left, begins = verifying.Cells(50, 4, np.array([0])).placed(batch)
+    cell, right, left, begins = verify.Cells(50, 4, np.array([0])).placed(batch)
     pairs = [(int(a), int(b)) for b, s, e in zip(right, begins, begins[1:], strict=False) for a in left[s:e]]
     assert sorted(pairs) == [(0, 5), (1, 5), (1, 6), (2, 5), (2, 6), (9, 10)]
     assert all((one < 50) == (b == 10) for one, b in zip(cell.tolist(), right.tolist(), strict=True))
@@ -153,7 +150,7 @@ def test_codes_crowded_under_few_keys_are_split_between_tasks(spark, tmp_path, m
     assert len(here.pairs) > 1000
     stages = ns.file_stages(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
     assert_decided(stages, here)
-    assert stages.folder.read_json("met.json")["split"] > 0
+    assert stages.folder.read_json("key-pairs.json")["split"] > 0
 
 
 def test_partitions_go_by_the_text_that_was_read(spark, tmp_path, monkeypatch):

@@ -124,7 +124,7 @@ def test_parquet_and_apply(spark, tmp_path):
     assert found.manifest["counts"]["rejected"] == {}
     with pytest.raises(DataError, match="looks like an accident"):
         ns.apply(tmp_path / "run", str(tmp_path / "out"), spark=spark)
-    kept, dropped = str(tmp_path / "out"), str(tmp_path / "gone")
+    kept, dropped = str(tmp_path / "out"), str(tmp_path / "dropped")
     ns.apply(tmp_path / "run", kept, spark=spark, allow_mass_removal=True)
     ns.apply(tmp_path / "run", dropped, spark=spark, write="dropped", allow_mass_removal=True)
     nd.scan(source, tmp_path / "findings")
@@ -133,9 +133,9 @@ def test_parquet_and_apply(spark, tmp_path):
         expected = parquet.read_table(tmp_path / "local" / name)
         kept_rows = parquet.read_table(tmp_path / "out" / name, partitioning=None)
         assert kept_rows.to_pylist() == expected.to_pylist()
-        gone = parquet.read_table(tmp_path / "gone" / name, partitioning=None)
+        dropped_rows = parquet.read_table(tmp_path / "dropped" / name, partitioning=None)
         whole = parquet.read_table(tmp_path / "in" / name)
-        assert kept_rows.num_rows + gone.num_rows == whole.num_rows
+        assert kept_rows.num_rows + dropped_rows.num_rows == whole.num_rows
     with pytest.raises(ConfigError, match="not empty"):
         ns.apply(tmp_path / "run", kept, spark=spark, allow_mass_removal=True)
     (tmp_path / "in" / "b.parquet").write_bytes(b"")
@@ -197,7 +197,7 @@ def test_warc_beside_jsonl(spark, tmp_path):
     ns.apply(tmp_path / "run", str(tmp_path / "out"), spark=spark, allow_mass_removal=True)
     out = tmp_path / "out"
     written = [json.loads(line)["id"] for line in (out / "a.warc.gz.jsonl").read_text().splitlines()]
-    kept = {name for name, stays in zip(result.ids, result.cut.kept, strict=True) if stays}
+    kept = {name for name, keep in zip(result.ids, result.cut.kept, strict=True) if keep}
     assert written and set(written) <= kept
     with gzip.open(out / "c.jsonl.gz", "rt") as file:
         lines = file.readlines()
@@ -229,7 +229,8 @@ def test_a_run_goes_on_and_comes_out_the_same(spark, tmp_path):
     assert said_by(before_that) == said[0] and before_that.manifest["counts"]["capped"] > 0
     one, two = (stage_rows(spark, run) for run in runs)
     one.pop("texts")
-    assert {"read", "fingerprints", "exact", "alike", "met", "candidates", "short", "verified"} <= one.keys()
+    stages = ("read", "fingerprints", "exact", "equal-prints", "key-pairs", "candidates", "short", "verified")
+    assert set(stages) <= one.keys()
     assert {name for name in one if one[name] != two[name]} == set()
     # As if it had been killed while candidates were written.
     run = runs[0]
@@ -242,8 +243,8 @@ def test_a_run_goes_on_and_comes_out_the_same(spark, tmp_path):
     resumed = ns.file_stages(path, str(run), config, spark=spark, partitions=3)
     assert said_there(resumed) == said[0]
     (tmp_path / "again").mkdir()
-    told = resumed.findings(tmp_path / "again", {"text": None, "id": None})
-    assert told.manifest["counts"] == before_that.manifest["counts"]
+    again_found = resumed.findings(tmp_path / "again", {"text": None, "id": None})
+    assert again_found.manifest["counts"] == before_that.manifest["counts"]
     for name in ("documents.nd", "pairs.nd", "texts.nd"):
         assert (tmp_path / "again" / name).read_bytes() == (tmp_path / "found" / name).read_bytes()
     assert (run / "read.json").stat().st_mtime_ns == before

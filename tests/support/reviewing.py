@@ -48,9 +48,14 @@ def documents() -> list[dict[str, Any]]:
     return [{"id": id, "text": text, "site": site} for id, text, site in rows]
 
 
-def scanned(folder: Path, rows: list[dict[str, Any]] | None = None) -> Findings:
+def scanned(folder: Path, rows: list[dict[str, Any]] | None = None, *, overwrite: bool = False) -> Findings:
     config = nd.Config(keep=nd.Keep(source="site"), verify=nd.Jaccard(0.8, 0.5))
-    return scan(write_jsonl(folder / "in.jsonl", rows or documents()), folder / "in.findings", config)
+    return scan(
+        write_jsonl(folder / "in.jsonl", rows or documents()),
+        folder / "in.findings",
+        config,
+        overwrite=overwrite,
+    )
 
 
 def told(*arguments: str) -> tuple[int, str]:

@@ -34,7 +34,7 @@ def spark_environment(**more: str) -> dict[str, str]:
     return {**os.environ, **ours, **more}
 
 
-def wait_for(what: Callable[[], T | None], told: str, seconds: float = 300.0) -> T:
+def wait_for(what: Callable[[], T | None], name: str, seconds: float = 300.0) -> T:
     """The first answer that is not None or False, asked for again and again; fails after so many seconds."""
     end = time.monotonic() + seconds
     while True:
@@ -42,12 +42,12 @@ def wait_for(what: Callable[[], T | None], told: str, seconds: float = 300.0) ->
         if answer is not None and answer is not False:
             return answer
         if time.monotonic() > end:
-            raise TimeoutError(f"waited {seconds:.0f} s for {told}")
+            raise TimeoutError(f"waited {seconds:.0f} s for {name}")
         time.sleep(0.05)
 
 
 def session_of(pid: int) -> int:
-    """The session a process belongs to, or -1 when it is gone or dead and unburied."""
+    """The session a process belongs to, or -1 if it has ended or is a zombie."""
     try:
         state, _, _, session = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[:4]
     except OSError:
@@ -85,7 +85,7 @@ class Daemon:
         return [pid for pid in numbers if session_of(pid) == self.process.pid]
 
     def kill(self) -> None:
-        """kill -9, with everything it started; as when the machine is gone."""
+        """kill -9, with everything it started; as when the machine fails."""
         while family := self.family():
             for pid in family:
                 try:
@@ -102,13 +102,13 @@ class Driver(Daemon):
 
     out: Path
 
-    def told(self) -> str:
+    def output(self) -> str:
         return self.log.read_text() + self.out.read_text()
 
     def finished(self, seconds: float = 900) -> str:
         """What it printed, when it has ended well."""
         code = self.process.wait(timeout=seconds)
-        assert code == 0, self.told()
+        assert code == 0, self.output()
         return self.out.read_text()
 
 
@@ -164,8 +164,8 @@ class Cluster:
     def start(self, *arguments: str, conf: dict[str, str] | None = None, **more: str) -> Driver:
         """A driver: spark-submit with the cluster's settings, `conf` on top and `more` in its environment."""
         settings = {**self.conf, **(conf or {})}
-        told = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
-        command = [str(SPARK_HOME / "bin" / "spark-submit"), *told, *arguments]
+        options = [part for name, value in settings.items() for part in ("--conf", f"{name}={value}")]
+        command = [str(SPARK_HOME / "bin" / "spark-submit"), *options, *arguments]
         number = len(self.drivers)
         out, log = self.folder / f"driver-{number}.out", self.folder / f"driver-{number}.log"
         driver = Driver(start_session(command, log, spark_environment(**more), out), log, out)

@@ -1,4 +1,4 @@
-"""Corpora on Spark beside the local pipeline: what both must say alike."""
+"""Corpora on Spark beside the local pipeline: both must give the same answers."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def assert_same(findings: nd.Findings, result: nd.Result) -> None:
     assert [(k, here[k], there[k]) for k in here if here[k] != there[k]] == []
     assert pairs_of(findings) ^ pairs_of(result) == set()
     counts, found = findings.manifest["counts"], result.found
-    assert (counts["documents"], counts["empty"]) == (len(result), result.empty)
+    assert (counts["documents"], counts["empty"]) == (result.documents, result.empty)
     assert sum(counts["filtered"].values()) == result.filtered
     assert (counts["capped"], counts["skipped"], counts["implied"], counts["figures"]) == (
         found.capped,

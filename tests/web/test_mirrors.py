@@ -78,7 +78,7 @@ def test_groups_and_the_same_path_elsewhere(crawl):
     assert chosen.preferred_url("http://backup.example.com/guide/faq") == "https://cdn.example.org/guide/faq"
 
 
-def test_with_learnt_rules_aliases_are_gone(crawl):
+def test_with_learnt_rules_no_aliases_are_left(crawl):
     rules = nd.urls.learn_url_rules(contents=crawl).rules
     names = named(nd.mirrors.find_mirrors(contents=crawl, rules=rules).mirrors)
     assert not any(tree.startswith(("cdn.", "m.")) for two in names for tree in two)

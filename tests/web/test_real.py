@@ -48,7 +48,7 @@ def test_the_length_rule_takes_the_pairs_that_fit(data):
     assert 0 < len(fits) < len(pairs_of(every))
 
 
-def test_documents_of_other_languages_never_meet(data):
+def test_documents_of_other_languages_are_never_paired(data):
     pytest.importorskip("resiliparse")
     texts = [row["text"] for row in rows_of(data, "electron_i18n_rev", 400)]
     config = nd.Config(features=nd.Words(), verify=nd.Jaccard(0.4))
@@ -166,14 +166,14 @@ def test_the_plagiarism_preset_finds_borrowed_paragraphs(manuals):
     documents = [nd.Document(f"m{n}", text) for n, text in enumerate(manuals[:200])]
     documents += [nd.Document(f"e{n}", text) for n, text in zip(range(0, 200, 20), essays, strict=True)]
     result = nd.dedup(documents, nd.preset("plagiarism"))
-    met = {(result.ids[a], result.ids[b]) for a, b in pairs_of(result)}
+    paired = {(result.ids[a], result.ids[b]) for a, b in pairs_of(result)}
     long = [n for n in range(0, 200, 20) if len(words[n]) >= 130]
     assert len(long) >= 5
-    assert all((f"m{n}", f"e{n}") in met for n in long)
+    assert all((f"m{n}", f"e{n}") in paired for n in long)
 
 
 @pytest.mark.process
-def test_anchors_and_links_tell_articles_apart(data):
+def test_anchors_and_links_separate_articles(data):
     pytest.importorskip("resiliparse")
     folder = data / "wiki_html_variants"
     for html in ("anchors", "links"):

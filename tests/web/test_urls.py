@@ -113,7 +113,7 @@ def test_every_rule_is_tried_above_and_said_in_the_list():
     "host",
     ["www.com", "www.co.uk", "www.github.io", "www.ck", "www.1.2.3", "www.localhost", "wwww.example.com"],
 )
-def test_www_stays_where_no_registered_name_would_remain(host):
+def test_www_is_kept_where_no_registered_name_would_remain(host):
     assert nd.urls.canonical_url(f"https://{host}/") == f"https://{host}/"
 
 
@@ -128,7 +128,7 @@ def test_international_hosts_are_one_in_every_spelling():
     assert nd.urls.canonical_url("http://www.пример.рф/") == "https://xn--e1afmkfd.xn--p1ai/"
 
 
-def test_what_must_stay_apart():
+def test_urls_that_must_be_different():
     urls = [
         "http://a.com/?id=1",
         "http://a.com/?id=2",
@@ -204,7 +204,7 @@ def test_explanation_leaves_out_what_is_off():
         ]
 
 
-def test_a_path_may_hold_the_name_that_stands_for_dots():
+def test_a_path_may_hold_the_name_that_replaces_dots():
     url = "https://a.com/dot-segment/../dot-segments/./x"
     assert nd.urls.canonical_url(url, nd.urls.UrlRules(off=("dot-segments",))) == url
 

@@ -9,16 +9,29 @@ from typing import Any
 import click
 
 from neardup.cli.options import cut_options
+from neardup.cli.outputs import (
+    OUT_FORMAT,
+    WritingCommand,
+    may_overwrite,
+    out_encoding_option,
+    output_option,
+    overwrite_option,
+)
 from neardup.cli.progress import progress_shown
-from neardup.cli.settings import keep_of
+from neardup.cli.settings import guards_of, keep_of
 from neardup.values.wording import counted
 
 __all__ = ["apply", "show_alarms"]
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
-@click.option("--out", "-o", type=click.Path(), help="A file, or a folder/ with one file for each input.")
+@output_option(
+    "--out",
+    "-o",
+    folders=True,
+    help="A file, or a folder/ with one file for each input; - is standard output.",
+)
 @click.option(
     "--write",
     type=click.Choice(["kept", "dropped", "annotated"]),
@@ -26,14 +39,14 @@ __all__ = ["apply", "show_alarms"]
     show_default=True,
     help="The kept documents, the dropped ones, or all with notes; to a .ids file only the ids.",
 )
-@click.option(
-    "--format", "format_", help="jsonl, csv, tsv, parquet, arrow or ids; by default told by the name."
-)
-@click.option("--pairs", type=click.Path(), help="Write all verified pairs here (JSONL, CSV, Parquet).")
+@click.option("--out-format", "--format", "format_", help=OUT_FORMAT)
+@out_encoding_option
+@output_option("--pairs", help="Write all verified pairs here (JSONL, CSV, Parquet, XLSX).")
 @click.option(
     "--implied", is_flag=True, help="Among --pairs also those between all documents of the same words."
 )
-@click.option("--clusters", type=click.Path(), help="Write all documents in clusters here.")
+@output_option("--clusters", help="Write all documents in clusters here.")
+@overwrite_option
 @click.option(
     "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
 )
@@ -66,8 +79,9 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     found = Findings(findings)
     decisions = Decisions() if given["no_decisions"] else read_decisions(found)
     keep = keep_of(given, found.config.keep)
-    cut = decided_cut(found, given["threshold"], keep, decisions=decisions)
-    summary = summarize(found, cut, given["threshold"], decisions)
+    guards = guards_of(given, found.config.protect)
+    cut = decided_cut(found, given["threshold"], keep, decisions=decisions, protect=guards)
+    summary = summarize(found, cut, given["threshold"], decisions, guards)
     reasons = alarms(found, cut)
     if reasons and out and not given["allow_mass_removal"]:
         show_alarms(reasons)
@@ -75,8 +89,10 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
     answer: dict[str, Any] = {
         "findings": findings,
         "threshold": summary.threshold,
-        "dropped": summary.gone,
+        "dropped": summary.dropped,
         "filtered": summary.filtered,
+        "protected": summary.protected,
+        "lossless": summary.lossless,
         "decisions": len(decisions),
     }
     if out:
@@ -86,6 +102,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
             cut=cut,
             write=given["write"],
             format=given["format_"],
+            encoding=given["out_encoding"],
+            overwrite=may_overwrite(),
             allow_mass_removal=True,
             progress=progress_shown(given["quiet"]),
         )
@@ -97,9 +115,10 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
             threshold=given["threshold"],
             implied=given["implied"],
             decisions=decisions,
+            overwrite=may_overwrite(),
         )
     if given["clusters"]:
-        answer["clusters"] = write_clusters(found, cut, given["clusters"])
+        answer["clusters"] = write_clusters(found, cut, given["clusters"], overwrite=may_overwrite())
     if given["as_json"]:
         click.echo(json.dumps(answer, ensure_ascii=False))
         return
@@ -107,6 +126,8 @@ def apply(findings: str, out: str | None, **given: Any) -> None:
         click.echo(f"{answer['written']:,} of {counted(answer['documents'], 'document')} written to {out}")
         for reason, count in summary.filtered.items():
             click.echo(f"  left out by a filter of the scan: {count:,} ({reason})")
+        for reason, count in summary.protected.items():
+            click.echo(f"  kept although similar to another: {count:,} ({reason})")
     if len(decisions):
         click.echo(
             f"applied with {counted(len(decisions), 'decision')} of a review; --no-decisions leaves them out"

@@ -12,6 +12,7 @@ import click
 
 import neardup as nd
 from neardup.cli.documents import stream
+from neardup.cli.outputs import WritingCommand, output_option, overwrite_option
 from neardup.values.wording import counted
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["calibrate"]
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("inputs", metavar="CORPUS...", nargs=-1, required=True)
 @click.option("--text", help="The column with the text, if it is not obvious.")
 @click.option("--id", "id_", help="The column with the id, if it is not obvious.")
@@ -65,7 +66,8 @@ __all__ = ["calibrate"]
 @click.option(
     "--borderline", type=click.IntRange(0, 1000), default=5, show_default=True, help="Pairs to show."
 )
-@click.option("--plot", type=click.Path(), help="Draw precision and recall here: a name in .svg or .png.")
+@output_option("--plot", help="Draw precision and recall here: a name in .svg or .png.")
+@overwrite_option
 @click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
 def calibrate(
@@ -191,7 +193,7 @@ def _show(found: CorpusCalibration) -> None:
             f"duplicates begin at {name} {middle:.2f} ({low:.2f} to {high:.2f}), as {found.labels} labels say"
         )
     else:
-        truth = f"a duplicate is {name} >= {found.threshold:g}"
+        truth = f"no labels yet: here a duplicate is {name} >= {found.threshold:g}"
     console.print(
         f"{truth}; about {found.duplicates:,.0f} pairs are, among documents of different words",
         soft_wrap=True,
@@ -216,7 +218,10 @@ def _show(found: CorpusCalibration) -> None:
     )
     for bits in (64, 128):
         _show_simhash(console, found, bits, name)
-    console.print(f"\nRecommended: {found.recommended.setting}", style="bold", soft_wrap=True)
+    if found.recommended is not None:
+        console.print(f"\nRecommended: {found.recommended.setting}", style="bold", soft_wrap=True)
+    else:
+        console.print("\nNo recommendation", style="bold")
     console.print(found.reason, soft_wrap=True)
     if found.borderline:
         console.print("\nPairs to look at", style="bold")

@@ -9,19 +9,21 @@ from typing import Any
 import click
 
 from neardup.cli.options import cut_options
-from neardup.cli.settings import keep_of
+from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
+from neardup.cli.settings import guards_of, keep_of
 from neardup.values.wording import counted, printable
 
 __all__ = ["clusters"]
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
 @click.option("--id", "id_", help="The cluster of this document.")
 @click.option(
     "--by",
-    type=click.Choice(["size", "borderline", "span", "sample"]),
-    help="The largest, those with the least similar member, with the longest copied passages, or some at random.  "
+    type=click.Choice(["size", "borderline", "span", "change", "sample"]),
+    help="The largest, those with the least similar member, with the longest copied passages, with other "
+    "titles, numbers or names than their keeper, or some at random.  "
     "[default: size; of a scan for passages (--preset plagiarism): span]",
 )
 @click.option("--most", type=click.IntRange(1), default=10, show_default=True, help="How many to list.")
@@ -35,10 +37,12 @@ __all__ = ["clusters"]
 )
 @cut_options
 @click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
+@output_option("--out", "-o", help="Write all documents in clusters here (JSONL, CSV, Parquet, XLSX).")
+@output_option("--pairs", help="Write all verified pairs here.")
+@overwrite_option
 @click.option(
-    "--out", "-o", type=click.Path(), help="Write all documents in clusters here (JSONL, CSV, Parquet)."
+    "--protected", is_flag=True, help="List the documents that guards keep instead, with the reason."
 )
-@click.option("--pairs", type=click.Path(), help="Write all verified pairs here.")
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
 def clusters(findings: str, id_: str | None, **given: Any) -> None:
     """List the clusters of FINDINGS: the keeper first, then its members by their similarity to it."""
@@ -48,6 +52,7 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         by_passages,
         decided_cut,
         list_clusters,
+        list_protected,
         read_decisions,
         write_clusters,
         write_pairs,
@@ -56,7 +61,15 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     found = Findings(findings)
     decisions = Decisions() if given["no_decisions"] else read_decisions(found)
     keep = keep_of(given, found.config.keep)
-    cut = decided_cut(found, given["threshold"], keep, decisions=decisions)
+    guards = guards_of(given, found.config.protect)
+    cut = decided_cut(found, given["threshold"], keep, decisions=decisions, protect=guards)
+    if given["protected"]:
+        _show_protected(
+            list_protected(found, cut, given["most"]),
+            0 if cut.protected is None else len(cut.protected),
+            given["as_json"],
+        )
+        return
     order: Any = given["by"] or ("span" if by_passages(found) else "size")
     listed = list_clusters(
         found,
@@ -70,10 +83,14 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
     )
     written: dict[str, Any] = {}
     if given["out"]:
-        written["out"] = write_clusters(found, cut, given["out"])
+        written["out"] = write_clusters(found, cut, given["out"], overwrite=may_overwrite())
     if given["pairs"]:
         written["pairs"] = write_pairs(
-            found, given["pairs"], threshold=given["threshold"], decisions=decisions
+            found,
+            given["pairs"],
+            threshold=given["threshold"],
+            decisions=decisions,
+            overwrite=may_overwrite(),
         )
     _, sizes = cut.clusters.sizes()
     if given["as_json"]:
@@ -92,6 +109,8 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
             words = ""
             if member.words is not None and member.row != cluster.members[0].row:
                 words = click.style(f"  {counted(member.words, 'word')} in passages", dim=True)
+            if member.changes:
+                words += click.style(f"  {', '.join(member.changes)}", dim=True)
             click.echo(f"  {mark} {score}  {printable(member.id)}{words}")
             if member.row == cluster.members[0].row and found.has_text(member.row):
                 words = " ".join(found.text(member.row)[:400].split())
@@ -108,3 +127,15 @@ def clusters(findings: str, id_: str | None, **given: Any) -> None:
         click.echo(f"With {counted(len(decisions), 'decision')} of a review.")
     for name, count in written.items():
         click.echo(f"{counted(count, 'row')} written to {given[name]}")
+
+
+def _show_protected(listed: list[Any], count: int, as_json: bool) -> None:
+    if as_json:
+        rows = [asdict(document) for document in listed]
+        click.echo(json.dumps({"protected": count, "listed": rows}, ensure_ascii=False))
+        return
+    for one in listed:
+        click.echo(
+            f"  kept: {one.reason}  {one.similarity:.3f}  {printable(one.id)} ~ {printable(one.similar_to)}"
+        )
+    click.echo(f"{len(listed):,} of {counted(count, 'document')} that guards keep.")

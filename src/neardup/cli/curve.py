@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import neardup as nd
+from neardup.cli.outputs import WritingCommand, output_option, overwrite_option
 
 if TYPE_CHECKING:
     from neardup.evaluate.curves import Curve, Line
@@ -25,7 +26,8 @@ def curve() -> None:
 def _shared(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in (
         click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object."),
-        click.option("--plot", type=click.Path(), help="Draw it here too: a name in .svg or .png."),
+        overwrite_option,
+        output_option("--plot", help="Draw it here too: a name in .svg or .png."),
         click.option("--at", type=float, multiple=True, help="A point to compute; may be repeated."),
     ):
         command = option(command)
@@ -42,7 +44,7 @@ def _corpus(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-@curve.command()
+@curve.command(cls=WritingCommand)
 @click.option("--values", type=click.IntRange(1, 65536), default=100, show_default=True, help="In a sketch.")
 @click.option(
     "--needed", type=click.IntRange(0), default=90, show_default=True, help="Values that must agree."
@@ -57,7 +59,7 @@ def sketch(values: int, needed: int, at: tuple[float, ...], plot: str | None, as
     _give(curve_sketch(values, needed, at=at or None), plot, as_json)
 
 
-@curve.command()
+@curve.command(cls=WritingCommand)
 @click.option("--bands", type=click.IntRange(1), multiple=True, help="With --rows, each may be repeated.")
 @click.option("--rows", type=click.IntRange(1), multiple=True, help="Values in a band.")
 @click.option(
@@ -82,7 +84,7 @@ def bands(
     _give(curve_bands(*_bands(bands, rows, threshold, recall), at=at or None), plot, as_json)
 
 
-@curve.command()
+@curve.command(cls=WritingCommand)
 @click.argument("corpus", nargs=-1)
 @click.option("--radius", type=click.IntRange(0, 128), multiple=True, default=(3,), show_default=True)
 @click.option("--bits", type=click.Choice(["32", "64", "128"]), default="64", show_default=True)
@@ -107,7 +109,7 @@ def radius(
     _give(made, plot, as_json)
 
 
-@curve.command()
+@curve.command(cls=WritingCommand)
 @click.argument("corpus", nargs=-1)
 @click.option(
     "--bands", type=click.IntRange(1), multiple=True, help="With --rows; by default for Jaccard 0.8."

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["explain"]
 
 LONGEST = 8  # passages shown
+CHANGES, LONGEST_CHANGE = 40, 400  # of the differences shown; the second in characters
 
 
 @click.command()
@@ -43,6 +44,7 @@ LONGEST = 8  # passages shown
 @click.option(
     "--no-decisions", is_flag=True, help="With -f: leave what was decided in a review out of account."
 )
+@click.option("--full", is_flag=True, help="Show all differences, however many and long they are.")
 @click.option("--json", "as_json", is_flag=True, help="Everything as one JSON object.")
 def explain(
     left: str,
@@ -53,6 +55,7 @@ def explain(
     fold_digits: bool,
     samples: int,
     no_decisions: bool,
+    full: bool,
     as_json: bool,
 ) -> None:
     """Compare the texts of two files, or with -f of two documents of a scan, by every measure, and show what they share
@@ -83,21 +86,26 @@ def explain(
         samples=samples,
     )
     if measured is not None and found.verdict in ("near-duplicate", "different"):
-        # The scan may go by another measure than Jaccard.
-        alike = measured[1] >= found.threshold
-        found = replace(found, duplicate=alike, verdict="near-duplicate" if alike else "different")
+        # The scan may use another measure than Jaccard.
+        similar = measured[1] >= found.threshold
+        found = replace(found, duplicate=similar, verdict="near-duplicate" if similar else "different")
     if as_json:
         said = found.to_json() | (
             {"reasons": verdict, "measure": measured[0], "similarity": measured[1]} if measured else {}
         )
         click.echo(json.dumps(said, ensure_ascii=False))
         return
-    _show(found, printable(left, 60), printable(right, 60), measured)
-    for line in ["", *verdict] if verdict else []:
-        click.echo(line)
+    _show(found, printable(left, 60), printable(right, 60), measured, verdict, full)
 
 
-def _show(found: Explanation, left: str, right: str, measured: tuple[str, float] | None) -> None:
+def _show(
+    found: Explanation,
+    left: str,
+    right: str,
+    measured: tuple[str, float] | None,
+    verdict: list[str],
+    full: bool,
+) -> None:
     from rich.console import Console
     from rich.padding import Padding
     from rich.table import Table
@@ -106,6 +114,8 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
     console = Console(highlight=False, markup=False)
     colour = {"different": "yellow", "empty": "red"}.get(found.verdict, "green")
     console.print(Text.assemble((found.verdict, f"bold {colour}"), "  ", _reason(found, measured)))
+    for line in verdict:
+        click.echo(line)
     console.print()
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="dim")
@@ -129,6 +139,12 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
     table.add_row("simhash", f"{found.simhash_distance}", f"of 64 bits differ: {_bits(found.flipped_bits)}")
     table.add_row("", "", f"weakest bits of {short[0]}: {_bits(found.weakest_bits)}")
     table.add_row("1-bit MinHash", f"{found.bit_distance}", "of 64 bits differ")
+    if found.verdict in ("near-duplicate", "different", "same words"):
+        table.add_row("changes", "", f"{found.changes}")
+        if found.changes.unknown:
+            table.add_row(
+                "", "", f"not compared, because a text has none: {', '.join(found.changes.unknown)}"
+            )
     console.print(table)
     for title, sample, style in (
         ("shared", found.shared, "green"),
@@ -145,7 +161,7 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
     if found.spans and uneven and found.verdict in ("near-duplicate", "different"):
         common = sum(span.words for span in found.spans)
         where = counted(len(found.spans), "passage")
-        title = f"\n{common:,} of {words[0]} of {short[0]} stand in {short[1]}, in {where}"
+        title = f"\n{common:,} of {words[0]} of {short[0]} are in {short[1]}, in {where}"
         console.print(Text(title, style="bold"))
         console.print(Text(f"  {'words':>7} {'left from':>10} {'right from':>11}", style="dim"))
         for span in sorted(found.spans, key=lambda span: -span.words)[:LONGEST]:
@@ -154,7 +170,10 @@ def _show(found: Explanation, left: str, right: str, measured: tuple[str, float]
             console.print(Text(place, style="dim"), Text(shown, style="green"), sep="")
     if found.diff is not None:
         console.print(Text("\ndifferences", style="bold"), Text(f"(-{short[0]} +{short[1]})", style="dim"))
-        console.print(Padding(_diff(found.diff), (0, 0, 0, 2)))
+        shown_parts, hidden = (found.diff, 0) if full else _bounded(found.diff)
+        console.print(Padding(_diff(shown_parts), (0, 0, 0, 2)))
+        if hidden:
+            console.print(Text(f"  {counted(hidden, 'more change')}; --full shows everything", style="dim"))
     elif not found.tokens[0] or not found.tokens[1]:
         pass
     else:
@@ -185,6 +204,16 @@ def _shortened(text: str, width: int = 60) -> str:
 def _bits(bits: tuple[int, ...]) -> str:
     shown = " ".join(map(str, bits[:12]))
     return shown + (" ..." if len(bits) > 12 else "") if bits else "none"
+
+
+def _bounded(parts: tuple[tuple[str, str], ...]) -> tuple[tuple[tuple[str, str], ...], int]:
+    """The first changes, long ones cut in the middle, and how many more there are."""
+    changes = [number for number, (kind, _) in enumerate(parts) if kind != "same"]
+    end = len(parts) if len(changes) <= CHANGES else changes[CHANGES]
+    shown = tuple(
+        (kind, words if kind == "same" else _shortened(words, LONGEST_CHANGE)) for kind, words in parts[:end]
+    )
+    return shown, max(0, len(changes) - CHANGES)
 
 
 def _diff(parts: tuple[tuple[str, str], ...], around: int = 8) -> Text:

@@ -13,6 +13,7 @@ import neardup as nd
 from neardup.cli.documents import stream
 from neardup.cli.index_options import (
     accepted,
+    access,
     as_json,
     config_of,
     existing,
@@ -23,6 +24,8 @@ from neardup.cli.index_options import (
     shown,
     threads,
 )  # fmt: skip
+from neardup.cli.outputs import OutputFile, WritingCommand, may_overwrite, overwrite_option
+from neardup.storage.output import check_output_file, is_stream
 from neardup.values.wording import counted, printable
 
 __all__ = ["backup", "compact", "export", "import_", "key", "recover", "reindex", "replay", "stats", "verify"]
@@ -59,21 +62,30 @@ def compact(path: str, as_json: bool) -> None:
 @as_json
 def verify(path: str, as_json: bool) -> None:
     """Read everything and compare it. Exit code 1 if something is wrong; nothing is changed."""
-    with nd.Index(path, mode="read") as found:
-        problems = [*found.rebuilt, *found.verify().problems]
-        count = len(found)
+    count, problems, warnings = None, list[str](), tuple[str, ...]()
+    try:
+        with nd.Index(path, mode="read") as found:
+            health = found.verify()
+            problems, warnings = [*found.rebuilt, *health.problems], health.warnings
+            count = health.documents
+    except nd.errors.FormatError as error:
+        problems.append(str(error))
     problems = list(dict.fromkeys(problems))
     if as_json:
-        click.echo(json.dumps({"documents": count, "sound": not problems, "problems": problems}))
+        facts = {"documents": count, "sound": not problems, "problems": problems, "warnings": warnings}
+        click.echo(json.dumps(facts))
     else:
         said = counted(len(problems), "problem") if problems else "all is sound"
-        click.echo(f"{counted(count, 'document')}: {said}")
+        click.echo(f"{path if count is None else counted(count, 'document')}: {said}")
         for problem in problems:
             click.echo(f"  {problem}")
         if problems:
             click.echo(
-                "Cache files are made anew when the index is next opened for writing: neardup index compact"
+                "Cache files are made anew by: neardup index compact. If the database is damaged, put a backup in its "
+                "place, or save what can be read: neardup index recover OLD NEW"
             )
+        for warning in warnings:
+            click.echo(f"warning: {warning}", err=True)
     if problems:
         sys.exit(1)
 
@@ -81,23 +93,31 @@ def verify(path: str, as_json: bool) -> None:
 @click.command()
 @folder
 @click.argument("target")
+@access
 @as_json
-def backup(path: str, target: str, as_json: bool) -> None:
+def backup(path: str, target: str, access: Any, as_json: bool) -> None:
     """Copy an index to a new folder, while it is in use."""
     with nd.Index(path, mode="read") as found:
-        found.backup(target)
+        found.backup(target, access=access)
         count = len(found)
     say(as_json, {"documents": count, "target": target}, f"{path} copied to {target}")
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @folder
-@click.argument("file")
+@click.argument("file", type=OutputFile())
+@overwrite_option
+@access
 @as_json
-def export(path: str, file: str, as_json: bool) -> None:
+def export(path: str, file: str, access: Any, as_json: bool) -> None:
     """Write all documents to a JSONL or Parquet FILE, and the key with the secret seed to FILE.key."""
+    if is_stream(file):
+        raise nd.ConfigError(
+            "an export has a key file beside it: name a file, not standard output or a device"
+        )
+    check_output_file(f"{file}.key", overwrite=may_overwrite())
     with nd.Index(path, mode="read") as found:
-        count = found.export(file)
+        count = found.export(file, access=access)
     facts = {"documents": count, "file": file, "key": f"{file}.key"}
     say(as_json, facts, f"{counted(count, 'document')} written to {file}, the key to {file}.key")
 
@@ -141,12 +161,15 @@ def replay(path: str, sources: tuple[str, ...], key: str | None, as_json: bool) 
     say(as_json, {"changes": count}, f"{counted(count, 'change')} put into {Address.of(path).shown}")
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @folder
-@click.argument("file")
+@click.argument("file", type=OutputFile())
+@overwrite_option
 @as_json
 def key(path: str, file: str, as_json: bool) -> None:
     """Write the key of an index, for others who make fingerprints for it; with it duplicates can be forged."""
+    if is_stream(file):
+        raise nd.ConfigError("a key is a secret: name a file, not standard output or a device")
     with nd.Index(path, mode="read") as found:
         found.write_key(file)
     say(as_json, {"key": file}, f"the key of {found.path} is in {file}")
@@ -171,7 +194,7 @@ def reindex(
 
     Without --method, --threshold, --radius and --config the settings stay; document frequencies are counted anew.
     """
-    from neardup.index.local.session import DATABASE
+    from neardup.index.local.files import DATABASE
     from neardup.index.rebuild import reindex as again
 
     chosen = config_of(config, method, threshold, radius, store)

@@ -9,17 +9,21 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.values.wording import printable
 
 __all__ = [
     "accepted",
+    "access",
     "as_json",
     "config_of",
     "existing",
     "folder",
     "making",
+    "nearness",
     "reading",
     "say",
     "shown",
+    "shown_id",
     "threads",
 ]
 
@@ -31,6 +35,13 @@ Command = Callable[..., None]
 as_json = click.option("--json", "as_json", is_flag=True, help="JSON, one object a line.")
 threads = click.option("--threads", type=click.IntRange(1, 1024), default=1, show_default=True)
 folder = click.argument("path", metavar="INDEX")
+access = click.option(
+    "--access",
+    type=click.Choice(["owner", "group", "all"]),
+    default="owner",
+    show_default=True,
+    help="Who may read the files, which hold the secret seed.",
+)
 
 
 def say(as_json: bool, facts: Mapping[str, Any], sentence: str) -> None:
@@ -138,3 +149,15 @@ def shown(path: str) -> str:
     from neardup.index.redis.address import shown as without_password
 
     return without_password(path)
+
+
+def shown_id(id: str) -> str:
+    """An id, safe for a terminal and never cut."""
+    from neardup.index.inputs import LONGEST_ID
+
+    return printable(id, LONGEST_ID)
+
+
+def nearness(found: Any) -> str:
+    said = [f"similarity {found.similarity:.3f}"] if found.similarity is not None else []
+    return ", ".join(said + ([f"distance {found.distance}"] if found.distance is not None else []))

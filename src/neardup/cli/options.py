@@ -112,16 +112,30 @@ _CONFIG = (
 _KEEP = (
     click.option(
         "--keep",
-        help="Which document of a cluster is kept: longest, first, last or score:FIELD.  [default: longest]",
+        help="Which document of a cluster is kept: longest, first, last; newest:FIELD, oldest:FIELD (dates); "
+        "highest:FIELD, lowest:FIELD (numbers).  [default: longest]",
     ),
     click.option("--prefer", multiple=True, help="Keep documents of this source before others; repeatable."),
     click.option(
         "--many", type=click.IntRange(1), help="How many documents of a cluster are kept.  [default: 1]"
     ),
+    click.option("--by-language", is_flag=True, help="Keep so many of each language in a cluster."),
     click.option(
         "--among",
         type=click.Choice(["all", "within", "across"]),
         help="Whether duplicates are of any, of one or of different sources.  [default: all]",
+    ),
+)
+_GUARDS = (
+    click.option(
+        "--protect",
+        help="Keep documents that differ from their keeper so: a list of title, numbers, names, negation, language, "
+        "passages, lossless; or none.  [default: title,language]",
+    ),
+    click.option(
+        "--lossless",
+        is_flag=True,
+        help="Keep documents with a passage of 8 words or more that their keeper has not.",
     ),
 )
 _ID = click.option("--id", "id_", help="The column with the id, if it is not obvious.")
@@ -184,8 +198,8 @@ def _all_of(options: tuple[Any, ...]) -> Callable[[Command], Command]:
     return wrap
 
 
-config_options = _all_of((*_CONFIG, *_KEEP))
-cut_options = _all_of(_KEEP)
+config_options = _all_of((*_CONFIG, *_KEEP, *_GUARDS))
+cut_options = _all_of((*_KEEP, _SOURCE, *_GUARDS))
 column_options = _all_of(_COLUMNS)
 reading_options = _all_of(_READING)
 reject_options = _all_of(_REJECTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 import time
 from contextlib import suppress
@@ -22,7 +23,7 @@ def progress_shown(quiet: bool = False) -> Progress:
     """What suits where standard error goes."""
     if quiet:
         return Progress()
-    return _Bars() if sys.stderr.isatty() else _Lines()
+    return _Bars() if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else _Lines()
 
 
 class _Lines(Progress):

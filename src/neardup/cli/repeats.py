@@ -9,6 +9,8 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
+from neardup.storage.output import is_stream
 from neardup.values.wording import printable
 
 __all__ = ["repeats"]
@@ -17,7 +19,7 @@ PRINTED = 10
 WIDTH = 60
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("inputs", nargs=-1, required=True)
 @click.option(
     "--unit",
@@ -42,9 +44,10 @@ WIDTH = 60
     show_default=True,
     help="Where repeats are looked for: across all documents, or in each by itself.",
 )
-@click.option("--out", "-o", type=click.Path(), help="Write the documents without their repeated parts here.")
+@output_option("--out", "-o", help="Write the documents without their repeated parts here.")
 @click.option("--drop-empty", is_flag=True, help="Do not write documents that have no words left.")
-@click.option("--report", type=click.Path(), help="Write the repeated parts here, one JSON object a line.")
+@output_option("--report", help="Write the repeated parts here, one JSON object a line.")
+@overwrite_option
 @click.option(
     "--top",
     type=click.IntRange(0),
@@ -106,7 +109,11 @@ def repeats(
     if min_length is not None:
         settings["min_length"] = min_length
     reader = nd.read(
-        list(inputs), text=text, id=id_, format=format_, rejects=f"{out}.rejects.jsonl" if out else None
+        list(inputs),
+        text=text,
+        id=id_,
+        format=format_,
+        rejects=f"{out}.rejects.jsonl" if out and not is_stream(out) else None,
     )
     found: nd.passages.Repeats = strategy(**settings).find(
         reader,
@@ -119,7 +126,7 @@ def repeats(
         threads=threads,
     )
     if report is not None:
-        with nd.readers.open_writer(report, format="jsonl") as writer:
+        with nd.readers.open_writer(report, format="jsonl", overwrite=may_overwrite()) as writer:
             writer.write_all(asdict(repeat) for repeat in found.top)
     rejected = dict(reader.rejects.counts)
     if as_json:

@@ -7,16 +7,16 @@ from pathlib import Path
 
 import click
 
+from neardup.cli.outputs import WritingCommand, output_option, overwrite_option
 from neardup.values.wording import counted
 
 __all__ = ["report"]
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
-@click.option(
-    "--out", "-o", default="report.html", show_default=True, type=click.Path(), help="The file to write."
-)
+@output_option("--out", "-o", default="report.html", show_default=True, help="The file to write.")
+@overwrite_option
 @click.option(
     "--threshold", type=click.FloatRange(0, 1), help="Another one than the scan's, from its floor up."
 )
@@ -26,7 +26,12 @@ __all__ = ["report"]
 @click.option("--no-decisions", is_flag=True, help="Leave what was decided in a review out of account.")
 @click.option("--json", "as_json", is_flag=True, help="The answer as one JSON object.")
 def report(
-    findings: str, out: str, threshold: float | None, clusters: int, no_decisions: bool, as_json: bool
+    findings: str,
+    out: str,
+    threshold: float | None,
+    clusters: int,
+    no_decisions: bool,
+    as_json: bool,
 ) -> None:
     """Write FINDINGS as one HTML file: numbers, plots, the most telling clusters, settings and how to repeat it.
 
@@ -34,10 +39,11 @@ def report(
     """
     import neardup as nd
     from neardup.findings import Decisions
+    from neardup.storage.output import is_stream
 
     said = Decisions() if no_decisions else None
     summary = nd.report(findings, out, threshold=threshold, clusters=clusters, decisions=said)
-    size = Path(out).stat().st_size
+    size = 0 if is_stream(out) else Path(out).stat().st_size
     if as_json:
         answer = summary.to_json() | {"out": out, "out_bytes": size, "findings": findings}
         click.echo(json.dumps(answer, ensure_ascii=False))
@@ -45,7 +51,7 @@ def report(
     from neardup.values.sizes import size_text
 
     click.echo(
-        f"{out}: {size_text(size)}; {summary.gone:,} of {counted(summary.documents, 'document')} dropped"
+        f"{out}: {size_text(size)}; {summary.dropped:,} of {counted(summary.documents, 'document')} dropped"
     )
     if summary.decisions:
         click.echo(

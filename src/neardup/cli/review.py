@@ -13,6 +13,7 @@ import click
 
 from neardup.cli.browser import open_browser
 from neardup.cli.options import cut_options
+from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
 from neardup.cli.settings import keep_of
 from neardup.errors import MissingExtra
 from neardup.values.wording import counted
@@ -22,15 +23,12 @@ __all__ = ["review"]
 NEEDED = ("granian", "msgspec", "prometheus_client", "rapidfuzz")
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("findings", type=click.Path(exists=True, file_okay=False))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default=True, help="0: any free one.")
 @click.option("--no-open", is_flag=True, help="Print the address, and open no browser.")
-@click.option(
-    "--export",
-    type=click.Path(allow_dash=True),
-    help="Write the decisions so far here as JSONL, and end; -: print them.",
-)
+@output_option("--export", help="Write the decisions so far here as JSONL, and end; -: print them.")
+@overwrite_option
 @cut_options
 @click.option("--json", "as_json", is_flag=True, help="Say where it listens as a JSON object.")
 def review(findings: str, port: int, no_open: bool, export: str | None, as_json: bool, **given: Any) -> None:
@@ -53,8 +51,9 @@ def review(findings: str, port: int, no_open: bool, export: str | None, as_json:
     from neardup.pages.review import Review
     from neardup.pages.review.run import serve
 
-    found = Findings(findings)
-    made = Review(found, keep_of(given, found.config.keep))
+    def make() -> Review:
+        found = Findings(findings)
+        return Review(found, keep_of(given, found.config.keep))
 
     def started(url: str) -> None:
         if as_json:
@@ -65,21 +64,16 @@ def review(findings: str, port: int, no_open: bool, export: str | None, as_json:
         if not no_open:
             open_browser(url)
 
-    serve(made, port, started=started)
+    serve(make, port, started=started)
 
 
 def _export(findings: Any, path: str, as_json: bool) -> None:
     from neardup.findings import read_decisions
-    from neardup.storage.atomic_file import AtomicFile
+    from neardup.storage.output import open_output
 
     decisions = read_decisions(findings)
-    lines = decisions.to_jsonl()
-    if path == "-":
-        click.echo(lines, nl=False)
-        return
     findings.check_target(path)
-    with AtomicFile(path) as file:
-        file.write(lines.encode("utf-8", "surrogatepass"))
-        file.commit()
-    told = {"out": path, "decisions": len(decisions)}
-    click.echo(json.dumps(told) if as_json else f"{counted(len(decisions), 'decision')} written to {path}")
+    with open_output(path, overwrite=may_overwrite()) as file:
+        file.write(decisions.to_jsonl().encode("utf-8", "surrogatepass"))
+    answer = {"out": path, "decisions": len(decisions)}
+    click.echo(json.dumps(answer) if as_json else f"{counted(len(decisions), 'decision')} written to {path}")

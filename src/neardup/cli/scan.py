@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from neardup.cli.help import BriefCommand
 from neardup.cli.options import config_options, reading_options, reject_options, running_options
 from neardup.cli.progress import progress_shown
 from neardup.cli.reading import reading_of, standard_input_saved
@@ -17,7 +18,21 @@ from neardup.cli.settings import config_of
 __all__ = ["scan", "show_summary"]
 
 
-@click.command()
+@click.command(
+    cls=BriefCommand,
+    common=(
+        "--out",
+        "--text",
+        "--id",
+        "--format",
+        "--threshold",
+        "--preset",
+        "--method",
+        "--keep",
+        "--overwrite",
+        "--json",
+    ),
+)
 @click.argument("inputs", nargs=-1, required=True)
 @click.option("--out", "-o", type=click.Path(), help="The findings folder.  [default: INPUT.findings]")
 @click.option(

@@ -9,8 +9,10 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.clusters.keepers import FIELD_POLICIES
+from neardup.clusters.protect import check_guards
 
-__all__ = ["FIELDS", "config_of", "keep_of"]
+__all__ = ["FIELDS", "config_of", "guards_of", "keep_of"]
 
 Given = Mapping[str, Any]
 
@@ -24,8 +26,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "templates": ("templates.share",),
     "keep_lines": ("templates.lines",),
     "components": ("clusters",),
-    "min_words": ("filters.words",),
-    "min_bytes": ("filters.bytes",),
+    "min_words": ("filters.min_words",),
+    "min_bytes": ("filters.min_bytes",),
     "languages": ("filters.languages",),
     "links": ("filters.links",),
     "same_language": ("filters.same_language",),
@@ -34,17 +36,19 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "prefer": ("keep.prefer",),
     "many": ("keep.many",),
     "among": ("keep.among",),
+    "by_language": ("keep.by_language",),
     "source": ("keep.source",),
 }
 """The fields that each option sets. Options of the method, the measure and the keep policy have rules of their own."""
 
-_MEANS = {"fold_digits": "fold", "keep_lines": False, "components": "components"}  # what a flag stands for
+_MEANS = {"fold_digits": "fold", "keep_lines": False, "components": "components"}  # what a flag sets
 
 
 def config_of(given: Given) -> nd.Config:
     """The config of a file, a preset or a method, with every option that was given in the place of its setting."""
     config = _searched(_base(given), given)
     config = replace(config, verify=_verify(config, given), keep=keep_of(given, config.keep))
+    config = replace(config, protect=guards_of(given, config.protect))
     for option, fields in FIELDS.items():
         if _said(given, option):
             for field in fields:
@@ -57,11 +61,25 @@ def keep_of(given: Given, old: nd.Keep) -> nd.Keep:
     changes: dict[str, Any] = {}
     if given.get("keep"):
         by, _, field = given["keep"].partition(":")
-        if by not in ("longest", "first", "last", "score") or (by == "score") != bool(field):
-            raise click.BadParameter("use longest, first, last or score:FIELD", param_hint="--keep")
+        if by not in ("longest", "first", "last", *FIELD_POLICIES) or (by in FIELD_POLICIES) != bool(field):
+            raise click.BadParameter(
+                "use longest, first, last, newest:FIELD, oldest:FIELD, highest:FIELD or lowest:FIELD",
+                param_hint="--keep",
+            )
         changes |= {"by": by, "score": field or None}
-    changes |= {name: given[name] for name in ("prefer", "many", "among", "source") if _said(given, name)}
+    options = ("prefer", "many", "among", "source", "by_language")
+    changes |= {name: given[name] for name in options if _said(given, name)}
     return replace(old, **changes)
+
+
+def guards_of(given: Given, old: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The guards with what was said of them: --protect replaces them, --lossless adds one."""
+    guards = old
+    if given.get("protect") is not None:
+        names = [name.strip() for name in given["protect"].split(",")]
+        guards = () if names == ["none"] else tuple(name for name in names if name)
+        check_guards(guards)
+    return (*guards, "lossless") if given.get("lossless") and "lossless" not in guards else guards
 
 
 def _said(given: Given, option: str) -> bool:

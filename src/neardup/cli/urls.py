@@ -14,13 +14,14 @@ from typing import Any
 import click
 
 import neardup as nd
+from neardup.cli.outputs import WritingCommand, may_overwrite, output_option, overwrite_option
 
 __all__ = ["urls"]
 
 BATCH = 10_000
 
 
-@click.command()
+@click.command(cls=WritingCommand)
 @click.argument("inputs", nargs=-1)
 @click.option(
     "--column", help="The column with the URL, in JSONL, CSV, TSV, Parquet or Arrow; by default url."
@@ -66,9 +67,10 @@ BATCH = 10_000
     show_default=True,
     help="Share of groups that may speak against it.",
 )
-@click.option(
-    "--out", "-o", type=click.Path(), help="Write here, with --learn the rules; the file appears when whole."
+@output_option(
+    "--out", "-o", help="Write here, with --learn the rules; the file appears when it is complete."
 )
+@overwrite_option
 @click.option("--json", "as_json", is_flag=True, help="One JSON object a line.")
 def urls(
     inputs: tuple[str, ...],
@@ -281,9 +283,9 @@ class _Lines:
     """Lines into a file that appears when whole; used as a function."""
 
     def __init__(self, path: str) -> None:
-        from neardup.storage.atomic_file import AtomicFile
+        from neardup.storage.output import open_output
 
-        self._file = AtomicFile(path)
+        self._file = open_output(path, overwrite=may_overwrite())
 
     def __call__(self, line: str) -> None:
         self._file.write(line.encode("utf-8", "replace") + b"\n")

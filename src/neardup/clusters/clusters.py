@@ -61,6 +61,12 @@ def cluster(
 
     `rank`: one number for each row, smaller is better, and the smaller row wins a tie; by default the row itself. With
     `method="components"` rows connected by any chain of pairs are one cluster, and the best-ranked one is kept.
+
+    >>> import numpy as np
+    >>> import neardup as nd
+    >>> pairs = nd.compare.Pairs.of(np.array([0, 1]), np.array([1, 2]), np.array([0.9, 0.8]))
+    >>> nd.cluster(pairs, rows=4).keeper.tolist()
+    [0, 0, 2, 3]
     """
     order = _order(rows, rank)
     left, right = _checked(pairs, rows)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from typing import Any, Literal, get_args
 from urllib.parse import urlsplit
 
@@ -12,9 +14,11 @@ from numpy.typing import NDArray
 
 from neardup.errors import ConfigError, DataError
 
-__all__ = ["Keep", "host_of"]
+__all__ = ["FIELD_POLICIES", "Keep", "field_value", "host_of"]
 
-By = Literal["longest", "first", "last", "score"]
+By = Literal["longest", "first", "last", "score", "highest", "lowest", "newest", "oldest"]
+FIELD_POLICIES = ("score", "highest", "lowest", "newest", "oldest")
+"""Policies that rank by a field of the documents."""
 Among = Literal["all", "within", "across"]
 
 
@@ -22,11 +26,19 @@ Among = Literal["all", "within", "across"]
 class Keep:
     """The keep policy. Of equal documents, the first by sorted (path, row) is kept.
 
-    `by`: the longest text, the first or the last document, or the highest `score`, a field of the documents.
+    `by`: the longest text, the first or the last document, or by the field that `score` names: the highest or the
+    lowest, the newest or the oldest value ("score" is "highest", and a value that is no number is an error). Values are
+    numbers and ISO dates, also as text; a date counts as seconds since 1970, in UTC if it names no zone. Documents
+    without such a value come last.
     `prefer` lists sources, best first; a document of a listed source ranks before all others. A source is the file
     a document came from, or its field named by `source`, or with source="host:url" the host of the URL in its field
     `url`. `many` documents of a cluster are kept, including the keeper. Documents can be duplicates `among` all
-    documents, only within one source, or only across different sources.
+    documents, only within one source, or only across different sources. With `by_language`, the policy holds for each
+    language of a cluster by itself, so that one document (or `many`) of each is kept.
+
+    >>> import neardup as nd
+    >>> nd.dedup(["a b c d e", "A, b, c, d, e!"], keep=nd.Keep("last")).kept.tolist()
+    [1]
     """
 
     by: By = "longest"
@@ -35,14 +47,17 @@ class Keep:
     source: str | None = None
     many: int = 1
     among: Among = "all"
+    by_language: bool = False
 
     def __post_init__(self) -> None:
         if self.by not in get_args(By):
             raise ConfigError(f"keep by {', '.join(get_args(By))}, not {self.by!r}")
         if self.among not in get_args(Among):
             raise ConfigError(f"among must be one of {', '.join(get_args(Among))}, not {self.among!r}")
-        if (self.by == "score") != (self.score is not None):
-            raise ConfigError('to keep by score, set by="score" and name the field, such as score="quality"')
+        if (self.by in FIELD_POLICIES) != (self.score is not None):
+            raise ConfigError(
+                'to keep by a field, set by="newest" (oldest, highest, lowest) and name it, such as score="date"'
+            )
         if isinstance(self.prefer, str):
             raise ConfigError(f"prefer is a list of sources; write prefer=[{self.prefer!r}]")
         if isinstance(self.many, bool) or not isinstance(self.many, int) or self.many < 1:
@@ -77,12 +92,14 @@ class Keep:
         """The rank of each row, 0 the best. Rows are in sorted (path, row) order; `names[sources[i]]` is the source
         of row i; a missing score (NaN) ranks below all others. Rows below `reference` come before all others."""
         rows = np.arange(len(lengths), dtype=np.int64)
+        by: NDArray[Any]
         if self.by == "longest":
             by = -lengths.astype(np.int64)
-        elif self.by == "score":
-            if scores is None:
-                raise DataError(f"the documents have no scores {self.score!r}")
-            by = np.negative(scores)  # NaN is sorted last, after infinity
+        elif self.by in FIELD_POLICIES:
+            if scores is None or (len(scores) > reference and np.isnan(scores[reference:]).all()):
+                raise DataError(f"no document has a number or an ISO date in its field {self.score!r}")
+            # NaN is sorted last, after infinity.
+            by = scores if self.by in ("lowest", "oldest") else np.negative(scores)
         else:
             by = rows if self.by == "first" else -rows
         order = np.lexsort((rows, by))
@@ -99,6 +116,31 @@ class Keep:
         rank[order] = rows
         rank[reference:] += len(rank) if reference else 0
         return rank
+
+
+def field_value(value: Any) -> float:
+    """A number, or a date as seconds since 1970; NaN for anything else."""
+    if isinstance(value, str):
+        value = value.strip()
+        try:
+            return float(value)
+        except ValueError:
+            try:
+                value = datetime.fromisoformat(value)
+            except ValueError:
+                return math.nan
+    if isinstance(value, date) and not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day)
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
+    if value is None or isinstance(value, bool):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the largest float
+        return math.inf if value > 0 else -math.inf
+    except (TypeError, ValueError):
+        return math.nan
 
 
 def host_of(url: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -10,9 +11,11 @@ from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters, by_rank, cluster
 from neardup.clusters.keepers import Among, Keep
+from neardup.clusters.protect import Guard, Held, Protected, held_pairs, protected_by
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 
-__all__ = ["Cut", "cut", "select"]
+__all__ = ["Cut", "cut", "keep_languages", "select"]
 
 Rows = NDArray[np.int64]
 
@@ -23,10 +26,12 @@ SPREAD = 1000
 
 @dataclass(frozen=True)
 class Cut:
-    """The outcome at one threshold: clusters, and which rows are kept (more than the keepers if `many` is above 1)."""
+    """The outcome at one threshold: clusters, and which rows are kept (more than the keepers if `many` is above 1).
+    `protected` are those that guards keep; None if there are no guards."""
 
     clusters: Clusters
     kept: NDArray[np.bool_]
+    protected: Protected | None = None
 
     @property
     def dropped(self) -> Rows:
@@ -88,13 +93,35 @@ def cut(
     clusters = Clusters(labels[keeper], keeper, similarity)
     kept = clusters.kept.copy()
     if many > 1:
-        # Members of each cluster by rank, the keeper first whatever its rank.
-        order = np.lexsort((rank, ~clusters.kept, clusters.labels))
-        label = clusters.labels[order]
-        starts = np.flatnonzero(np.concatenate([[True], label[1:] != label[:-1]])) if rows else order
-        inside = np.arange(rows) - np.repeat(starts, np.diff(np.concatenate([starts, [rows]])))
-        kept[order[inside < many]] = True
+        kept |= _best_of(clusters.labels, clusters.kept, rank, many)
     return Cut(clusters, kept)
+
+
+def _best_of(groups: Rows, first: NDArray[np.bool_], rank: Rows, many: int) -> NDArray[np.bool_]:
+    """The `many` best rows of each group: those marked `first`, then by rank."""
+    order = np.lexsort((rank, ~first, groups))
+    group = groups[order]
+    starts = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]])) if len(order) else order
+    inside = np.arange(len(order)) - np.repeat(starts, np.diff(np.concatenate([starts, [len(order)]])))
+    best = np.zeros(len(order), np.bool_)
+    best[order[inside < many]] = True
+    return best
+
+
+def keep_languages(made: Cut, rank: Rows, many: int, languages: Callable[[Rows], list[str]]) -> Cut:
+    """The same clusters, but of each language of a cluster the `many` best documents are kept. `languages` gives the
+    languages of some rows."""
+    labels, sizes = made.clusters.sizes()
+    rows = np.flatnonzero(np.isin(made.clusters.labels, labels[sizes > 1]))
+    if not len(rows):
+        return made
+    codes = languages(rows)
+    place = {code: i for i, code in enumerate(dict.fromkeys(codes))}
+    language = np.array([place[code] for code in codes], np.int64)
+    groups = made.clusters.labels[rows] * len(place) + language
+    kept = made.kept.copy()
+    kept[rows] |= _best_of(groups, made.clusters.kept[rows], rank[rows], many)
+    return Cut(made.clusters, kept)
 
 
 def select(
@@ -107,9 +134,22 @@ def select(
     sources: NDArray[np.int32],
     method: Literal["keepers", "components"],
     reference: int = 0,
+    languages: Callable[[Rows], list[str]] | None = None,
+    guards: tuple[Guard, ...] = (),
+    changes: Counts | None = None,
+    held: Held | None = None,
 ) -> Cut:
-    """The cut by a keep policy; every run uses it, wherever its pairs were found."""
-    return cut(
+    """The cut by a keep policy; every run uses it, wherever its pairs were found. A policy by language needs the
+    `languages` of rows.
+
+    Pairs that `guards` hold because of their `changes` do not count. A caller that has chosen the pairs already gives
+    those that are `held` instead.
+    """
+    if guards:
+        held = held_pairs(pairs, changes, guards, first, rank)
+        counts = held.counting
+        pairs = Pairs(pairs.left[counts], pairs.right[counts], pairs.similarity[counts])
+    made = cut(
         pairs,
         first,
         rank,
@@ -120,6 +160,12 @@ def select(
         method=method,
         reference=reference,
     )
+    if keep.by_language:
+        assert languages is not None
+        made = keep_languages(made, rank, keep.many, languages)
+    if held is None:
+        return made
+    return replace(made, protected=protected_by(made, held, threshold, first, rank))
 
 
 def _first_of_all(rank: Rows, reference: int) -> Rows:

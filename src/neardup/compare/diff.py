@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from itertools import islice, pairwise
 from typing import NamedTuple
 
+from neardup.compare.anchors import Piece, anchored
 from neardup.errors import MissingExtra
 
 __all__ = ["LONGEST", "Block", "Words", "absorb", "align", "align_short", "difference", "differences"]
@@ -16,6 +17,7 @@ __all__ = ["LONGEST", "Block", "Words", "absorb", "align", "align_short", "diffe
 LONGEST = (
     20_000  # words of both texts together; above this the alignment takes too long for a person who waits
 )
+MOST_PRODUCT = 100_000_000  # of the lengths of two texts that are aligned at once; takes 13 MB of memory
 BEFORE, AFTER = 4, 12  # words around a difference
 SNIPPED_TEXT, SNIPPED_WORDS = 200_000, 3000
 
@@ -29,18 +31,26 @@ class Block(NamedTuple):
 
 
 def align(left: Sequence[str], right: Sequence[str]) -> list[Block]:
-    """All words of both texts in order, in blocks that are alternately equal and different."""
+    """All words of both texts in order, in blocks that are alternately equal and different.
+
+    Short texts are aligned with the fewest insertions and deletions. Long ones are divided at the passages they share
+    first, so time grows with their length and not with its square.
+    """
+    blocks: list[Block] = []
+    for equal, one, other in anchored(left, right, _fewest_edits, MOST_PRODUCT):
+        _append(blocks, Block(equal, one, other))
+    return blocks
+
+
+def _fewest_edits(left: Sequence[str], right: Sequence[str]) -> list[Piece]:
     try:
         from rapidfuzz.distance import Indel
     except ImportError:
         raise MissingExtra("comparing texts word by word", "edit") from None
-    blocks: list[Block] = []
-    for code in Indel.opcodes(left, right):
-        block = Block(
-            code.tag == "equal", range(code.src_start, code.src_end), range(code.dest_start, code.dest_end)
-        )
-        _append(blocks, block)
-    return blocks
+    return [
+        (code.tag == "equal", range(code.src_start, code.src_end), range(code.dest_start, code.dest_end))
+        for code in Indel.opcodes(left, right)
+    ]
 
 
 def align_short(left: Sequence[str], right: Sequence[str]) -> list[Block] | None:
@@ -83,8 +93,11 @@ class Words:
     cut: bool
 
     @classmethod
-    def of(cls, text: str, word: re.Pattern[str], characters: int, words: int | None = None) -> Words:
-        """At most `words` words of the first `characters` characters. Text before the first word is part of it."""
+    def of(
+        cls, text: str, word: re.Pattern[str], characters: int | None = None, words: int | None = None
+    ) -> Words:
+        """At most `words` words of the first `characters` characters, by default all. Text before the first word
+        belongs to it."""
         part = text[:characters]
         found = list(islice(word.finditer(part), None if words is None else words + 1))
         end = found[words].start() if words is not None and len(found) > words else len(part)

@@ -6,7 +6,10 @@ import hashlib
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+import numpy as np
+
 import neardup.compare.similarity as measure
+from neardup.compare.changes import Changes, changes_of
 from neardup.compare.diff import align_short
 from neardup.compare.passages import Span, matched_spans
 from neardup.errors import ConfigError
@@ -18,6 +21,8 @@ from neardup.readers.document import Document
 
 __all__ = ["Explanation", "explain"]
 
+_FIRST = np.zeros(1, np.int64)
+
 
 @dataclass(frozen=True)
 class Explanation:
@@ -26,7 +31,8 @@ class Explanation:
     `duplicate` compares Jaccard similarity of word shingles with the threshold, inclusive. `shared`, `only_left` and
     `only_right` are samples of shingles as text; `spans` are the passages of the left text that occur in the
     right one, in the order of the left one. `diff` is a list of ("same" | "left" | "right", words), or None if the
-    texts are too long to align or the extra `edit` is not installed.
+    texts are too long to align or the extra `edit` is not installed. `changes` counts what differs: title, numbers,
+    names, negations, language, sentences.
     """
 
     verdict: Literal["identical", "same words", "near-duplicate", "different", "empty"]
@@ -49,10 +55,11 @@ class Explanation:
     only_right: tuple[str, ...]
     spans: tuple[Span, ...]
     diff: tuple[tuple[str, str], ...] | None
+    changes: Changes
 
     def to_json(self) -> dict[str, Any]:
         """The same as plain JSON values."""
-        return asdict(self)
+        return asdict(self) | {"changes": self.changes.to_json()}
 
 
 def explain(
@@ -64,7 +71,16 @@ def explain(
     normalize: Normalize | None = None,
     samples: int = 5,
 ) -> Explanation:
-    """Compare two texts by all measures."""
+    """Compare two texts by all measures.
+
+    `threshold` (0 to 1, inclusive) decides the verdict by Jaccard similarity of runs of `width` words. Returns an
+    Explanation: the verdict, every measure, the shingles that only one text has, and the differences word by word.
+
+    >>> import neardup as nd
+    >>> found = nd.explain("the ferry leaves at eight", "the ferry leaves at nine", threshold=0.5, width=2)
+    >>> found.verdict, found.jaccard, found.only_left
+    ('near-duplicate', 0.6, ('at eight',))
+    """
     if not 0 <= threshold <= 1:
         raise ConfigError(f"threshold {threshold}: must be from 0 to 1")
     how = normalize or Normalize()
@@ -124,6 +140,7 @@ def explain(
         only_right=sample(texts[1], only_right),
         spans=matched_spans(found[0], found[1], width),
         diff=diff,
+        changes=Changes.of(changes_of(pair, _FIRST, _FIRST + 1)[0]),
     )
 
 

@@ -140,7 +140,14 @@ class _Threshold(ABC):
 
 @dataclass(frozen=True)
 class Jaccard(_Threshold):
-    """Shared features over all features of a pair; weights are ignored."""
+    """Shared features over all features of a pair; weights are ignored.
+
+    A pair at or above `threshold` (over 0, at most 1) is a duplicate; pairs from `floor` up are kept for later.
+
+    >>> import neardup as nd
+    >>> len(nd.dedup(["one two three four", "one two three five"], nd.Config(verify=nd.Jaccard(0.9))).dropped)
+    0
+    """
 
     name: ClassVar[str] = "Jaccard"
 
@@ -152,7 +159,14 @@ class Jaccard(_Threshold):
 
 @dataclass(frozen=True)
 class Containment(_Threshold):
-    """Shared features over the features of one side: the smaller row, or the left (earlier) or right (later) one."""
+    """Shared features over the features of one side: the smaller row, or the left (earlier) or right (later) one.
+
+    >>> import neardup as nd
+    >>> page = " ".join(f"word{i}" for i in range(200))
+    >>> excerpt = " ".join(f"word{i}" for i in range(50, 100))
+    >>> nd.dedup([page, excerpt], nd.Config(verify=nd.Containment(0.8))).kept.tolist()
+    [0]
+    """
 
     of: Literal["smaller", "left", "right"] = "smaller"
 

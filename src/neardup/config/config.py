@@ -6,9 +6,10 @@ import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypedDict, Unpack, get_args
 
 from neardup.clusters.keepers import Keep
+from neardup.clusters.protect import DEFAULT, Guard, check_guards
 from neardup.compare.verify import Containment, Cosine, Jaccard
 from neardup.config.filters import Filters
 from neardup.config.plain import from_plain, to_plain, to_toml
@@ -65,9 +66,28 @@ class Templates:
             raise ConfigError("templates: least, floor, sample and at_least are 1 or more")
 
 
+class ConfigFields(TypedDict, total=False):
+    """The fields of Config, each as an option."""
+
+    features: TextFeatures
+    compare: TextFeatures | None
+    idf: Counting | None
+    fingerprint: Printer | None
+    search: Method | None
+    verify: Verify
+    near: bool
+    recall: float
+    short: int
+    templates: Templates | None
+    clusters: Literal["keepers", "components"]
+    keep: Keep
+    filters: Filters
+    html: Html
+
+
 @dataclass(frozen=True, repr=False)
 class Config:
-    """How duplicates are found and which of them stays. The default is MinHash for corpora.
+    """How duplicates are found and which of them is kept. The default is MinHash for corpora.
 
     `features` are fingerprinted; `compare`, by default the same, are what `verify` measures every candidate on. With
     `idf` the features' weights are multiplied by an inverse document frequency learnt from the corpus beforehand; its
@@ -79,6 +99,7 @@ class Config:
     their feature sets instead, when the measure is Jaccard; 0 turns that off. `html` says what of a page counts.
     `seed` is the seed of all hashes. Left out, `dedup`, `scan` and Spark draw it from the corpus, so that nobody who
     adds a document can know it beforehand; an index draws a secret one.
+    `protect` names the guards (`clusters/protect.py`): a document that differs so from its keeper is kept.
     """
 
     features: TextFeatures = field(default_factory=Shingles)
@@ -93,6 +114,7 @@ class Config:
     templates: Templates | None = None
     clusters: Literal["keepers", "components"] = "keepers"
     keep: Keep = field(default_factory=Keep)
+    protect: tuple[Guard, ...] = DEFAULT
     filters: Filters = field(default_factory=Filters)
     html: Html = "main"
     seed: int | Seed | None = None
@@ -111,6 +133,7 @@ class Config:
                 raise ConfigError(f"{name} is nd.{name.title()}(...), not {getattr(self, name)!r}")
         if self.seed is not None:
             self._spread()
+        check_guards(self.protect)
         if not 0 < self.recall < 1:
             raise ConfigError(f"a recall is between 0 and 1, not {self.recall}")
         if self.short < 0:
@@ -201,7 +224,7 @@ class Config:
         threshold: float = 0.8,
         floor: float | None = None,
         radius: int | None = None,
-        **others: Any,
+        **others: Unpack[ConfigFields],
     ) -> Config:
         """A named method: "minhash", "simhash" (TF-IDF words, a wide radius, verified), "bits" (1-bit MinHash) or
         "exact"; "imatch" (3 of 10 lexicons), "supers" (2 of 6), "buckets" (most checksums) or "sketch" (90 of 100). All

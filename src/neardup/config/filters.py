@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,17 +25,19 @@ _DETECTED = 20_000  # characters a language is told by
 class Filters:
     """What a document must have to be compared; what has it not is left out of the output too, and counted.
 
-    `words` and `bytes` are the least of its text; `languages` are two-letter codes, told by resiliparse's detector
-    (extra `web`); with `links` it must hold a URL. Each looks at the document as it was read, words at what was taken
-    from it.
+    `min_words` and `min_bytes` are the least of its text; `languages` are two-letter codes, told by resiliparse's
+    detector (extra `web`); with `links` it must hold a URL. Each looks at the document as it was read, words at what
+    was taken from it.
 
     Of the documents that take part, pairs never meet whose numbers of words differ by more than the share `length` of
     the longer one's (0: any), or, with `same_language`, whose languages do. `prune` sets aside, before the search,
     documents so much their own that no other can be similar enough (see `pruning`): it changes no answer.
     """
 
-    words: int = 0
-    bytes: int = 0
+    EARLIER_NAMES: ClassVar[dict[str, str]] = {"words": "min_words", "bytes": "min_bytes"}
+
+    min_words: int = 0
+    min_bytes: int = 0
     languages: tuple[str, ...] = ()
     links: bool = False
     length: float = 0.0
@@ -42,7 +45,7 @@ class Filters:
     prune: bool = False
 
     def __post_init__(self) -> None:
-        if self.words < 0 or self.bytes < 0:
+        if self.min_words < 0 or self.min_bytes < 0:
             raise ConfigError("a least length is 0 or more")
         if not 0 <= self.length < 1:
             raise ConfigError(f"lengths may differ by a share from 0 (any) to below 1, not {self.length}")
@@ -55,7 +58,7 @@ class Filters:
     @property
     def active(self) -> bool:
         """Whether documents are looked at."""
-        return bool(self.words or self.bytes or self.languages or self.links)
+        return bool(self.min_words or self.min_bytes or self.languages or self.links)
 
     def lengths_fit(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether documents of so many words may meet: the shorter has at least 1 - `length` of the longer one's."""
@@ -74,7 +77,7 @@ class Filters:
             detect = _detector(self.languages)
             other = [detect(text[:_DETECTED]) not in self.languages for text in texts]
             found[np.array(other, np.bool_)] = LANGUAGE
-        found[(tokens < self.words) | (sizes < self.bytes)] = SHORT
+        found[(tokens < self.min_words) | (sizes < self.min_bytes)] = SHORT
         return found
 
 

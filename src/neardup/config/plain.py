@@ -49,7 +49,11 @@ def from_plain(kind: type, plain: Any, where: str) -> Any:
         raise ConfigError(f"{where}: expected a table, not {plain!r}")
     hints, known = get_type_hints(kind), {entry.name: entry for entry in fields(kind)}
     # A kind has chosen the strategy already, where there was one to choose.
-    given = {name: value for name, value in plain.items() if name != "kind" or not is_kind(kind)}
+    # Configs that were written before a field got its name are read all the same.
+    earlier: Mapping[str, str] = getattr(kind, "EARLIER_NAMES", {})
+    given = {
+        earlier.get(name, name): value for name, value in plain.items() if name != "kind" or not is_kind(kind)
+    }
     unknown = sorted(given.keys() - known.keys())
     if unknown:
         raise ConfigError(f"{where}: there is no {unknown[0]!r}; there are: {', '.join(known)}")
@@ -90,7 +94,8 @@ def _value(hint: Any, value: Any, where: str, usual: Any) -> Any:
     raise ConfigError(f"{where} is {value!r}; it must be {_wanted(choices)}")
 
 
-def _all_of(kind: type, items: list[Any]) -> bool:
+def _all_of(kind: Any, items: list[Any]) -> bool:
+    kind = str if get_origin(kind) is Literal else kind  # the class itself says which names there are
     return all(type(item) is kind for item in items)
 
 
@@ -98,10 +103,14 @@ def _wanted(choices: list[Any]) -> str:
     """What a value may be, for messages."""
     names = [repr(name) for choice in choices if get_origin(choice) is Literal for name in get_args(choice)]
     names += [
-        f"a list of {get_args(choice)[0].__name__}" for choice in choices if get_origin(choice) is tuple
+        f"a list of {_item_name(get_args(choice)[0])}" for choice in choices if get_origin(choice) is tuple
     ]
     names += [choice.__name__ for choice in choices if isinstance(choice, type) and not get_origin(choice)]
     return " or ".join(names)
+
+
+def _item_name(kind: Any) -> str:
+    return "str" if get_origin(kind) is Literal else str(kind.__name__)
 
 
 def _named(strategies: list[type], table: Mapping[str, Any], where: str, usual: Any) -> type:

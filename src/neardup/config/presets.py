@@ -43,15 +43,19 @@ def _news() -> Config:
     return Config(
         features=Shingles(width=3),
         verify=Jaccard(0.5, 0.4),
-        filters=Filters(words=20, same_language=True),
+        filters=Filters(min_words=20, same_language=True),
         keep=Keep(by="longest"),
+        protect=(),  # a reprint has its own headline, and languages never meet
     )
 
 
 def _mail() -> Config:
     figures = Normalize(digits="fold", ids="fold", dates="fold")
     return Config(
-        features=Shingles(width=3, normalize=figures), verify=Jaccard(0.6, 0.5), keep=Keep(by="first")
+        features=Shingles(width=3, normalize=figures),
+        verify=Jaccard(0.6, 0.5),
+        keep=Keep(by="first"),
+        protect=("language",),  # the first line of a mail is a greeting, with a name
     )
 
 
@@ -70,7 +74,12 @@ def _legal() -> Config:
 
 def _source() -> Config:
     code = Normalize(casefold=False, punctuation="keep")
-    return Config(features=Shingles(width=7, normalize=code), verify=Jaccard(0.7, 0.6), keep=Keep(by="first"))
+    return Config(
+        features=Shingles(width=7, normalize=code),
+        verify=Jaccard(0.7, 0.6),
+        keep=Keep(by="first"),
+        protect=(),  # the first line of a source file is no title
+    )
 
 
 def _plagiarism() -> Config:
@@ -80,6 +89,7 @@ def _plagiarism() -> Config:
         recall=0.95,
         short=0,
         keep=Keep(by="first"),
+        protect=(),  # it lists what was borrowed, whatever its title
     )
 
 
@@ -108,7 +118,7 @@ _ALL = (
         "mail",
         "mailboxes and spam waves",
         "Senders vary names, amounts and ids: figures are folded and shingles are short, so that one changed word "
-        "costs three of them, not five. The first mail stays.",
+        "costs three of them, not five. The first mail is kept.",
         _mail,
         "Bills and notices that differ only in figures are merged; the summary counts those whose words are equal but "
         "for digits.",
@@ -117,7 +127,7 @@ _ALL = (
         "legal",
         "versions of contracts and filings",
         "Conrad and Schriber's rule: 80% of the terms shared and lengths within 20%. Terms are words in any order. The "
-        "last version stays.",
+        "last version is kept.",
         _legal,
     ),
     Preset(
@@ -137,7 +147,7 @@ _ALL = (
     Preset(
         "corpus",
         "training data of language models",
-        "Word 5-shingles at .8 hardly ever merge texts that people call different; the longest copy stays.",
+        "Word 5-shingles at .8 hardly ever merge texts that people call different; the longest copy is kept.",
         _corpus,
     ),
 )
@@ -145,7 +155,12 @@ PRESETS: Mapping[str, Preset] = {one.name: one for one in _ALL}
 
 
 def preset(name: str) -> Config:
-    """The Config of a named use: crawl, news, mail, legal, source, plagiarism or corpus; see `PRESETS` for reasons."""
+    """The Config of a named use: crawl, news, mail, legal, source, plagiarism or corpus; see `PRESETS` for reasons.
+
+    >>> import neardup as nd
+    >>> nd.preset("source").verify.threshold
+    0.7
+    """
     if name not in PRESETS:
         raise ConfigError(f"there is no preset {name!r}; there are: {', '.join(PRESETS)}")
     return PRESETS[name].config

@@ -65,7 +65,8 @@ class Calibrator:
             duplicates = sample.total(belief.duplicate(facts.similarity))
         else:
             duplicates = sample.total(facts.similarity >= self.threshold)
-        recommended = _recommended(outcomes)
+        # Without labels a duplicate is what the threshold says; to recommend that threshold would say nothing.
+        recommended = _recommended(outcomes) if belief is not None and duplicates > 0 else None
         corpus = self.measured.corpus
         return CorpusCalibration(
             documents=len(self.texts),
@@ -84,7 +85,7 @@ class Calibrator:
             radii=self._radii(),
             borderline=self.ask(known, borderline),
             recommended=recommended,
-            reason=_reason(recommended, outcomes, self.similarity, self.threshold, answers, begins),
+            reason=_reason(recommended, outcomes, self.similarity, duplicates, answers, begins),
             notes=(*self.notes, *self.measured.flips_notes, *notes),
         )
 
@@ -214,21 +215,25 @@ def _recommended(outcomes: tuple[Outcome, ...]) -> Outcome:
 
 
 def _reason(
-    row: Outcome,
+    row: Outcome | None,
     outcomes: tuple[Outcome, ...],
     similarity: str,
-    threshold: float,
+    duplicates: float,
     labels: int,
     begins: tuple[float, float, float] | None,
 ) -> str:
     name = {"jaccard": "Jaccard", "cosine": "cosine"}[similarity]
-    if begins is not None:
-        truth = (
-            f"{labels} labels say that duplicates begin at {name} {begins[0]:.2f} "
-            f"({begins[1]:.2f} to {begins[2]:.2f}); by them"
+    if not duplicates:
+        return "There are no duplicates to calibrate on among these documents."
+    if row is None or begins is None:
+        return (
+            "Nothing is recommended without labels: the table only says what each setting would find and remove. "
+            "Answer 10 to 20 questions about borderline pairs first: --label --labels answers.tsv."
         )
-    else:
-        truth = f"Of pairs with {name} >= {threshold:g}"
+    truth = (
+        f"{labels} labels say that duplicates begin at {name} {begins[0]:.2f} "
+        f"({begins[1]:.2f} to {begins[2]:.2f}); by them"
+    )
     said = (
         f"{truth} it finds {row.recall.value:.1%} with precision {row.precision.value:.1%}, "
         "the largest F1 of all settings."
@@ -265,7 +270,7 @@ def calibrate(
     seed: int = 0,
     threads: int = 1,
 ) -> CorpusCalibration:
-    """Measure on this corpus what each method and setting finds, misses and removes, and recommend one.
+    """Measure on this corpus what each method and setting finds, misses and removes; with labels, recommend one.
 
     A duplicate is a pair whose `similarity` (Jaccard of word shingles of `width`, or cosine of `features`) is at least
     `threshold`: 0.8, for cosine 0.9. With `labels`, a file or tuples (id, id, 0 or 1), the labels decide. `features`

@@ -15,7 +15,6 @@ from neardup.compare import similarity as measure
 from neardup.compare.similarity import hamming
 from neardup.errors import ConfigError, DataError
 from neardup.evaluate.edits import edited, expected_jaccard, expected_of_jaccard
-from neardup.evaluate.metrics import wilson
 from neardup.evaluate.sample import draw_pairs
 from neardup.evaluate.settings import shares_band
 from neardup.features import Idf, Shingles, Words
@@ -24,6 +23,7 @@ from neardup.features.texts import Texts, raw_texts
 from neardup.fingerprints import MinHash, Simhash
 from neardup.fingerprints.one_pass import fingerprint
 from neardup.search.lsh import LSH
+from neardup.values.intervals import wilson
 from neardup.values.plain import finite
 
 __all__ = ["Curve", "Line", "curve_bands", "curve_edits", "curve_radius", "curve_sketch"]
@@ -79,7 +79,7 @@ class Curve:
 
 
 def curve_sketch(values: int = 100, needed: int = 90, *, at: ArrayLike | None = None) -> Curve:
-    """p(r): the probability that documents of resemblance r agree in at least `needed` of `values` sketch values.
+    """The probability p(r) that documents of resemblance r agree in at least `needed` of `values` sketch values.
 
     The exact binomial tail, accurate even for values such as 1e-17.
     """

@@ -14,7 +14,7 @@ from neardup.clusters.keepers import Keep
 from neardup.compare.similarity import hamming
 from neardup.compare.verify import Pairs
 from neardup.errors import DataError
-from neardup.evaluate.metrics import Measure, wilson
+from neardup.evaluate.metrics import Measure
 from neardup.evaluate.sample import (
     LOOSE,
     PairSample,
@@ -31,6 +31,7 @@ from neardup.fingerprints.one_pass import digest, fingerprint
 from neardup.search.lsh import LSH
 from neardup.search.psm.psm import PSM
 from neardup.search.psm.recall import Calibration as Flips
+from neardup.values.intervals import wilson
 
 __all__ = ["Measured", "MeasuredCorpus", "measure_corpus"]
 

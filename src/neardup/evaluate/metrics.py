@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from neardup.errors import ConfigError
+from neardup.values.intervals import wilson
 
 __all__ = [
     "ClusterScores",
@@ -24,12 +25,10 @@ __all__ = [
     "f1",
     "f1_measure",
     "share",
-    "wilson",
 ]
 
 Rows = NDArray[np.int64]
 Floats = NDArray[np.float64]
-Z = 1.959964
 
 
 @dataclass(frozen=True)
@@ -63,19 +62,6 @@ class Intervals:
             raise ConfigError(f'intervals are "wilson" or "bootstrap", not {self.method!r}')
         if not 10 <= self.resamples <= 1_000_000:
             raise ConfigError(f"resamples are 10 to 1,000,000, not {self.resamples}")
-
-
-def wilson(value: float, cases: float) -> tuple[float, float]:
-    """Wilson's 95% interval of a share in `cases` cases, which may be an effective number."""
-    if not cases > 0:
-        return 0.0, 1.0
-    z2 = Z * Z
-    middle = (value + z2 / (2 * cases)) / (1 + z2 / cases)
-    reach = Z * np.sqrt(value * (1 - value) / cases + z2 / (4 * cases * cases)) / (1 + z2 / cases)
-    # At a share of 0 or 1 the end of the interval equals the share, except for rounding.
-    low = 0.0 if value == 0 else max(0.0, middle - reach)
-    high = 1.0 if value == 1 else min(1.0, middle + reach)
-    return float(low), float(high)
 
 
 def share(part: ArrayLike, whole: ArrayLike, how: Intervals | None = None) -> Measure:

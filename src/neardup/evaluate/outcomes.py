@@ -78,7 +78,7 @@ class CorpusCalibration:
     outcomes: tuple[Outcome, ...]
     radii: tuple[RadiusRow, ...]
     borderline: tuple[Borderline, ...]
-    recommended: Outcome
+    recommended: Outcome | None
     reason: str
     notes: tuple[str, ...] = ()
 

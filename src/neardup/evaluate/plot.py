@@ -11,7 +11,7 @@ import numpy as np
 from neardup.errors import ConfigError, MissingExtra
 from neardup.evaluate.curves import Curve
 from neardup.evaluate.outcomes import CorpusCalibration, Outcome
-from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.output import open_output
 
 __all__ = ["COLOURS", "STYLE", "figure", "plot_calibration", "plot_curve", "save"]
 
@@ -52,7 +52,7 @@ def save(drawn: Any, path: str | PathLike[str]) -> None:
     import matplotlib
 
     suffix = _check_name(path)
-    with matplotlib.rc_context(STYLE), AtomicFile(path) as file:
+    with matplotlib.rc_context(STYLE), open_output(path) as file:
         metadata = {"Date": None} if suffix == ".svg" else {"Software": None}
         drawn.savefig(file.file, format=suffix[1:], dpi=150, metadata=metadata)
 
@@ -101,7 +101,7 @@ def plot_calibration(found: CorpusCalibration, path: str | PathLike[str]) -> Non
     _shares(left, [row.setting.threshold for row in verified], verified)
     left.set_title("MinHash, every pair verified", loc="left")
     left.set(xlabel=f"least {name} that is reported", ylabel="expected share", ylim=(-0.02, 1.02))
-    if found.recommended in verified:
+    if found.recommended is not None and found.recommended in verified:
         cut = found.recommended.setting.threshold
         left.axvline(cut, color="#777777", linewidth=1, linestyle=":", label="recommended")
     raw = [row for row in found.outcomes if row.setting.bits == 64 and not row.setting.verified]

@@ -20,13 +20,14 @@ from numpy.typing import NDArray
 
 from neardup.compare import similarity as measure
 from neardup.errors import ConfigError, DataError
-from neardup.evaluate.metrics import Measure, wilson
+from neardup.evaluate.metrics import Measure
 from neardup.features import Shingles
 from neardup.features.shingles import TextFeatures
 from neardup.fingerprints import Codes, MinHash, Simhash, Sketches
 from neardup.fingerprints.one_pass import fingerprint
 from neardup.search.hamming.scan import Scan, count_distances
 from neardup.search.lsh import LSH
+from neardup.values.intervals import wilson
 
 __all__ = [
     "DrawnPairs",

@@ -151,7 +151,7 @@ class RowTable:
                 terms = Terms(_LIMITS, Rejects(), None, None, None, 1000)
                 for row, record in arrow_rows(batches, self.name, terms):
                     yield row, {name.lower(): value for name, value in record.items()}
-            except (pa.ArrowException, OSError) as error:
+            except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
                 raise DataError(f"{self.name}: damaged: {error}") from None
             if terms.rejects.total:
                 raise DataError(f"{self.name}: {terms.rejects.total} rows are not UTF-8")

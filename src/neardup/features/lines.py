@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.features.shingles import WIDEST, Shingles, TextFeatures
 
-__all__ = ["Lines", "lines_of", "recurring_lines", "without_lines"]
+__all__ = ["LineTable", "lines_of", "recurring_lines", "without_lines"]
 
 Rows = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 
 
-class Lines:
+class LineTable:
     """All lines of some texts. Line i is `data[begins[i]:ends[i]]` of text `rows[i]`,
     which ends at `stops[rows[i] + 1]`.
 
@@ -43,7 +43,7 @@ class Lines:
 
 def lines_of(texts: Sequence[bytes], features: TextFeatures, threads: int = 1) -> Keys:
     """The keys of the lines of each text, each once for a text."""
-    lines = Lines(texts, features, threads)
+    lines = LineTable(texts, features, threads)
     held = lines.keys != 0
     order = np.lexsort((lines.keys[held], lines.rows[held]))
     rows, keys = lines.rows[held][order], lines.keys[held][order]
@@ -63,7 +63,7 @@ def without_lines(
     texts: Sequence[bytes], known: Keys, features: TextFeatures, threads: int = 1
 ) -> list[bytes]:
     """The texts without the lines whose keys are in `known` (ascending). A text without other words is unchanged."""
-    lines = Lines(texts, features, threads)
+    lines = LineTable(texts, features, threads)
     if not len(known) or not len(lines.keys):
         return list(texts)
     dropped = known[np.minimum(np.searchsorted(known, lines.keys), len(known) - 1)] == lines.keys

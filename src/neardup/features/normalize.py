@@ -33,6 +33,10 @@ class Normalize:
     ids, hex digests), and `dates="fold"` to names of months and days in some thirty languages, even if they mean
     something else (may). Digests of equal words fold digits, but not ids and dates. `punctuation="keep"` makes each
     mark a token. `whitespace` affects only character features.
+
+    >>> import neardup as nd
+    >>> nd.features.tokens(["Café, 12 CAFÉS!"], nd.Normalize(accents="strip", digits="fold"))
+    [['cafe', '0', 'cafes']]
     """
 
     nfkc: bool = True
@@ -137,7 +141,12 @@ def normalize(texts: Texts, how: Normalize | None = None) -> list[str]:
 
 
 def tokens(texts: Texts, how: Normalize | None = None) -> list[list[str]]:
-    """Each text's tokens, without stop words and endings if `how` says so."""
+    """Each text's tokens, without stop words and endings if `how` says so.
+
+    >>> import neardup as nd
+    >>> nd.features.tokens(["Hello, World!"])
+    [['hello', 'world']]
+    """
     how = how or Normalize()
     found: list[list[str]] = _core.tokens(as_texts(texts), how.native())
     if how.stopwords:

@@ -171,14 +171,24 @@ class TextFeatures:
 
 @dataclass(frozen=True)
 class Words(TextFeatures):
-    """Single words, the features that simhash was proposed with. Stop words and stems are settings of `normalize`."""
+    """Single words, the features that simhash was proposed with. Stop words and stems are settings of `normalize`.
+
+    >>> import neardup as nd
+    >>> len(nd.Words().extract(["to be or not to be"]).hashes)
+    4
+    """
 
     unit: ClassVar[_core.Unit] = _core.Unit.words
 
 
 @dataclass(frozen=True)
 class Shingles(TextFeatures):
-    """Runs of `width` successive words; a text shorter than that is one shingle."""
+    """Runs of `width` successive words; a text shorter than that is one shingle.
+
+    >>> import neardup as nd
+    >>> len(nd.Shingles(2).extract(["to be or not to be"]).hashes)
+    4
+    """
 
     width: int = 5
     unit: ClassVar[_core.Unit] = _core.Unit.words
@@ -186,7 +196,12 @@ class Shingles(TextFeatures):
 
 @dataclass(frozen=True)
 class Characters(TextFeatures):
-    """Runs of `width` successive characters. Punctuation counts as white space unless `normalize` keeps it."""
+    """Runs of `width` successive characters. Punctuation counts as white space unless `normalize` keeps it.
+
+    >>> import neardup as nd
+    >>> len(nd.Characters(3).extract(["banana"]).hashes)
+    3
+    """
 
     width: int = 5
     unit: ClassVar[_core.Unit] = _core.Unit.characters

@@ -10,6 +10,7 @@ import numpy as np
 
 from neardup import _core
 from neardup.errors import DataError
+from neardup.readers.arrow_checks import checked_items, checked_texts, malformed
 from neardup.readers.document import Document
 
 __all__ = ["Texts", "as_arrow", "as_texts", "raw_texts", "text_items", "utf8_list"]
@@ -37,7 +38,9 @@ def as_texts(column: Texts | _core.Texts) -> _core.Texts:
 def raw_texts(column: Texts) -> list[str | bytes]:
     """The same column as Python strings and bytes; a missing text is an empty one."""
     arrow = as_arrow(column)
-    return [item or "" for item in (text_items(column) if arrow is None else arrow.to_pylist())]
+    if arrow is None:
+        return [item or "" for item in text_items(column)]
+    return [item or "" for chunk in getattr(arrow, "chunks", [arrow]) for item in checked_items(chunk)]
 
 
 def utf8_list(texts: _core.Texts) -> list[bytes]:
@@ -70,8 +73,7 @@ def text_items(column: Texts) -> tuple[str | bytes | None, ...]:
 def _add_arrow(texts: _core.Texts, array: Any) -> None:
     import pyarrow as pa
 
-    if pa.types.is_dictionary(array.type) or str(array.type) in ("string_view", "binary_view"):
-        array = array.cast(pa.large_string())
+    array = checked_texts(array)
     wide = pa.types.is_large_string(array.type) or pa.types.is_large_binary(array.type)
     if not wide and not pa.types.is_string(array.type) and not pa.types.is_binary(array.type):
         raise DataError(f"expected a column of strings, got an Arrow column of {array.type}")
@@ -79,9 +81,12 @@ def _add_arrow(texts: _core.Texts, array: Any) -> None:
         return
     validity, offsets, data = array.buffers()
     part = slice(array.offset, array.offset + len(array) + 1)
-    texts.add_arrow(
-        np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8),
-        np.frombuffer(offsets, np.int64)[part] if wide else np.frombuffer(offsets, np.int32)[part],
-        None if validity is None else np.frombuffer(validity, np.uint8),
-        array.offset,
-    )
+    try:
+        texts.add_arrow(
+            np.frombuffer(data, np.uint8) if data is not None else np.empty(0, np.uint8),
+            np.frombuffer(offsets, np.int64)[part] if wide else np.frombuffer(offsets, np.int32)[part],
+            None if validity is None else np.frombuffer(validity, np.uint8),
+            array.offset,
+        )
+    except ValueError as error:
+        raise malformed(error) from None

@@ -7,6 +7,7 @@ from neardup.findings.decisions import Decision, DecisionLog, Decisions, read_de
 from neardup.findings.explain import ExplainedPair, explain_pair
 from neardup.findings.folder import Findings
 from neardup.findings.passages import by_passages, shared_words
+from neardup.findings.protected import ProtectedDocument, list_protected
 from neardup.findings.summary import Summary, alarms, summarize
 
 __all__ = [
@@ -16,6 +17,7 @@ __all__ = [
     "Decisions",
     "ExplainedPair",
     "Findings",
+    "ProtectedDocument",
     "Summary",
     "alarms",
     "by_passages",
@@ -23,6 +25,7 @@ __all__ = [
     "decided_cut",
     "explain_pair",
     "list_clusters",
+    "list_protected",
     "read_decisions",
     "shared_words",
     "summarize",

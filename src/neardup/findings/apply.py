@@ -18,14 +18,15 @@ from neardup.clusters.selection import Cut
 from neardup.errors import ConfigError, DataError
 from neardup.findings.decided import decided_cut
 from neardup.findings.folder import Findings
+from neardup.findings.reread import ReadAgain, check_unchanged
 from neardup.findings.summary import alarms
 from neardup.progress import Progress
 from neardup.readers.document import Document
 from neardup.readers.layout import Layout
-from neardup.readers.limits import Limits
-from neardup.readers.reader import read_again
 from neardup.readers.writers import Writer, format_for, open_writer
-from neardup.storage.atomic_file import hidden_name, sync_folder
+from neardup.readers.written_forms import LISTS
+from neardup.storage.atomic_file import hidden_name, locked_folder, sweep, sync_folder
+from neardup.storage.output import check_output_file
 
 __all__ = ["Applied", "Write", "apply", "check_output"]
 
@@ -50,6 +51,8 @@ def apply(
     keep: Keep | None = None,
     write: Write = "kept",
     format: str | None = None,
+    encoding: str | None = None,
+    overwrite: bool = True,
     cut: Cut | None = None,
     decisions: bool = True,
     allow_mass_removal: bool = False,
@@ -57,8 +60,12 @@ def apply(
 ) -> Applied:
     """Write the kept documents, or the dropped ones, or all of them with notes on their clusters.
 
-    `out` is one file, whose name gives the format, or a folder (an existing empty one, or a name that ends in a slash).
-    A folder gets one file for each input, in the format of the input. The output appears only when it is complete.
+    `out` is one file, whose name gives the format, or a folder (an existing empty one, or a name that ends in a slash),
+    or "-" for standard output. A folder gets one file for each input, in the format of the input. A file or folder
+    appears only when it is complete; standard output, fifos and devices are written to as the documents are read. If
+    the output has the format of the input, the lines of JSONL, CSV and text inputs are written as they are; a CSV file
+    has the delimiter, the quotes and the encoding of the first input, or `encoding`. Without `overwrite`, a file that
+    exists is an error.
     The decisions of a review are applied, unless `decisions` is False or a `cut` is given. Raises DataError when an
     input has changed since the scan, and, unless `allow_mass_removal`, when so many documents would be dropped that it
     looks like an accident.
@@ -71,17 +78,20 @@ def apply(
     reasons = alarms(found, cut)
     if reasons and not allow_mass_removal:
         raise DataError("this looks like an accident:\n  " + "\n  ".join(reasons))
-    check_output(out, format)
-    if write == "annotated" and not _is_folder(out) and format_for(out, format)[0] == "ids":
-        raise ConfigError(
-            f"{os.fspath(out)}: a list of ids has no room for notes; write kept or dropped there"
-        )
+    check_output(out, format, overwrite=overwrite)
+    if not _is_folder(out):
+        format = format_for(out, format, stream_format=_stream_format(found))[0]
+        if write == "annotated" and format in LISTS:
+            raise ConfigError(
+                f"{os.fspath(out)}: {format} have no room for notes; write kept or dropped there"
+            )
     progress = progress or Progress()
     progress.stage("apply", sum(entry["bytes"] or 0 for entry in found.manifest["inputs"]), "bytes")
     found.check_inputs()
-    _unchanged(found)
+    check_unchanged(found)
     place = os.fspath(out)
-    written = _Output(found, cut, write, Path(place), format, progress).run(_is_folder(out))
+    output = _Output(found, cut, write, Path(place), format, encoding, overwrite, progress)
+    written = output.run(_is_folder(out))
     progress.finish()
     return Applied(written, len(found) - found.reference, place)
 
@@ -90,35 +100,23 @@ def _is_folder(out: str | PathLike[str]) -> bool:
     return os.fspath(out).endswith(("/", os.sep)) or os.path.isdir(out)
 
 
-def check_output(out: str | PathLike[str], format: str | None = None) -> None:
+def _stream_format(findings: Findings) -> str:
+    """How documents are written where no name gives a format: as the inputs are, if all are lines of one format."""
+    formats = {entry["format"] for entry in findings.manifest["inputs"]}
+    return formats.pop() if len(formats) == 1 and formats <= {"csv", "tsv", "lines"} else "jsonl"
+
+
+def check_output(out: str | PathLike[str], format: str | None = None, *, overwrite: bool = True) -> None:
     """Raise the errors that `apply` would raise about `out`, but before a long scan and not after it."""
     place = os.fspath(out)
     if _is_folder(place):
         if format is not None:
-            raise ConfigError(f"{place}: in a folder every input keeps its format; leave --format out")
+            raise ConfigError(f"{place}: in a folder every input keeps its format; leave --out-format out")
         if os.path.isdir(place) and os.listdir(place):
             raise ConfigError(f"{place}: is not empty; name a new folder, so that nothing there is lost")
         return
     format_for(place, format)
-    parent = Path(place).parent
-    if not parent.is_dir():
-        raise DataError(f"{place}: the folder {parent} does not exist; make it first")
-
-
-def _unchanged(findings: Findings) -> None:
-    """Compare file sizes before anything is read; the digests are compared while the inputs are read."""
-    for entry in findings.manifest["inputs"]:
-        path = entry["path"]
-        if "://" in path:
-            continue
-        if not os.path.exists(path):
-            raise DataError(f"{path}: was scanned, but no longer exists; nothing was written")
-        if os.path.getsize(path) != entry["bytes"]:
-            raise _changed(path)
-
-
-def _changed(path: str) -> DataError:
-    return DataError(f"{path}: has changed since it was scanned; nothing was written. Scan again.")
+    check_output_file(place, overwrite=overwrite)
 
 
 class _Output:
@@ -129,35 +127,46 @@ class _Output:
         write: Write,
         out: Path,
         format: str | None,
+        encoding: str | None,
+        overwrite: bool,
         progress: Progress,
     ) -> None:
         self.findings, self.cut, self.write, self.out = findings, cut, write, out
-        self.format, self.progress = format, progress
-        self.place = {name: i for i, name in enumerate(findings.file_names)}
-        self.before = 0
-        self.layout: Layout | None = None
+        self.format, self.encoding, self.overwrite, self.progress = format, encoding, overwrite, progress
+        self.again = ReadAgain(findings, progress)
 
     def run(self, folder: bool) -> int:
-        return self._to_folder() if folder else self._to_file()
-
-    def _to_file(self) -> int:
         self.findings.check_target(self.out)
+        if folder:
+            return self._to_folder()
+        return self._written(self.findings.manifest["inputs"], self.out, self.format, self.overwrite)
+
+    def _written(
+        self, entries: list[dict[str, Any]], target: Path, format: str | None, overwrite: bool
+    ) -> int:
+        """Write the documents of some inputs to one file; returns how many."""
+        options: dict[str, Any] = {"overwrite": overwrite, "encoding": self.encoding}
         with ExitStack() as stack:
             writer: Writer | None = None
-            for entry in self.findings.manifest["inputs"]:
-                for layout, document, row in self._chosen(entry):
+            for entry in entries:
+                for layout, document, row, line in self._chosen(entry):
                     if writer is None:
                         like = self._noted(layout) if self.write == "annotated" else layout
-                        writer = stack.enter_context(open_writer(self.out, self.format, like=like))
-                    writer.write(self._row(layout, document, row))
+                        writer = stack.enter_context(open_writer(target, format, like=like, **options))
+                    if self.write == "annotated":
+                        writer.write(self._row(layout, document, row))
+                    else:
+                        writer.write_line(document, line, layout, entry["format"])
             if writer is None:
-                writer = stack.enter_context(open_writer(self.out, self.format))
+                writer = stack.enter_context(open_writer(target, format, **options))
             return writer.rows
 
     def _to_folder(self) -> int:
         out = Path(os.path.realpath(self.out))
+        sweep(out)
         hidden = hidden_name(out)
         hidden.mkdir(parents=True)
+        lock = locked_folder(hidden)
         try:
             written = sum(self._file_of(entry, hidden) for entry in self.findings.manifest["inputs"])
             if out.exists():
@@ -166,6 +175,7 @@ class _Output:
             sync_folder(out.parent)
         finally:
             shutil.rmtree(hidden, ignore_errors=True)
+            os.close(lock)
         return written
 
     def _file_of(self, entry: dict[str, Any], folder: Path) -> int:
@@ -188,61 +198,16 @@ class _Output:
             if chosen:
                 shutil.copyfile(entry["path"], target)
             return len(chosen)
-        with ExitStack() as stack:
-            writer: Writer | None = None
-            for layout, document, row in self._chosen(entry):
-                if writer is None:
-                    like = self._noted(layout) if self.write == "annotated" else layout
-                    writer = stack.enter_context(open_writer(target, entry["format"], like=like))
-                writer.write(self._row(layout, document, row))
-            if writer is None:
-                writer = stack.enter_context(open_writer(target, entry["format"]))
-            return writer.rows
+        return self._written([entry], target, entry["format"], overwrite=True)
 
-    def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int]]:
-        """The documents of one input to write, with their rows; raises DataError if the input has changed."""
-        findings, columns = self.findings, self.findings.manifest["columns"]
-        reader = read_again(
-            entry["path"],
-            entry["name"],
-            entry["format"],
-            text=columns["text"],
-            id=columns["id"],
-            encoding=columns.get("encoding"),
-            delimiter=columns.get("delimiter"),
-            limits=Limits(**findings.manifest["limits"]),
-            before=self.layout,
-        )
-        reader.digesting = True
-        mine = np.flatnonzero(findings.files == self.place.get(entry["name"], -1))
-        mine = mine[mine >= findings.reference]
-        places = findings.places[mine]
-        seen = 0
-        for batch in reader:
-            self.layout = batch.layout
-            at = np.searchsorted(places, batch.rows)
-            for document, number, i in zip(batch, batch.rows, at.tolist(), strict=True):
-                # A row that was not stored gave no text in the scan; it is in the rejects file.
-                if i == len(places) or places[i] != number:
-                    continue
-                seen += 1
-                row = int(mine[i])
-                kept = bool(self.cut.kept[row])
-                if self.write == "annotated" or kept == (self.write == "kept"):
-                    yield batch.layout, document, row
-            self.progress.reached(self.before + reader.bytes_read)
-        self.before += entry["bytes"] or 0
-        if entry["sha256"] is not None and next(iter(reader.digests.values()), None) != entry["sha256"]:
-            raise _changed(entry["path"])
-        if seen != len(mine):
-            raise DataError(
-                f"{entry['path']}: {len(mine) - seen:,} documents that were scanned could not be read again; "
-                "nothing was written"
-            )
+    def _chosen(self, entry: dict[str, Any]) -> Iterator[tuple[Layout, Document, int, bytes | None]]:
+        """The documents of one input to write, with their rows and lines; DataError if the input has changed."""
+        for layout, document, row, line in self.again.documents(entry, keep_lines=True):
+            if self.write == "annotated" or bool(self.cut.kept[row]) == (self.write == "kept"):
+                yield layout, document, row, line
 
     def _row(self, layout: Layout, document: Document, row: int) -> Any:
-        if self.write != "annotated":
-            return document
+        """A document with notes on its cluster."""
         clusters = self.cut.clusters
         notes: tuple[Any, ...] = (False, None, None, None)  # a filter left it out, so it is in no cluster
         if not self.findings.filtered[row]:

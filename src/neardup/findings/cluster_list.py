@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from neardup.clusters.selection import Cut
 from neardup.compare.verify import Pairs
 from neardup.errors import ConfigError
+from neardup.findings.changed import changed_kinds, pair_changes
 from neardup.findings.decided import decided_pairs
 from neardup.findings.decisions import Decisions, read_decisions
 from neardup.findings.folder import Findings
@@ -22,19 +23,21 @@ from neardup.readers.writers import open_writer
 __all__ = ["Cluster", "Member", "list_clusters", "write_clusters", "write_pairs"]
 
 _BATCH = 1 << 14
-Order = Literal["size", "borderline", "span", "sample"]
+Order = Literal["size", "borderline", "span", "change", "sample"]
 
 
 @dataclass(frozen=True)
 class Member:
     """A document of a cluster, with its similarity to the keeper (None where only a chain connects them). `words`
-    counts its words in passages that the keeper also contains; it is None unless clusters are ordered by "span"."""
+    counts its words in passages that the keeper also contains; it is None unless clusters are ordered by "span".
+    `changes` are the kinds of change from the keeper, None for the keeper and where their pair was not stored."""
 
     row: int
     id: str
     similarity: float | None
     kept: bool
     words: int | None = None
+    changes: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,8 @@ def list_clusters(
     """List at most `most` clusters, or the one cluster with the document `containing`.
 
     `order`: the largest first ("size"), those with the least similar member first ("borderline"), those with the member
-    that shares most words in passages with its keeper first ("span"), or a random "sample". At most `members` of each
+    that shares most words in passages with its keeper first ("span"), those whose members differ from the keeper in
+    title, numbers, names, negation or language first ("change"), or a random "sample". At most `members` of each
     cluster are listed, the most similar first; by "span", those that share most words first.
     """
     clusters = cut.clusters
@@ -92,10 +96,17 @@ def list_clusters(
         others = np.flatnonzero(clusters.keeper != np.arange(len(findings)))
         np.maximum.at(most_words, clusters.labels[others], words[others])
         chosen = labels[np.argsort(-most_words[labels], kind="stable")][:most]
+    elif order == "change":
+        telling = changed_kinds(findings, cut)
+        labelled = np.zeros(len(findings), np.int64)
+        np.maximum.at(labelled, clusters.labels, telling.weight)
+        chosen = labels[np.argsort(-labelled[labels], kind="stable")][:most]
     elif order == "sample":
         chosen = np.sort(np.random.default_rng(seed).permutation(labels)[:most])
     else:
-        raise ConfigError(f'order clusters by "size", "borderline", "span" or "sample", not {order!r}')
+        raise ConfigError(
+            f'order clusters by "size", "borderline", "span", "change" or "sample", not {order!r}'
+        )
     by_label = np.argsort(clusters.labels, kind="stable")
     sorted_labels = clusters.labels[by_label]
     return [
@@ -123,6 +134,7 @@ def _cluster(
         order if len(order) <= most else np.concatenate([order[: most - last], order[len(order) - last :]])
     )
     ids = findings.ids(shown)
+    kinds = changed_kinds(findings, cut)
     members = tuple(
         Member(
             row,
@@ -130,21 +142,29 @@ def _cluster(
             None if np.isnan(s) else float(s),
             bool(cut.kept[row]),
             None if words is None or words[row] < 0 else int(words[row]),
+            kinds.names(row),
         )
         for row, id_, s in zip(shown.tolist(), ids, clusters.similarity[shown].tolist(), strict=True)
     )
     return Cluster(int(clusters.labels[keeper]), members[0].id, members, len(rows))
 
 
-def write_clusters(findings: Findings, cut: Cut, path: str | PathLike[str], format: str | None = None) -> int:
+def write_clusters(
+    findings: Findings,
+    cut: Cut,
+    path: str | PathLike[str],
+    format: str | None = None,
+    *,
+    overwrite: bool = True,
+) -> int:
     """Write a row for every document in a cluster: its id, cluster, keeper, similarity to the keeper and whether it is
-    kept. The name of the file gives the format: JSONL, CSV or Parquet. Returns the number of rows."""
+    kept. The name of the file gives the format: JSONL, CSV, Parquet or XLSX. Returns the number of rows."""
     findings.check_target(path)
     clusters = cut.clusters
     labels, _ = clusters.sizes()
     rows = np.flatnonzero(np.isin(clusters.labels, labels))
     rows = rows[np.argsort(clusters.labels[rows], kind="stable")]
-    with open_writer(path, format) as writer:
+    with open_writer(path, format, overwrite=overwrite) as writer:
         for row in _cluster_rows(findings, cut, rows):
             writer.write(row)
     return len(rows)
@@ -175,6 +195,7 @@ def write_pairs(
     implied: bool = False,
     decisions: Decisions | None = None,
     format: str | None = None,
+    overwrite: bool = True,
 ) -> int:
     """Write the ids and the similarity of every verified pair from a threshold up, by default the scan's.
 
@@ -189,15 +210,16 @@ def write_pairs(
     rejected = np.array(
         [a * len(findings) + b for a, b in (d.pair for d in decisions.of("reject"))], np.int64
     )
-    with open_writer(path, format) as writer:
+    with open_writer(path, format, overwrite=overwrite) as writer:
         for left, right, similarity in _all_pairs(findings, near, implied):
             wanted = ~np.isin(left * len(findings) + right, rejected)
             left, right, similarity = left[wanted], right[wanted], similarity[wanted]
             for start in range(0, len(left), _BATCH):
                 part = slice(start, start + _BATCH)
                 ids = zip(findings.ids(left[part]), findings.ids(right[part]), strict=True)
-                for (a, b), s in zip(ids, similarity[part].tolist(), strict=True):
-                    writer.write({"left": a, "right": b, "similarity": s})
+                changes = pair_changes(findings, left[part], right[part])
+                for (a, b), s, c in zip(ids, similarity[part].tolist(), changes, strict=True):
+                    writer.write({"left": a, "right": b, "similarity": s, "changes": c})
         return writer.rows
 
 

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from neardup.clusters.clusters import Clusters
 from neardup.clusters.keepers import Keep
+from neardup.clusters.protect import Guard, Held, held_pairs
 from neardup.clusters.selection import Cut, select
 from neardup.compare.verify import Pairs
 from neardup.findings.decisions import Decisions, read_decisions
@@ -36,26 +37,35 @@ def decided_cut(
     *,
     decisions: Decisions | None = None,
     rank: Rows | None = None,
+    protect: tuple[Guard, ...] | None = None,
 ) -> Cut:
     """Clusters and kept documents at a threshold, with decisions applied; by default those in the findings folder."""
     decisions = read_decisions(findings) if decisions is None else decisions
     if not len(decisions):
-        return findings.cut(threshold, keep, rank=rank)
+        return findings.cut(threshold, keep, rank=rank, protect=protect)
     keep = keep or findings.config.keep
     at = findings.check_threshold(findings.threshold if threshold is None else threshold)
+    ranked = _rank(findings, findings.rank(keep) if rank is None else rank, decisions)
+    guards = findings.config.protect if protect is None else protect
+    held = None
+    if guards:
+        held = held_pairs(findings.pairs, findings.changes, guards, findings.first, ranked)
+        held = _undecided(findings, decisions, held, at)
     made = select(
-        decided_pairs(findings, decisions, at),
+        decided_pairs(findings, decisions, at, held),
         findings.first,
-        _rank(findings, findings.rank(keep) if rank is None else rank, decisions),
+        ranked,
         keep,
         threshold=0.0,  # the pairs that count are chosen already
-        sources=findings.sources,
+        sources=findings.fields_of(keep)[1],
         method=findings.config.clusters,
         reference=findings.reference,
+        languages=findings.languages,
+        held=held,
     )
     forced, kept = _forced_keeps(findings, decisions, made), made.kept.copy()
     kept[forced] = True
-    return Cut(_isolated(made.clusters, forced), kept & (findings.filtered == 0))
+    return Cut(_isolated(made.clusters, forced), kept & (findings.filtered == 0), made.protected)
 
 
 def _isolated(clusters: Clusters, rows: Rows) -> Clusters:
@@ -67,9 +77,20 @@ def _isolated(clusters: Clusters, rows: Rows) -> Clusters:
     return Clusters(labels[keeper], keeper, similarity)
 
 
-def decided_pairs(findings: Findings, decisions: Decisions, threshold: float) -> Pairs:
-    """The pairs that count: similar enough or accepted, and not rejected. A decision also holds for all documents with
-    the same words."""
+def _undecided(findings: Findings, decisions: Decisions, held: Held, threshold: float) -> Held:
+    """The held pairs from this threshold up that no person has decided."""
+    first, rows = findings.first, len(findings)
+    decided = {tuple(sorted((int(first[d.left_row]), int(first[d.right_row])))) for d in decisions}
+    keys = np.array([a * rows + b for a, b in decided], np.int64)
+    out = np.isin(held.pairs.left * rows + held.pairs.right, keys) | (held.pairs.similarity < threshold)
+    return Held(held.pairs, np.where(out, 0, held.reasons).astype(np.uint8))
+
+
+def decided_pairs(
+    findings: Findings, decisions: Decisions, threshold: float, held: Held | None = None
+) -> Pairs:
+    """The pairs that count: similar enough and not held by a guard, or accepted, and not rejected. A decision also
+    holds for all documents with the same words."""
     stored, first, rows = findings.pairs, findings.first, len(findings)
     verdicts: dict[tuple[int, int], tuple[bool, float]] = {}
     for decision in decisions:
@@ -80,6 +101,8 @@ def decided_pairs(findings: Findings, decisions: Decisions, threshold: float) ->
             known = threshold if decision.similarity is None else decision.similarity
             verdicts[min(a, b), max(a, b)] = decision.decision != "reject", known
     counts = stored.similarity >= threshold
+    if held is not None:
+        counts &= held.counting
     wanted = np.array([a * rows + b for a, b in verdicts], np.int64)
     accepted = np.array([yes for yes, _ in verdicts.values()], np.bool_)
     similarity = np.array([known for _, known in verdicts.values()], np.float64)

@@ -1,6 +1,6 @@
 """Decisions of a person about pairs of scanned documents: the log in the findings folder, and its final state.
 
-docs/format.md, "Decisions", describes the file.
+docs/reference/format.md, "Decisions", describes the file.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ __all__ = [
     "Decision",
     "DecisionLog",
     "Decisions",
+    "FindingsReplaced",
     "decided_labels",
     "is_log",
     "read_decisions",
@@ -136,6 +137,16 @@ class Decisions:
         return [decision for decision in self if decision.decision == kind]
 
 
+class FindingsReplaced(DataError):
+    """The findings were replaced by those of another scan while they were open."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(
+            f"{path}: another scan has replaced these findings. Nothing was saved. Reload the page, or open the "
+            "findings again."
+        )
+
+
 class DecisionLog:
     """The log of one findings folder. New lines are read as the log grows; lines are appended under a lock.
 
@@ -184,7 +195,9 @@ class DecisionLog:
                 raise DataError(
                     f"{printable(name)}: was left out by a filter, so there is nothing to decide about it"
                 )
-        with FileLock(self.path) as lock:
+        with self._locked() as lock:
+            if self.findings.replaced():
+                raise FindingsReplaced(self.findings.path)
             handle = lock.handle
             self._take(handle)
             time = datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -202,6 +215,35 @@ class DecisionLog:
             self._last = line
             self.decisions.add(made)
             return made
+
+    def _locked(self) -> FileLock:
+        """The lock on the log; `set_aside` may have moved the file while this waited."""
+        while True:
+            lock = FileLock(self.path)
+            if lock.holds():
+                return lock
+            lock.release()
+
+    def set_aside(self) -> Path | None:
+        """Move the log away if its decisions are about other documents, so that it never blocks these findings.
+        Returns its new place."""
+        if not self.path.exists():
+            return None
+        with self._locked() as lock:
+            try:
+                self._take(lock.handle)
+                return None
+            except FormatError:
+                return (
+                    None  # damaged, maybe about these documents: whoever reads it gets an error that says so
+                )
+            except DataError:
+                number = 1
+                while (target := self.path.with_name(f"decisions-{number}.jsonl")).exists():
+                    number += 1
+                self.path.rename(target)
+                sync_folder(self.path.parent)
+                return target
 
     def _take(self, handle: int) -> None:
         """Read the complete lines added since the last read; if one of them is damaged, none is taken."""

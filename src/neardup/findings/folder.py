@@ -1,6 +1,6 @@
 """The findings folder: its columns, opened for reading.
 
-docs/format.md, "Findings folder", describes the files.
+docs/reference/format.md, "Findings folder", describes the files.
 """
 
 from __future__ import annotations
@@ -18,19 +18,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.clusters.keepers import Keep
+from neardup.clusters.protect import Guard
 from neardup.clusters.selection import Cut, select
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
+from neardup.config.filters import languages_of
 from neardup.errors import ConfigError, DataError, FormatError
+from neardup.findings.changes import describe_stored, read_changes
 from neardup.findings.manifest import MANIFEST, read_manifest
 from neardup.storage.column_file import ColumnFile
+from neardup.storage.output import check_outputs, is_stream
 from neardup.values.wording import counted
 
 __all__ = ["DOCUMENTS", "MANIFEST", "PAIRS", "TEXTS", "Findings", "Place"]
 
 DOCUMENTS, PAIRS, TEXTS = "documents.nd", "pairs.nd", "texts.nd"
 MAGICS = {DOCUMENTS: b"NDDOCS\0\0", PAIRS: b"NDPAIRS\0", TEXTS: b"NDTEXTS\0"}
+_TEXTS_AT_ONCE = 1000
 Rows = NDArray[np.int64]
+_Fields = tuple[NDArray[np.float64], NDArray[np.int32], list[str]]
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,16 @@ class Place:
 
     file: str
     row: int
+
+
+def scan_id(path: Path) -> str:
+    """Names the scan whose findings are in a folder: another scan into the same folder has another id. Empty while
+    there are none."""
+    try:
+        found = os.stat(path / MANIFEST)
+    except OSError:
+        return ""
+    return f"{found.st_ino:x}-{found.st_mtime_ns:x}-{found.st_size:x}"
 
 
 class Findings:
@@ -51,13 +68,20 @@ class Findings:
             if (self.path / "work").exists():
                 raise DataError(f"{self.path}: the scan was not finished; run it again to resume it")
             raise DataError(f"{self.path}: contains no findings; create them with: neardup scan CORPUS")
+        self.scan_id = scan_id(self.path)
         self.manifest: dict[str, Any] = read_manifest(manifest)
-        self.config = Config.from_plain(self.manifest["config"], str(manifest))
+        # Earlier versions had no guards: their findings are cut as they were.
+        self.config = Config.from_plain({"protect": [], **self.manifest["config"]}, str(manifest))
         self._files: dict[str, ColumnFile] = {}
+        self._fields: dict[tuple[str | None, str | None], _Fields] = {}
 
     def __repr__(self) -> str:
         pairs = counted(len(self.pairs), "pair")
         return f"<Findings {str(self.path)!r}: {counted(len(self), 'document')}, {pairs}>"
+
+    def replaced(self) -> bool:
+        """Whether another scan has written into the folder since it was opened."""
+        return scan_id(self.path) != self.scan_id
 
     def _open(self, file: str) -> ColumnFile:
         """A column file; FormatError unless it is the one that the manifest was written for."""
@@ -213,12 +237,23 @@ class Findings:
         self._check_range(PAIRS, "right", right, len(self))
         return Pairs(left, right, score)
 
+    @cached_property
+    def changes(self) -> Counts:
+        """What differs in each of `pairs`: a row of `compare.changes.COLUMNS`."""
+        stored = read_changes(self._open(PAIRS), len(self.pairs))
+        return describe_stored(self._open(TEXTS), self.pairs) if stored is None else stored
+
     def check_target(self, path: str | PathLike[str]) -> None:
-        """ConfigError if writing to this file would change an input or a reference."""
-        target = os.path.realpath(path)
-        for entry in (*self.manifest["inputs"], *self.manifest["references"]):
-            if target == entry["path"]:
-                raise ConfigError(f"{path}: is an input; inputs are never changed, name another file")
+        """ConfigError if writing to this file would change an input, a reference or these findings."""
+        if is_stream(path):
+            return
+        folder = self.path.resolve()
+        if Path(path).resolve().is_relative_to(folder):
+            raise ConfigError(f"{path}: is in the findings folder {self.path}; name a file outside of it")
+        entries = (*self.manifest["inputs"], *self.manifest["references"])
+        check_outputs(
+            {"the output": path}, (entry["path"] for entry in entries if "://" not in entry["path"])
+        )
 
     def check_threshold(self, threshold: float) -> float:
         """Return the threshold; ConfigError if the scan stored no pairs of so small a similarity."""
@@ -232,13 +267,32 @@ class Findings:
     def rank(self, keep: Keep | None = None) -> Rows:
         """The rank of each row by a keep policy, by default the scan's; reference rows come before all others."""
         keep = keep or self.config.keep
-        if keep.source != self.config.keep.source:
-            raise ConfigError("the scan fixed what a source is; to change it, scan again with --source")
-        if keep.score is not None and keep.score != self.config.keep.score:
-            raise ConfigError(
-                f"the scan read no scores {keep.score!r}; scan again with --keep score:{keep.score}"
-            )
-        return keep.rank(self.sizes, self.sources, self.source_names, self.scores, self.reference)
+        scores, sources, names = self.fields_of(keep)
+        return keep.rank(self.sizes, sources, names, scores, self.reference)
+
+    def fields_of(self, keep: Keep) -> _Fields:
+        """The value of each row that a policy ranks by, and its source, as a place in the names. What the scan did not
+        keep is read from the inputs, once."""
+        own = self.config.keep
+        if keep.source in (own.source, None) and keep.score in (own.score, None):
+            if keep.source is None and own.source is not None:
+                return self.scores, self.files, self.file_names
+            return self.scores, self.sources, self.source_names
+        wanted = (keep.source, keep.score)
+        if wanted not in self._fields:
+            from neardup.findings.reread import fields_again
+
+            self._fields[wanted] = fields_again(self, keep)
+        return self._fields[wanted]
+
+    def languages(self, rows: Rows) -> list[str]:
+        """The languages of documents that are in clusters, by their stored texts."""
+        firsts, back = np.unique(self.first[rows], return_inverse=True)
+        found: list[str] = []
+        for start in range(0, len(firsts), _TEXTS_AT_ONCE):
+            part = firsts[start : start + _TEXTS_AT_ONCE]
+            found += languages_of([text.encode() for text in self.texts(part)])
+        return [found[i] for i in back.tolist()]
 
     def cut(
         self,
@@ -246,20 +300,25 @@ class Findings:
         keep: Keep | None = None,
         *,
         rank: Rows | None = None,
-        without: Pairs | None = None,
+        protect: tuple[Guard, ...] | None = None,
     ) -> Cut:
-        """Clusters and kept documents at a threshold, from the stored pairs alone."""
+        """Clusters and kept documents at a threshold, from the stored pairs alone; `protect` are the guards, by default
+        those of the scan."""
         keep = keep or self.config.keep
+        guards = self.config.protect if protect is None else protect
         at = self.check_threshold(self.threshold if threshold is None else threshold)
         made = select(
-            self.pairs if without is None else without,
+            self.pairs,
             self.first,
             self.rank(keep) if rank is None else rank,
             keep,
             threshold=at,
-            sources=self.sources,
+            sources=self.fields_of(keep)[1],
             method=self.config.clusters,
             reference=self.reference,
+            languages=self.languages,
+            guards=guards,
+            changes=self.changes if guards else None,
         )
         return replace(made, kept=made.kept & (self.filtered == 0))
 

@@ -1,6 +1,6 @@
 """The manifest of a findings folder: written last, checked whole when it is read.
 
-docs/format.md, "Findings folder", describes it.
+docs/reference/format.md, "Findings folder", describes it.
 """
 
 from __future__ import annotations
@@ -59,6 +59,9 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     write_checked(folder / MANIFEST, manifest)
 
 
+Wrong = Callable[[str, Any], FormatError]
+
+
 def read_manifest(path: Path) -> dict[str, Any]:
     """The manifest; FormatError unless it is whole and everything in it is of the right kind."""
     manifest, checked = read_checked(path, "a manifest of findings")
@@ -82,7 +85,23 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return manifest
 
 
-def _check_parts(manifest: dict[str, Any], wrong: Callable[[str, Any], FormatError]) -> None:
+def _check_parts(manifest: dict[str, Any], wrong: Wrong) -> None:
+    _check_files(manifest, wrong)
+    _check_counts(manifest["counts"], wrong)
+    if not all(isinstance(took, int | float) for took in manifest["seconds"].values()):
+        raise wrong("seconds of each stage", manifest["seconds"])
+    if not all(_number(most) and most for most in manifest["limits"].values()):
+        raise wrong("limits that are whole numbers", manifest["limits"])
+    if not {"text", "id"} <= manifest["columns"].keys():
+        raise wrong("the names of columns", manifest["columns"])
+    if not isinstance(manifest.get("account", {}), dict) or not isinstance(
+        manifest.get("against") or [], list
+    ):
+        raise wrong("an account and a list of references", manifest.get("account"))
+
+
+def _check_files(manifest: dict[str, Any], wrong: Wrong) -> None:
+    """The inputs, the references, their names, and the files of the findings."""
     for entry in manifest["inputs"]:
         if not isinstance(entry, dict) or entry.keys() != _INPUT:
             raise wrong("an input with path, name, format, bytes and sha256", entry)
@@ -98,7 +117,12 @@ def _check_parts(manifest: dict[str, Any], wrong: Callable[[str, Any], FormatErr
     for name in ("file_names", "source_names"):
         if not all(isinstance(one, str) for one in manifest[name]):
             raise wrong(f"{name} that are texts", manifest[name])
-    counts = manifest["counts"]
+    files = manifest.get("files", {})
+    if not isinstance(files, dict) or not all(isinstance(sums, str) for sums in files.values()):
+        raise wrong("files with their checksums", files)
+
+
+def _check_counts(counts: dict[str, Any], wrong: Wrong) -> None:
     for name in sorted(_NUMBERS - _LATER_NUMBERS):
         if not _number(counts.get(name)):
             raise wrong(f"a count of {name}", counts.get(name))
@@ -112,19 +136,6 @@ def _check_parts(manifest: dict[str, Any], wrong: Callable[[str, Any], FormatErr
     reasons = {str(place) for place in range(len(REASONS))}
     if not counts["filtered"].keys() <= reasons:
         raise wrong("filters that this version knows", sorted(counts["filtered"]))
-    if not all(isinstance(took, int | float) for took in manifest["seconds"].values()):
-        raise wrong("seconds of each stage", manifest["seconds"])
-    if not all(_number(most) and most for most in manifest["limits"].values()):
-        raise wrong("limits that are whole numbers", manifest["limits"])
-    files = manifest.get("files", {})
-    if not isinstance(files, dict) or not all(isinstance(sums, str) for sums in files.values()):
-        raise wrong("files with their checksums", files)
-    if not {"text", "id"} <= manifest["columns"].keys():
-        raise wrong("the names of columns", manifest["columns"])
-    if not isinstance(manifest.get("account", {}), dict) or not isinstance(
-        manifest.get("against") or [], list
-    ):
-        raise wrong("an account and a list of references", manifest.get("account"))
 
 
 def _number(value: Any) -> bool:

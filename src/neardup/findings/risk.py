@@ -34,7 +34,7 @@ TEMPLATE_SPREAD, TEMPLATE_BELOW, TEMPLATE_RISK = 0.05, 0.97, 0.5
 @dataclass(frozen=True)
 class ClusterTable:
     """All clusters of two documents or more, by ascending label. `flags` has a bit for each of FLAGS; the members of
-    cluster i are `members[starts[i]:starts[i + 1]]`."""
+    cluster i are `members[starts[i]:starts[i + 1]]`. `least` is the smallest known similarity to the keeper."""
 
     labels: Rows
     sizes: Rows
@@ -78,7 +78,7 @@ def cluster_table(findings: Findings, cut: Cut, threshold: float) -> ClusterTabl
     similarity = clusters.similarity[members]
     through = np.isnan(similarity)
     least, most = np.ones(many), np.zeros(many)
-    np.minimum.at(least, inside, np.where(through, 0.0, similarity))
+    np.minimum.at(least, inside, np.where(through, 1.0, similarity))
     near = ~through & (findings.first[members] != findings.first[clusters.keeper[members]])
     np.maximum.at(most, inside[near], similarity[near])
     tied = np.ones(many)
@@ -99,6 +99,7 @@ def cluster_table(findings: Findings, cut: Cut, threshold: float) -> ClusterTabl
     np.maximum.at(high, inside, findings.sources[members])
     template = (texts > 2) & (low == high) & (most < TEMPLATE_BELOW) & (most - tied <= TEMPLATE_SPREAD)
     margin = np.clip(1 - (least - threshold) / NEAR_THRESHOLD, 0, 1)
+    margin[inside[through]] = 1.0  # a member that was never compared with the keeper
     borderline = (margin > 0) & (texts > 1)
     large = sizes >= LARGE
 

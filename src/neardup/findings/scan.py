@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 from neardup.config.config import Config
 from neardup.errors import ConfigError, DataError, FormatError, UnreadableInput
+from neardup.findings.decisions import DecisionLog
 from neardup.findings.folder import MANIFEST, Findings
 from neardup.findings.lock import alone, make_folder
 from neardup.findings.writer import Origin, write_findings
@@ -42,6 +43,7 @@ __all__ = ["REJECTS", "scan"]
 
 REJECTS, WORK, SHARDS = "documents.rejects.jsonl", "work", "shards"
 _SMALLEST_MEMORY = 64 << 20
+WHOLE_PAGES = "pages were read whole: their main content holds under 30% of their words"
 
 
 def scan(
@@ -244,7 +246,9 @@ class _Run:
             self._keep_shards(shards)
         else:
             shutil.rmtree(self.work)
-        return Findings(self.folder)
+        findings = Findings(self.folder)
+        DecisionLog(findings).set_aside()
+        return findings
 
     def _keep_shards(self, count: int) -> None:
         """Keep the shards and fingerprints of the corpus; delete those of references and leftovers of a killed run."""
@@ -267,6 +271,8 @@ class _Run:
                 progress=lambda _: self.progress.reached(reader.bytes_read),
             )
             for shard in shards:
+                if shard.whole:
+                    reader.account.notes[WHOLE_PAGES] += shard.whole
                 for file, row, reason in shard.failures:
                     rejects.add(file, row, kind := f"HTML: {reason.partition(':')[0]}", reason)
                     reader.account.reject_document(Reason(file, row, kind, reason))

@@ -9,16 +9,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.clusters.protect import Guard
 from neardup.clusters.selection import Cut
+from neardup.compare.changes import AT
 from neardup.config.filters import REASONS
 from neardup.errors import NeardupError
+from neardup.findings.changed import pair_places
 from neardup.findings.decided import decided_cut
 from neardup.findings.decisions import Decisions
 from neardup.findings.folder import Findings
 from neardup.values.sizes import size_text
 from neardup.values.wording import counted, printable
 
-__all__ = ["LargeCluster", "Summary", "alarms", "dropped_rows", "summarize", "thresholds_of"]
+__all__ = [
+    "LargeCluster",
+    "Summary",
+    "alarms",
+    "dropped_rows",
+    "lossless_drops",
+    "summarize",
+    "thresholds_of",
+]
 
 # Above these limits, the cause is more often a template or an error page than true duplication.
 MOST_DROPPED, MOST_IN_CLUSTER = 0.5, 0.01
@@ -43,6 +54,8 @@ class Summary:
 
     The counts add up: documents = kept + exact + near + filtered. `account` says what became of the files and rows
     before they were documents (readers/account.py); findings of earlier versions have none.
+    `protected` counts the kept documents that a guard keeps, by reason. `lossless` counts the dropped documents all of
+    whose passages of 8 words or more occur in their keeper; None if that is not known of all.
     """
 
     documents: int
@@ -71,6 +84,8 @@ class Summary:
     sources: tuple[tuple[str, int, int], ...]
     seconds: float
     decisions: int = 0
+    protected: dict[str, int] = field(default_factory=dict)
+    lossless: int | None = None
     account: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -87,13 +102,13 @@ class Summary:
         return sum(self.filtered.values())
 
     @property
-    def gone(self) -> int:
+    def dropped(self) -> int:
         """The number of documents dropped as duplicates."""
         return self.exact + self.near
 
     def to_json(self) -> dict[str, Any]:
         """As plain JSON values."""
-        return asdict(self) | {"dropped": self.gone}
+        return asdict(self) | {"dropped": self.dropped}
 
     def _skipped(self) -> list[str]:
         """The files that were found and not read, and the rows that were read otherwise than they are written."""
@@ -111,11 +126,12 @@ class Summary:
 
     def lines(self) -> list[str]:
         """For people, the most important first."""
-        removed = self.gone + self.filtered_out
+        removed = self.dropped + self.filtered_out
         share = removed / self.documents if self.documents else 0.0
         left_out = f", {self.filtered_out:,} left out by filters" if self.filtered_out else ""
         lines = [
-            f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.gone:,} dropped{left_out} ({share:.1%})",
+            f"{counted(self.documents, 'document')}: {self.kept:,} kept, {self.dropped:,} dropped{left_out} "
+            f"({share:.1%})",
             f"  {self.exact:,} have the same words as another, {self.near:,} are near-duplicates "
             f"({self.measure} >= {self.threshold:g})",
         ]
@@ -128,6 +144,13 @@ class Summary:
             f"  {counted(self.clusters, 'cluster')}; {counted(self.pairs, 'pair')} verified of "
             f"{counted(self.candidates, 'candidate')}"
         )
+        for reason, count in self.protected.items():
+            lines.append(f"  {count:,} kept although similar to another: {reason}")
+        if self.lossless is not None and self.dropped:
+            lines.append(
+                f"  {self.lossless:,} of the dropped ({self.lossless / self.dropped:.0%}) have no passage of 8 words "
+                "or more that their keeper has not"
+            )
         if self.reference:
             lines.append(
                 f"  compared against {counted(self.reference, 'reference document')}, which are never dropped"
@@ -189,11 +212,12 @@ def summarize(
     cut: Cut | None = None,
     threshold: float | None = None,
     decisions: Decisions | None = None,
+    protect: tuple[Guard, ...] | None = None,
 ) -> Summary:
     """The summary at a threshold, by default the scan's; `decisions` are those the cut was made with."""
     at = findings.threshold if threshold is None else threshold
     decisions = Decisions() if decisions is None else decisions
-    cut = cut if cut is not None else decided_cut(findings, at, decisions=decisions)
+    cut = cut if cut is not None else decided_cut(findings, at, decisions=decisions, protect=protect)
     counts, reference = findings.manifest["counts"], findings.reference
     dropped = dropped_rows(findings, cut)
     exact = cut.exact(findings.first, dropped)
@@ -202,7 +226,11 @@ def summarize(
     rank = findings.rank()
     table = []
     for threshold in thresholds_of(findings):
-        other = cut if threshold == at else decided_cut(findings, threshold, decisions=decisions, rank=rank)
+        other = (
+            cut
+            if threshold == at
+            else decided_cut(findings, threshold, decisions=decisions, rank=rank, protect=protect)
+        )
         table.append((threshold, len(dropped_rows(findings, other)), len(other.clusters.sizes()[0])))
     lost = np.bincount(findings.sources[dropped], minlength=len(findings.source_names))
     have = np.bincount(findings.sources[own], minlength=len(findings.source_names))
@@ -236,6 +264,8 @@ def summarize(
         ),
         seconds=round(sum(findings.manifest["seconds"].values()), 3),
         decisions=len(decisions),
+        protected={} if cut.protected is None else cut.protected.counts(),
+        lossless=lossless_drops(findings, cut, dropped),
         account=findings.manifest.get("account", {}),
     )
 
@@ -244,6 +274,21 @@ def dropped_rows(findings: Findings, cut: Cut) -> NDArray[np.int64]:
     """Documents of the corpus that are dropped as duplicates."""
     rows = cut.dropped
     return np.asarray(rows[(rows >= findings.reference) & (findings.filtered[rows] == 0)])
+
+
+def lossless_drops(findings: Findings, cut: Cut, dropped: NDArray[np.int64]) -> int | None:
+    """How many dropped documents have no passage of 8 words or more that their keeper has not; None if the pair of one
+    of them and its keeper was not stored, as in chains."""
+    first = findings.first
+    own, keeper = first[dropped], first[cut.clusters.keeper[dropped]]
+    near = own != keeper
+    own, keeper = own[near], keeper[near]
+    at = pair_places(findings, own, keeper)
+    if (at < 0).any():
+        return None
+    side = np.where(own < keeper, AT["lost_left"], AT["lost_right"])
+    lost = findings.changes[at, side] if len(at) else np.zeros(0)
+    return len(dropped) - int((lost > 0).sum())
 
 
 def _largest(

@@ -13,8 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 from neardup.config.config import Config
+from neardup.findings.changes import COLUMN, describe_stored
 from neardup.findings.folder import DOCUMENTS, MAGICS, PAIRS, TEXTS
 from neardup.findings.manifest import VERSION, write_manifest
 from neardup.pipeline.corpus import Corpus
@@ -80,9 +82,10 @@ def write_documents(folder: Path, corpus: Corpus, first: Rows) -> list[str]:
     return names
 
 
-def write_pairs(folder: Path, pairs: Pairs) -> None:
-    """Write the verified pairs, down to the floor."""
+def write_pairs(folder: Path, pairs: Pairs, changes: Counts) -> None:
+    """Write the verified pairs, down to the floor, and what differs in each."""
     columns = {"left": pairs.left, "right": pairs.right, "score": pairs.similarity}
+    columns[COLUMN] = changes.astype("<u2").ravel()
     _columns(folder / PAIRS, len(pairs), columns)
 
 
@@ -142,9 +145,14 @@ def write_findings(
 ) -> None:
     """Write all files of a findings folder; `texts` returns the texts of some rows, one part at a time."""
     progress.stage("write")
-    write_pairs(folder, found.pairs)
     rows = rows_with_texts(found)
     write_texts(folder, rows, texts(rows))
+    changes = found.changes
+    if changes is None:
+        file = ColumnFile(folder / TEXTS, MAGICS[TEXTS])
+        changes = describe_stored(file, found.pairs, origin.threads)
+        file.close()
+    write_pairs(folder, found.pairs, changes)
     names = write_documents(folder, corpus, found.first)
     progress.finish()
     seals = {name: ColumnFile(folder / name, MAGICS[name]).seal for name in (DOCUMENTS, PAIRS, TEXTS)}

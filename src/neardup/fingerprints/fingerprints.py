@@ -85,8 +85,8 @@ class Codes(Fingerprints):
 
 @dataclass(frozen=True)
 class PackedSketches(Fingerprints):
-    """b-bit MinHash: `packed` is uint8[n, bytes], the low `bits` bits of each of `values` values, lowest bit
-    first."""
+    """Sketches of b-bit MinHash: `packed` is uint8[n, bytes], the low `bits` bits of each of `values` values, lowest
+    bit first."""
 
     bits: int
     values: int

@@ -26,6 +26,10 @@ class MinHash(Printer):
     independent permutations on documents with a hundred features or more, and much cheaper. "independent" keeps the
     minimum under each of `values` bijections, as in Broder's scheme. The standard error of the estimate is sqrt(J (1
     - J) / values).
+
+    >>> import neardup as nd
+    >>> nd.fingerprint(["some text", "another text"], nd.Shingles(2), nd.MinHash(64)).values.shape
+    (2, 64)
     """
 
     values: int = 128
@@ -89,6 +93,10 @@ class BitMinHash(Printer):
 
     More accurate than simhash of the same size on shingle sets, and it needs no weights. It has no margins, so search
     it with an exact method.
+
+    >>> import neardup as nd
+    >>> nd.fingerprint(["some text", "another text"], nd.Shingles(2), nd.BitMinHash(128)).codes.shape
+    (2, 2)
     """
 
     bits: int = 64

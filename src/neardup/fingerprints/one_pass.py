@@ -53,6 +53,11 @@ def fingerprint(
     """The same answer as `fingerprint.compute(features.extract(texts))`, without keeping the features in memory.
 
     By default MinHash with 128 values of word 5-shingles. Ill-formed UTF-8 is read as U+FFFD and counted in `replaced`.
+
+    >>> import neardup as nd
+    >>> prints = nd.fingerprint(["a text of some words", ""], nd.Shingles(3), nd.MinHash(128))
+    >>> prints.values.shape, prints.empty.tolist()
+    ((2, 128), [False, True])
     """
     features = features if features is not None else Shingles()
     fingerprint = fingerprint if fingerprint is not None else MinHash()

@@ -26,6 +26,10 @@ class Simhash(Printer):
     and Loguinov), "gt" makes it 0 (Manku and others). `gaussian` draws votes from N(0, 1) instead of {-1, +1}; then
     P(bit differs) is exactly angle / pi. `margins` is the form in which the votes are stored: "full", "bytes",
     "ranks" (the `ranks` weakest bits) or "none"; it does not change the codes, so it is not part of the scheme.
+
+    >>> import neardup as nd
+    >>> nd.fingerprint(["some text", "another text"], nd.Words(), nd.Simhash(64)).codes.shape
+    (2, 1)
     """
 
     bits: int = 64

@@ -21,8 +21,8 @@ __all__ = ["SuperFingerprints"]
 class SuperFingerprints(KeyScheme):
     """`many` fingerprints, each of `values` MinHash values: 6 of 14, of which 2 must be equal, as in AltaVista.
 
-    Documents with Jaccard similarity s agree on one with probability s**14, so on 2 of 6 with .90 at s = .95 and .05
-    at s = .8: it is meant for copies that are almost identical.
+    Documents with Jaccard similarity s agree on one with probability s**14, so on 2 of 6 with .879 at s = .95 and .026
+    at s = .8. It is meant for copies that are almost identical.
     """
 
     many: int = 6

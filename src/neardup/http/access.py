@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from neardup.http.limits import Refused
@@ -33,11 +33,13 @@ class Access:
     token   what clients send as `Authorization: Bearer ...`; None if everybody may ask
     local   answer under the names of this machine alone, and no pages of other origins
     wanted  the sentence for those who do not have the token
+    more    another check of the headers of each request for data
     """
 
     token: str | None = field(default=None, repr=False)
     local: bool = True
-    wanted: str = "this service wants a token: Authorization: Bearer ..."
+    wanted: str = "this service needs a token: Authorization: Bearer ..."
+    more: Callable[[Headers], None] | None = None
 
     def check(self, headers: Headers) -> None:
         """Refuse who may not ask for data."""
@@ -49,6 +51,8 @@ class Access:
             given = headers.get(b"authorization", b"")
             if not hmac.compare_digest(given, b"Bearer " + self.token.encode()):
                 raise Refused(401, self.wanted, headers=((b"www-authenticate", b"Bearer"),))
+        if self.more is not None:
+            self.more(headers)
 
     def check_page(self, headers: Headers) -> None:
         """Refuse who may not ask for a file of a page, which everybody may but pages of other sites. A person may

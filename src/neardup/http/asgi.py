@@ -19,6 +19,7 @@ from neardup.http.metrics import Metrics
 from neardup.http.routes import Reply, Resource, Route, Routes, encode, not_allowed
 from neardup.http.schemas import Problem
 from neardup.pages import PageFiles
+from neardup.pages.files import problem_page
 
 __all__ = ["Application"]
 
@@ -94,6 +95,8 @@ class Application:
                 reply = await self._answer(scope, headers, receive, resource, exchange)
             except Exception as error:
                 reply = self._refusal(error, exchange)
+                if resource is None and b"text/html" in headers.get(b"accept", b""):
+                    reply = self._for_people(reply, error)
             exchange.status = reply.status
             if reply.status != HUNG_UP:
                 await self._send(send, reply, exchange)
@@ -202,6 +205,12 @@ class Application:
             headers = (*headers, (b"retry-after", b"1"))
         body = encode(Problem(refused.reason, exchange.request_id))
         return Reply(refused.status, body, headers=headers)
+
+    def _for_people(self, reply: Reply, error: Exception) -> Reply:
+        """A page in place of JSON: a person opened an address that is not here, or not for them."""
+        reason = error.reason if isinstance(error, Refused) else "Something went wrong."
+        status, headers, body = problem_page(reply.status, reason)
+        return Reply(status, body, b"", tuple(headers))
 
     async def _send(self, send: Send, reply: Reply, exchange: _Exchange) -> None:
         headers: list[tuple[bytes, bytes]]

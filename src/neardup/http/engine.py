@@ -30,7 +30,8 @@ from neardup.http.schemas import (
     StatsAnswer,
 )
 from neardup.index import Index
-from neardup.index.answers import Hit, Stored
+from neardup.index.answers import Cluster, Hit, Stored
+from neardup.index.contents import TextTooLarge
 from neardup.index.inputs import check_ids
 from neardup.web.html import HtmlExtractor
 
@@ -38,7 +39,7 @@ __all__ = ["Engine"]
 
 Result = TypeVar("Result")
 HTML_AT_ONCE = 32
-LOADED_AT_ONCE = 4  # stored texts: their sizes are known when they are loaded, and no earlier
+LOADED_AT_ONCE = 64  # stored texts, in one query
 
 
 class Asked(NamedTuple):
@@ -140,7 +141,7 @@ class Engine:
         return self.index.search_prints(self.form.joined([one.code or b"" for one in group]), mode=mode)  # type: ignore[arg-type]
 
     async def get(self, id: str) -> DocumentAnswer | None:
-        entry = await self._in(self._reader, self.index.get, id)
+        entry = (await self._in(self._reader, self._get_all, [id], self.limits.waiting_bytes))[0]
         if entry is None:
             return None
         digits = None if entry.fingerprint is None else entry.fingerprint.hex()
@@ -152,7 +153,7 @@ class Engine:
         return await self._in(self.ingest.writer, self.index.remove, id)
 
     async def cluster(self, id: str) -> ClusterAnswer | None:
-        found = await self._in(self._reader, self.index.cluster, id)
+        found = await self._in(self._reader, self._cluster, id)
         return None if found is None else ClusterAnswer(found.keeper, _hits(found.members))
 
     async def stats(self) -> StatsAnswer:
@@ -231,7 +232,7 @@ class Engine:
         missing = [at for at, text in enumerate(texts) if text is None]
         for start in range(0, len(missing), LOADED_AT_ONCE):
             group = missing[start : start + LOADED_AT_ONCE]
-            for at, entry in zip(group, self._stored(ids, group), strict=True):
+            for at, entry in zip(group, self._stored(ids, group, max(budget, 0)), strict=True):
                 if entry.text is None:
                     raise DataError(
                         "this index keeps no texts: send them with the results, with all or with none"
@@ -247,16 +248,30 @@ class Engine:
             reason = f"texts to be collapsed have at most {most:,} characters together; send fewer results"
             raise Refused(413, reason)
 
-    def _stored(self, ids: list[str], places: list[int]) -> list[Stored]:
+    def _cluster(self, id: str) -> Cluster | None:
+        try:
+            return self.index.cluster(id, most=self.limits.documents)
+        except TextTooLarge as error:
+            raise Refused(413, f"{error}; ask the library for it") from None
+
+    def _get_all(self, ids: list[str], most: int) -> list[Stored | None]:
+        """What is stored, if there is room for it; its size is known before it is loaded."""
+        try:
+            return self.index.get_all(ids, most=most)
+        except TextTooLarge:
+            reason = f"the stored texts have more than {most:,} bytes; send fewer results, or ask the library"
+            raise Refused(413, reason) from None
+
+    def _stored(self, ids: list[str], places: list[int], most: int) -> list[Stored]:
         """What is stored under the ids at these places."""
-        found = self.index.get_all([ids[at] for at in places])
+        found = self._get_all([ids[at] for at in places], most)
         for at, entry in zip(places, found, strict=True):
             if entry is None:
                 raise DataError(f"result {at} has no text, and the index has no document of its id")
         return [entry for entry in found if entry is not None]
 
     def _collapse_codes(self, ids: list[str]) -> CollapseAnswer:
-        entries = self._stored(ids, list(range(len(ids))))
+        entries = self._stored(ids, list(range(len(ids))), self.limits.body)
         prints = self.form.joined([entry.fingerprint or b"" for entry in entries])
         if not isinstance(prints, Codes):
             raise DataError("this index keeps no texts and no codes: send texts with the results")

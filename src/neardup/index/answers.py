@@ -79,10 +79,12 @@ class Stats:
 
 @dataclass(frozen=True)
 class Health:
-    """The result of `verify`: a list of problems in words, empty if there are none."""
+    """The result of `verify`: a list of problems in words, empty if there are none; and `warnings`, which are no
+    damage, such as files that others may read."""
 
     documents: int
     problems: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
 
     @property
     def sound(self) -> bool:

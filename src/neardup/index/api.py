@@ -18,7 +18,7 @@ from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.index.answers import Answers, Cluster, Health, Hit, Seen, Stats, Stored
 from neardup.index.export import write_export
 from neardup.index.inputs import is_address, meta_text
-from neardup.index.interface import Durability, Opening, Rows, Store
+from neardup.index.interface import Access, Durability, Opening, Rows, Store, file_mode
 from neardup.index.key import write_key
 from neardup.index.match import Items
 from neardup.index.recipe import Contents
@@ -43,12 +43,21 @@ class Index:
     sample       texts on which a new index fits the document frequencies of its config; they never change afterwards
     scheme       for a new index that accepts only fingerprints of this scheme, made elsewhere, and no texts
     ttl          seconds after which documents expire, unless a call gives another ttl
+    access       who may read the files of a new index, which hold its secret seed: "owner", "group" or "all"
 
     A document with an id that is already stored replaces the older version and never matches it. Every document
     follows the best keeper that it matches, or is a keeper itself. All methods may be called from any thread.
 
     An address such as redis://host:6379/0?name=pages instead of a path opens a shared index, to which any number of
-    processes write at the same time. docs/shared-index.md describes the differences.
+    processes write at the same time. docs/how-to/shared-index.md describes the differences.
+
+    >>> import tempfile
+    >>> import neardup as nd
+    >>> with tempfile.TemporaryDirectory() as folder, nd.Index(folder + "/pages.nd") as index:
+    ...     first = index.seen("the ferry leaves the north pier at eight", id="a")
+    ...     again = index.seen("The ferry leaves the north pier, at eight!", id="b")
+    >>> first.new, again.duplicate_of
+    (True, 'a')
     """
 
     def __init__(
@@ -64,8 +73,9 @@ class Index:
         scheme: str | None = None,
         ttl: float | None = None,
         threads: int = 1,
+        access: Access = "owner",
     ) -> None:
-        opening = Opening(config, mode, store, durability, seed, sample, scheme, ttl, threads)
+        opening = Opening(config, mode, store, durability, seed, sample, scheme, ttl, threads, access)
         self._store: Store = _opened(path, opening)
         self._recipe = self._store.recipe
 
@@ -258,14 +268,15 @@ class Index:
         """What is stored of a document, or None."""
         return self.get_all([id])[0]
 
-    def get_all(self, ids: Iterable[str]) -> list[Stored | None]:
-        """What is stored of each of several documents, or None."""
-        return self._store.get_all(list(ids))
+    def get_all(self, ids: Iterable[str], *, most: int | None = None) -> list[Stored | None]:
+        """What is stored of each of several documents, or None. DataError, before it is loaded, if that is more than
+        `most` bytes."""
+        return self._store.get_all(list(ids), most)
 
-    def cluster(self, id: str) -> Cluster | None:
+    def cluster(self, id: str, *, most: int | None = None) -> Cluster | None:
         """The cluster of a document: its keeper and all followers, each with its distance and similarity to the
-        keeper. None if there is no such document."""
-        return self._store.cluster(id)
+        keeper. None if there is no such document. DataError, before they are loaded, if there are more than `most`."""
+        return self._store.cluster(id, most)
 
     def documents(self) -> Iterator[Stored]:
         """All documents by row. Documents that are added or removed meanwhile may be missing."""
@@ -304,14 +315,17 @@ class Index:
         nothing."""
         return self._store.verify()
 
-    def backup(self, target: str | PathLike[str]) -> None:
-        """Copy the committed state to a new folder while the index is in use; the copy is an ordinary index."""
-        self._store.backup(target)
+    def backup(self, target: str | PathLike[str], *, access: Access = "owner") -> None:
+        """Copy the committed state to a new folder while the index is in use; the copy is an ordinary index. `access`
+        says who may read it, as for a new index."""
+        file_mode(access)
+        self._store.backup(target, access)
 
-    def export(self, path: str | PathLike[str]) -> int:
+    def export(self, path: str | PathLike[str], *, access: Access = "owner") -> int:
         """Write all documents to a JSONL or Parquet file, and the key, which `import` needs, to PATH.key. Returns how
-        many documents there were."""
-        return write_export(path, self._recipe, self._store.lines())
+        many documents there were. `access` says who may read the documents; only the owner may read the key."""
+        file_mode(access)
+        return write_export(path, self._recipe, self._store.lines(), access=access)
 
     def write_key(self, path: str | PathLike[str]) -> None:
         """Write the recipe and the seed to a file, for a client that makes fingerprints for this index."""

@@ -14,7 +14,15 @@ from neardup.errors import DataError
 from neardup.features.features import Features
 from neardup.index.recipe import Recipe
 
-__all__ = ["pack_features", "pack_text", "pack_texts", "unpack_features", "unpack_text"]
+__all__ = [
+    "LARGEST_TEXT",
+    "TextTooLarge",
+    "pack_features",
+    "pack_text",
+    "pack_texts",
+    "unpack_features",
+    "unpack_text",
+]
 
 LARGEST_TEXT = 1 << 30
 _RAW, _ZLIB = b"\0", b"\1"
@@ -28,18 +36,29 @@ def pack_text(text: str) -> bytes:
     return _ZLIB + small if len(small) < len(data) else _RAW + data
 
 
-def unpack_text(content: bytes) -> str:
-    """Decode a stored text; sizes are checked before memory is allocated."""
-    if content[:1] == _RAW:
-        return content[1:].decode("utf-8", "surrogatepass")
-    machine = zlib.decompressobj()
+class TextTooLarge(DataError):
+    """A stored text is larger than the caller has memory for."""
+
+
+def unpack_text(content: bytes, most: int = LARGEST_TEXT) -> str:
+    """Decode a stored text; TextTooLarge if it has more than `most` bytes, before memory is allocated for them."""
+    data = content[1:]
+    if content[:1] != _RAW:
+        machine = zlib.decompressobj()
+        try:
+            data = machine.decompress(content[1:], most + 1)
+        except zlib.error as error:
+            raise DataError(f"a stored text is damaged: {error}") from None
+        if len(data) > most:
+            raise TextTooLarge(f"a stored text has more than {most:,} bytes")
+        if content[:1] != _ZLIB or not machine.eof:
+            raise DataError("a stored text is damaged")
+    if len(data) > most:
+        raise TextTooLarge(f"a stored text has more than {most:,} bytes")
     try:
-        data = machine.decompress(content[1:], LARGEST_TEXT)
-    except zlib.error as error:
-        raise DataError(f"a stored text is damaged: {error}") from None
-    if content[:1] != _ZLIB or not machine.eof:
-        raise DataError("a stored text is damaged")
-    return data.decode("utf-8", "surrogatepass")
+        return data.decode("utf-8", "surrogatepass")
+    except UnicodeDecodeError as error:
+        raise DataError(f"a stored text is damaged: {error.reason}") from None
 
 
 def _weighted(recipe: Recipe) -> bool:

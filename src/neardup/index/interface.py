@@ -23,10 +23,23 @@ from neardup.index.recipe import Contents, Recipe
 from neardup.search.interface import Hits, Mode
 from neardup.values.seeds import Seed
 
-__all__ = ["Durability", "Opening", "Rows", "Store", "Writer", "check_folder", "read_only", "unsupported"]
+__all__ = [
+    "Access",
+    "Durability",
+    "Opening",
+    "Rows",
+    "Store",
+    "Writer",
+    "check_folder",
+    "file_mode",
+    "read_only",
+    "unsupported",
+]
 
 Durability = Literal["full", "normal"]
 Rows = NDArray[np.int64]
+Access = Literal["owner", "group", "all"]  # who may read the files; only the owner may write
+_MODES: dict[str, int] = {"owner": 0o600, "group": 0o640, "all": 0o644}
 
 
 @dataclass(frozen=True)
@@ -42,9 +55,11 @@ class Opening:
     scheme: str | None = None
     ttl: float | None = None
     threads: int = 1
+    access: Access = "owner"
 
     def __post_init__(self) -> None:
         check_opening(self.mode, self.ttl, self.threads)
+        file_mode(self.access)
 
     @property
     def writes(self) -> bool:
@@ -91,8 +106,8 @@ class Store(Protocol):
     def search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]: ...
     def search_rows(self, items: Items, mode: Mode, threads: int | None) -> Hits: ...
     def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]: ...
-    def get_all(self, ids: Sequence[str]) -> list[Stored | None]: ...
-    def cluster(self, id: str) -> Cluster | None: ...
+    def get_all(self, ids: Sequence[str], most: int | None = None) -> list[Stored | None]: ...
+    def cluster(self, id: str, most: int | None = None) -> Cluster | None: ...
     def documents(self) -> Iterator[Stored]: ...
     def lines(self) -> Iterator[Sequence[Line]]: ...
     def contains(self, id: str) -> bool: ...
@@ -102,8 +117,15 @@ class Store(Protocol):
     def refresh(self) -> bool: ...
     def compact(self) -> None: ...
     def verify(self) -> Health: ...
-    def backup(self, target: str | PathLike[str]) -> None: ...
+    def backup(self, target: str | PathLike[str], access: Access) -> None: ...
     def close(self) -> None: ...
+
+
+def file_mode(access: str) -> int:
+    """The permissions of a file with the secret seed; ConfigError if there is no such access."""
+    if access not in _MODES:
+        raise ConfigError(f'access is "owner", "group" or "all", not {access!r}')
+    return _MODES[access]
 
 
 def unsupported(what: str, instead: str) -> ConfigError:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import binascii
-import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,20 +12,38 @@ from neardup.errors import FormatError
 from neardup.index.recipe import Recipe
 from neardup.storage.checked_json import read_checked, write_checked
 
-__all__ = ["read_key", "recipe_of_json", "recipe_to_json", "write_key"]
+__all__ = ["exported_documents", "read_key", "recipe_of_json", "recipe_to_json", "write_key"]
 
 KIND, VERSION = "neardup index key", 2
 _UNCHECKED = 1  # the only older version: it has no checksum
 
 
-def write_key(recipe: Recipe, path: str | os.PathLike[str]) -> None:
-    """Write the recipe to a file that only its owner may read; the file appears when it is complete."""
-    whole = {"kind": KIND, "version": VERSION, "settings": recipe_to_json(recipe)}
+def write_key(recipe: Recipe, path: str | os.PathLike[str], documents: int | None = None) -> None:
+    """Write the recipe to a file that only its owner may read; the file appears when it is complete. `documents` is
+    the number of documents in the export that the key belongs to."""
+    whole: dict[str, Any] = {"kind": KIND, "version": VERSION, "settings": recipe_to_json(recipe)}
+    if documents is not None:
+        whole["documents"] = documents
     write_checked(Path(path), whole, secret=True)
 
 
 def read_key(path: str | os.PathLike[str]) -> Recipe:
-    """The recipe in a key file; FormatError if it is another file."""
+    """The recipe in a key file; FormatError if it is another file, or a damaged one."""
+    try:
+        return recipe_of_json(_read(path)["settings"])
+    except FormatError:
+        raise
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise FormatError(path, "a key file of an index", f"something else ({error})") from None
+
+
+def exported_documents(path: str | os.PathLike[str]) -> int | None:
+    """The number of documents in the export that a key file belongs to; None if it does not say."""
+    documents = _read(path).get("documents")
+    return documents if type(documents) is int else None
+
+
+def _read(path: str | os.PathLike[str]) -> dict[str, Any]:
     whole, checked = read_checked(Path(path), "a key file of an index")
     try:
         if whole["kind"] != KIND:
@@ -36,9 +52,9 @@ def read_key(path: str | os.PathLike[str]) -> Recipe:
             raise FormatError(path, f"version {VERSION}", f"version {whole['version']}")
         if whole["version"] == VERSION and not checked:
             raise FormatError(path, "a matching checksum", "a damaged file")
-        return recipe_of_json(whole["settings"])
-    except (KeyError, TypeError, AttributeError, binascii.Error, json.JSONDecodeError) as error:
+    except (KeyError, TypeError) as error:
         raise FormatError(path, "a key file of an index", f"something else ({error})") from None
+    return whole
 
 
 def recipe_to_json(recipe: Recipe) -> dict[str, Any]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 from itertools import islice
 from os import PathLike
 from pathlib import Path
@@ -13,10 +15,10 @@ from neardup.index.api import Index
 from neardup.index.export import read_export
 from neardup.index.inputs import is_address, meta_text
 from neardup.index.interface import Opening, check_folder
-from neardup.index.key import read_key
+from neardup.index.key import exported_documents, read_key
+from neardup.index.local.files import CACHE, DATABASE, LOCK, remove
 from neardup.index.local.fill import fill_folder
 from neardup.index.local.recover import recovered
-from neardup.index.local.session import DATABASE
 from neardup.index.local.store import LocalStore
 from neardup.index.recipe import Contents
 
@@ -31,8 +33,9 @@ def import_index(path: str | PathLike[str], source: str, key: str | PathLike[str
         from neardup.index.redis.replay import replay
 
         return replay(str(path), [source], key)
-    recipe = read_key(f"{source}.key" if key is None else key)
-    return fill_folder(Path(path), recipe, read_export(source, recipe))
+    used = f"{source}.key" if key is None else key
+    recipe, documents = read_key(used), exported_documents(used)
+    return fill_folder(Path(path), recipe, read_export(source, recipe, documents))
 
 
 def reindex(
@@ -58,15 +61,27 @@ def reindex(
     texts = (entry.text or "" for entry in source.documents())
     chosen = source.settings if config is None else config
     opening = Opening(chosen, store=store, sample=texts if chosen.idf is not None else None, threads=threads)
+    had_folder = Path(path).exists()
     target = LocalStore(path, opening)
     try:
-        count, waiting = 0, source.documents()
-        while batch := list(islice(waiting, AT_ONCE)):
-            _copy(target, batch)
-            count += len(batch)
-        return count
-    finally:
-        target.close()
+        with contextlib.closing(target):
+            count, waiting = 0, source.documents()
+            while batch := list(islice(waiting, AT_ONCE)):
+                _copy(target, batch)
+                count += len(batch)
+            return count
+    except BaseException:
+        _take_back(Path(path), had_folder)  # a part of the documents must not look like all of them
+        raise
+
+
+def _take_back(folder: Path, had_folder: bool) -> None:
+    with contextlib.suppress(OSError):
+        remove(folder / DATABASE)
+        shutil.rmtree(folder / CACHE, ignore_errors=True)
+        (folder / LOCK).unlink(missing_ok=True)
+        if not had_folder:
+            folder.rmdir()
 
 
 def _copy(target: LocalStore, batch: list[Stored]) -> None:

@@ -254,6 +254,8 @@ class Recipe:
             counts = np.frombuffer(settings["idf_counts"], "<u8")
             counted = Frequencies(settings["idf_documents"], hashes, counts, settings["idf_features"])
             config = _weighed(config, Idf(counted, settings["idf"]))
+        if settings["store"] not in ("text", "features", "none"):
+            raise ValueError("what the index stores is unknown")
         made = cls(config, seed, settings["store"], settings["foreign"])
         if made.scheme_checked != settings["scheme"]:
             raise SchemeError(settings["scheme"], made.scheme_checked)

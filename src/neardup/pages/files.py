@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import html
 from collections.abc import Mapping
 from importlib import resources
 from typing import NamedTuple
 
-__all__ = ["CSP", "SHELL", "TRY", "FileReply", "PageFiles", "page_text"]
+__all__ = ["CSP", "SHELL", "TRY", "FileReply", "PageFiles", "page_text", "problem_page"]
 
 # Scripts, styles and data come only from this server. No script may turn text into markup, not even our own
 # (trusted types without a policy).
@@ -49,6 +50,26 @@ TRY = {"/try": "try.html"} | {
 """The page "Try it", which compares texts that are pasted in; it requests /v1/live and /v1/try."""
 
 
+_PROBLEM = """<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <title>{title} – neardup</title>
+  <link rel="icon" href="/page/icon.svg" type="image/svg+xml">
+  <link rel="stylesheet" href="/page/style.css">
+</head>
+<body>
+  <main class="stack">
+    <h1>{title}</h1>
+    <p>{reason}</p>
+    <p><a href="/">Go to the start page</a></p>
+  </main>
+</body>
+</html>
+"""
+
+
 def page_text(name: str) -> str:
     """A file of this package as text, for pages that contain everything they need."""
     return resources.files("neardup.pages").joinpath("static", *name.split("/")).read_text("utf-8")
@@ -60,6 +81,14 @@ class FileReply(NamedTuple):
     status: int
     headers: list[tuple[bytes, bytes]]
     body: bytes
+
+
+def problem_page(status: int, reason: str) -> FileReply:
+    """A page for a person who opened an address that has no page."""
+    titles = {404: "There is no page at this address", 401: "This page needs a key"}
+    body = _PROBLEM.format(title=titles.get(status, "This did not work"), reason=html.escape(reason)).encode()
+    length = (b"content-length", str(len(body)).encode())
+    return FileReply(status, [(b"content-type", KINDS["html"]), length, *SAFE], body)
 
 
 class PageFiles:

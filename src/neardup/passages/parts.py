@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.features.texts import as_texts
-from neardup.passages.removal import Marks, Shown, Wanted
+from neardup.passages.removal import Marks, Shown, WantedSpan
 from neardup.passages.repeat_search import Finding, FirstPass
-from neardup.passages.settings import Clock, Terms, first_pass
+from neardup.passages.settings import Clock, SearchTerms, first_pass
 from neardup.readers import Reader
 from neardup.storage.spill import Columns, Spill
 from neardup.values.seeds import Seed
@@ -31,8 +31,8 @@ _ROW = np.uint64(0x9E3779B97F4A7C15)  # odd, so that different rows give differe
 class _Parts(Finding):
     """Lines and paragraphs differ only in where they end."""
 
-    def first_pass(self, reader: Reader, terms: Terms, folder: Path, clock: Clock) -> FirstPass:
-        counted = _Counted(self, terms, folder)
+    def first_pass(self, reader: Reader, terms: SearchTerms, folder: Path, clock: Clock) -> FirstPass:
+        counted = _CountedParts(self, terms, folder)
         for texts in first_pass(reader):
             counted.add(texts)
         clock.lap("count")
@@ -71,10 +71,10 @@ class Paragraphs(_Parts):
     unit: ClassVar[str] = "paragraph"
 
 
-class _Counted:
+class _CountedParts:
     """The first pass: a digest for each part; parts are numbered in reading order."""
 
-    def __init__(self, how: _Parts, terms: Terms, folder: Path) -> None:
+    def __init__(self, how: _Parts, terms: SearchTerms, folder: Path) -> None:
         self._how, self._terms = how, terms
         self._counts: list[Places] = []
         self._rows = self._parts = 0
@@ -154,14 +154,14 @@ class _PartCuts:
         dropped = self._dropped[first : self._next]
         if len(dropped) < len(begins):
             return [Marks()] * len(texts)  # the documents changed: finish() reports it
-        wanted: dict[int, list[Wanted]] = defaultdict(list)
+        wanted: dict[int, list[WantedSpan]] = defaultdict(list)
         for place, number in self._wanted[
             bisect(self._wanted, (first, -1)) : bisect(self._wanted, (self._next, -1))
         ]:
             i = place - first
             self._words[number] = int(words[i])
             row = int(np.searchsorted(offsets, i, side="right")) - 1
-            wanted[row].append(Wanted(number, int(begins[i]), int(ends[i])))
+            wanted[row].append(WantedSpan(number, int(begins[i]), int(ends[i])))
         marks = [Marks((), wanted[row]) if row in wanted else Marks() for row in range(len(texts))]
         for row in np.unique(np.searchsorted(offsets, np.flatnonzero(dropped), side="right") - 1).tolist():
             here = np.flatnonzero(dropped[offsets[row] : offsets[row + 1]]) + offsets[row]

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.features.texts import as_texts
-from neardup.passages.removal import Marks, Shown, Span, Wanted, trim
+from neardup.passages.removal import Marks, Shown, Span, WantedSpan, trim
 from neardup.passages.repeat_search import Finding, FirstPass
-from neardup.passages.settings import Clock, Terms, first_pass
+from neardup.passages.settings import Clock, SearchTerms, first_pass
 from neardup.passages.token_file import TokenFile
 from neardup.passages.windows import Letters, repeated_windows
 from neardup.readers import Reader
@@ -40,7 +40,7 @@ class Passages(Finding):
     unit: ClassVar[str] = "passage"
     shortest: ClassVar[int] = 2
 
-    def first_pass(self, reader: Reader, terms: Terms, folder: Path, clock: Clock) -> FirstPass:
+    def first_pass(self, reader: Reader, terms: SearchTerms, folder: Path, clock: Clock) -> FirstPass:
         seed = Seed.of(self.seed)
         with TokenFile(folder / "words") as corpus:
             for texts in first_pass(reader):
@@ -103,7 +103,7 @@ class _PassageCuts:
     """The second pass: words of the corpus are traced back to characters of their documents."""
 
     def __init__(
-        self, how: Passages, terms: Terms, documents: Places, cuts: Places, passages: _Maximal
+        self, how: Passages, terms: SearchTerms, documents: Places, cuts: Places, passages: _Maximal
     ) -> None:
         self._how, self._threads, self._documents, self._cuts = how, terms.threads, documents, cuts
         self._row = 0
@@ -149,7 +149,7 @@ class _PassageCuts:
             marks[row] = Marks(
                 [here.trimmed(place, b - base, e - base) for b, e in cuts_of[row]],
                 [
-                    Wanted(number, *here.span(place, b - base, e - base), b - base, e - base)
+                    WantedSpan(number, *here.span(place, b - base, e - base), b - base, e - base)
                     for b, e, number in wanted_of[row]
                 ],
             )

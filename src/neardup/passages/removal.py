@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from os import PathLike, fspath
-from pathlib import Path
+from os import PathLike
 from typing import Protocol
 
 import numpy as np
 
 from neardup import _core
-from neardup.errors import ConfigError, DataError
+from neardup.errors import DataError
 from neardup.features.normalize import Normalize
 from neardup.features.texts import as_texts
 from neardup.passages.repeats import Occurrence, Repeat
 from neardup.readers import Batch, Reader, Writer, open_writer
 from neardup.readers.document import Document
+from neardup.readers.writers import format_for
+from neardup.storage.output import check_output_file, check_outputs
 
-__all__ = ["Cuts", "Marks", "Shown", "Wanted", "check_out", "cut_corpus", "trim", "without"]
+__all__ = ["Cuts", "Marks", "Shown", "WantedSpan", "check_out", "cut_corpus", "trim", "without"]
 
 _MARKS = 3  # punctuation marks cut together with a passage they touch
 
@@ -27,7 +28,7 @@ Span = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class WantedSpan:
     """A repeated part to show: its number among the shown parts, and where it occurs in the document."""
 
     number: int
@@ -42,7 +43,7 @@ class Marks:
     """The cuts in one document, as ascending stretches of characters, and its parts to show."""
 
     cuts: Sequence[Span] = ()
-    wanted: Sequence[Wanted] = ()
+    wanted: Sequence[WantedSpan] = ()
 
 
 @dataclass(frozen=True)
@@ -127,10 +128,9 @@ def check_out(reader: Reader, out: str | PathLike[str] | None) -> None:
     """Raise errors about `out` before the first pass: no such folder, unknown format, one of the inputs."""
     if out is None:
         return
-    target = Path(out).resolve()
-    if any(Path(file.path).resolve() == target for file in reader.files or ()):
-        raise ConfigError(f"{fspath(out)}: is one of the inputs; write to another file")
-    open_writer(out).discard()
+    format_for(out)
+    check_outputs({"the output": out}, (file.path for file in reader.files or () if "://" not in file.path))
+    check_output_file(out)
 
 
 def _show(batch: Batch, marks: list[Marks], texts: list[str], occurrences: list[list[Occurrence]]) -> None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal
 from neardup.features.normalize import Normalize
 from neardup.passages.removal import Cuts, check_out, cut_corpus
 from neardup.passages.repeats import Repeats
-from neardup.passages.settings import Clock, Terms, as_reader
+from neardup.passages.settings import Clock, SearchTerms, as_reader
 from neardup.readers import Reader
 from neardup.values.seeds import DEFAULT_SEED, Seed
 
@@ -43,10 +43,10 @@ class Finding(ABC):
     shortest: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
-        Terms.check(self.min_length, self.shortest, self.least, self.most, self.within, self.normalize)
+        SearchTerms.check(self.min_length, self.shortest, self.least, self.most, self.within, self.normalize)
 
     @abstractmethod
-    def first_pass(self, reader: Reader, terms: Terms, folder: Path, clock: Clock) -> FirstPass:
+    def first_pass(self, reader: Reader, terms: SearchTerms, folder: Path, clock: Clock) -> FirstPass:
         """Find the repeated parts, with scratch files in the folder."""
 
     def find(
@@ -68,9 +68,9 @@ class Finding(ABC):
         written there without the cut parts; `drop_empty` leaves out documents that have no words left. The result lists
         the `top` parts that take most space, each with its first `examples` occurrences. Scratch files are in
         `scratch`: 8 bytes per word for passages, 24 per line or paragraph beyond `memory`. `memory` limits everything
-        except one byte per line and, for passages, one bit per word and 50 bytes per letter (docs/repeats.md).
+        except one byte per line and, for passages, one bit per word and 50 bytes per letter (docs/how-to/repeats.md).
         """
-        terms = Terms.of(top, examples, memory, threads)
+        terms = SearchTerms.of(top, examples, memory, threads)
         reader, clock = as_reader(source), Clock()
         check_out(reader, out)
         with tempfile.TemporaryDirectory(prefix="neardup-", dir=scratch) as folder:

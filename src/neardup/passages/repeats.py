@@ -46,7 +46,7 @@ class Repeat:
 class Repeats:
     """Repeated lines, paragraphs or passages of a corpus.
 
-    `distinct` is the number of different repeated parts; `top` are those that take most space. `cut` bytes (of `size`,
+    `distinct` counts the repeated parts, each once; `top` are those that take most space. `cut` bytes (of `size`,
     as UTF-8) in `changed` documents would be cut, or were cut if `out` names a file; `emptied` documents have no words
     left after that, and `written` rows are in the file. `spilled` is the number of bytes written to scratch files.
     """

@@ -16,11 +16,11 @@ from neardup.readers.jsonl_blocks import TextBlock
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 
-__all__ = ["Clock", "Terms", "as_reader", "first_pass"]
+__all__ = ["Clock", "SearchTerms", "as_reader", "first_pass"]
 
 
 @dataclass(frozen=True)
-class Terms:
+class SearchTerms:
     """How a search is run; the result does not depend on memory and threads."""
 
     top: int
@@ -29,7 +29,7 @@ class Terms:
     threads: int
 
     @classmethod
-    def of(cls, top: int, examples: int, memory: str | float, threads: int) -> Terms:
+    def of(cls, top: int, examples: int, memory: str | float, threads: int) -> SearchTerms:
         return cls(
             _whole("top", top, 0), _whole("examples", examples, 1), parse_size(memory), check_threads(threads)
         )

@@ -55,7 +55,7 @@ def repeated_windows(
     the corpus and the letters are held in memory.
     """
     for attempt, bits in enumerate(_ATTEMPTS):
-        search = _Search(corpus, width, apart, seed.value + attempt & (1 << 64) - 1, bits, threads)
+        search = _WindowSearch(corpus, width, apart, seed.value + attempt & (1 << 64) - 1, bits, threads)
         here = folder / f"attempt{attempt}"
         here.mkdir()
         candidates = search.candidates(memory, here)
@@ -69,7 +69,7 @@ def repeated_windows(
     raise AssertionError("eight different hashes collided")  # once in 10**24 corpora
 
 
-class _Search:
+class _WindowSearch:
     def __init__(
         self, corpus: TokenFile, width: int, apart: bool, seed: int, bits: int, threads: int
     ) -> None:

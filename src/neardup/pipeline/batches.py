@@ -46,14 +46,14 @@ class TextColumn:
         return len(self.ids)
 
     @classmethod
-    def of(cls, column: Texts, ids: Sequence[str], start: int) -> TextColumn:
-        """Texts with their ids; the first one has the row `start`. Only ill-formed texts are copied."""
+    def of(cls, column: Texts, ids: Sequence[str], rows: Rows, file: str = "") -> TextColumn:
+        """Texts with their ids and rows. Only ill-formed texts are copied."""
         texts = as_texts(column)
         sizes, well_formed = texts.sizes()
         if not well_formed:
             texts = as_texts([_well_formed(text) for text in raw_texts(column)])
             sizes, _ = texts.sizes()
-        return cls(ids, np.arange(start, start + len(ids)), texts, sizes)
+        return cls(ids, rows, texts, sizes, file)
 
     def block(self) -> TextBlock:
         """The same in one buffer of UTF-8."""
@@ -79,6 +79,7 @@ class Pending:
     sizes: list[Rows] = field(default_factory=list)
     documents: list[Document | None] = field(default_factory=list)
     failures: list[tuple[str, int, str]] = field(default_factory=list)
+    whole: int = 0  # pages whose main content was too little
 
     def add(self, batch: Incoming | TextBlock, start: int, extractor: Any = None) -> None:
         """The documents of a batch from `start` on, their texts taken out of pages if there is an extractor."""
@@ -90,6 +91,7 @@ class Pending:
             self._add_documents(documents, [document.text for document in documents], files, rows)
             return
         found = extractor.extract([document.text for document in documents])
+        self.whole += len(found.whole)
         reasons = {failure.row: failure.reason for failure in found.failures}
         good = [i for i, text in enumerate(found.texts) if text is not None]
         for i, text in enumerate(found.texts):

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.clusters.selection import cut
+from neardup.compare.changes import Counts
 from neardup.compare.verify import Pairs
 from neardup.config.filters import languages_of
 from neardup.features.features import Features
@@ -21,7 +22,7 @@ from neardup.pipeline.fit import Prepared
 from neardup.pipeline.prefilter import never_duplicates
 from neardup.pipeline.rules import ShortRule, check_prune, features_with_digits, plain_features
 from neardup.progress import Progress
-from neardup.search.candidates import Columns, behind
+from neardup.search.candidates import Columns, implied_pairs
 from neardup.search.interface import Method, Task
 from neardup.search.pair_runs import PairRuns, unpack_pairs
 
@@ -61,7 +62,7 @@ class Found:
     floor. `capped` counts buckets of alike documents too large to pair whole, `skipped` the pairs not looked at there
     (an upper bound), `implied` those between documents of equal fingerprints that were not spelled out. `pruned` counts
     the documents set aside because no other can be similar enough, `figures` those with the words of another that
-    differ from it in figures alone, which the config folds.
+    differ from it in figures alone, which the config folds. `changes` says what differs in each pair, if a guard asks.
     """
 
     first: Rows
@@ -72,6 +73,7 @@ class Found:
     implied: int
     pruned: int = 0
     figures: int = 0
+    changes: Counts | None = None
 
 
 def find(
@@ -168,7 +170,7 @@ class _Search:
                 pairs, first, self.rank, threshold=config.verify.threshold, reference=corpus.reference
             )
             keeper = first[found.clusters.keeper]
-            pairs = _together([pairs, self._verified(*behind(joined.groups, keeper))])
+            pairs = _together([pairs, self._verified(*implied_pairs(joined.groups, keeper))])
         return pairs
 
     def _figures(self, first: Rows) -> int:

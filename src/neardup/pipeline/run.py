@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from neardup.clusters.selection import Cut, select
 from neardup.config.config import Config
+from neardup.config.filters import languages_of
 from neardup.pipeline.batches import Batch
+from neardup.pipeline.changes import describe_pairs
 from neardup.pipeline.corpus import Corpus
 from neardup.pipeline.fit import Prepared, needs_corpus, prepare
 from neardup.pipeline.pairs import Found, Room, find
@@ -106,10 +108,21 @@ class Run:
             corpus.sizes, corpus.sources, corpus.source_names, corpus.scores, self.reference
         )
 
+    def _languages(self, rows: Rows) -> list[str]:
+        return [
+            code
+            for shard, local in self.corpus.by_shard(rows)
+            for code in languages_of(shard.text_bytes(local))
+        ]
+
     def find(self) -> Found:
         """Equal documents and verified pairs."""
         self.fingerprint()
-        return find(self.corpus, self.prepared, self.rank, room=self.room, progress=self.progress)
+        found = find(self.corpus, self.prepared, self.rank, room=self.room, progress=self.progress)
+        if not self.config.protect:
+            return found
+        changes = describe_pairs(self.corpus, found.pairs, self.room, self.threads)
+        return replace(found, changes=changes)
 
     def cluster(self, found: Found) -> Cut:
         """Clusters, and what is kept at the config's threshold; filtered documents are dropped."""
@@ -124,5 +137,8 @@ class Run:
             sources=corpus.sources,
             method=config.clusters,
             reference=self.reference,
+            languages=self._languages,
+            guards=config.protect,
+            changes=found.changes,
         )
         return replace(made, kept=made.kept & (corpus.column("filtered") == 0))

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup import _core
+from neardup.clusters.keepers import field_value
 from neardup.config.config import Config
 from neardup.errors import DataError, NeardupError
 from neardup.features.texts import utf8_list
@@ -273,7 +274,7 @@ class Sharder:
             source_names, source = _numbered([keep.source_of(_fields(document)) for document in documents])
         scores = np.full(count, np.nan)
         if keep.score is not None:
-            scores[:] = [_score(document, keep.score) for document in documents]
+            scores[:] = [_score(document, keep.score, keep.by == "score") for document in documents]
         return ShardColumns(
             ids=given.ids,
             digests=reading.digests,
@@ -288,6 +289,7 @@ class Sharder:
             file_names=file_names,
             source_names=source_names,
             failures=failures,
+            whole=given.whole if isinstance(given, Pending) else 0,
         )
 
 
@@ -301,14 +303,10 @@ def _fields(document: Document | None) -> Mapping[str, Any]:
     return document.meta
 
 
-def _score(document: Document | None, field_: str) -> float:
+def _score(document: Document | None, field_: str, strict: bool) -> float:
     value = _fields(document).get(field_)
-    if value is None or isinstance(value, bool):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:  # a whole number beyond the largest float
-        return math.inf if value > 0 else -math.inf
-    except (TypeError, ValueError):
+    found = field_value(value)
+    if strict and math.isnan(found) and value not in (None, "", True, False) and value == value:
         name = document.id if document is not None else ""
-        raise DataError(f"{name}: {field_!r} is {value!r}, not a number to keep by") from None
+        raise DataError(f"{name}: {field_!r} is {value!r}, not a number or a date to keep by")
+    return found

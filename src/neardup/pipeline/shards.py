@@ -1,6 +1,6 @@
 """A shard: the columns of some successive documents, in memory or in one file that is whole or not there.
 
-docs/format.md, "Shard file", gives the bytes.
+docs/reference/format.md, "Shard file", gives the bytes.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class ShardColumns:
 
     `digests` uint64[n, 2]; `empty` and `filtered` uint8, the latter a reason of `filters`; `tokens`; `sizes` in bytes
     of the document as it was read; `files` and `places`: which of `file_names` and which row in it; `sources` into
-    `source_names`; `scores`, NaN where there is none. `failures` are pages that gave no text: file, row, reason.
+    `source_names`; `scores`, NaN where there is none. `failures` are pages that gave no text: file, row, reason;
+    `whole` counts pages that were read whole because their main content was too little.
     """
 
     ids: Sequence[str]
@@ -75,6 +76,7 @@ class ShardColumns:
     file_names: tuple[str, ...]
     source_names: tuple[str, ...]
     failures: tuple[tuple[str, int, str], ...] = ()
+    whole: int = 0
 
 
 class Shard(Protocol):
@@ -84,6 +86,7 @@ class Shard(Protocol):
     file_names: tuple[str, ...]
     source_names: tuple[str, ...]
     failures: tuple[tuple[str, int, str], ...]
+    whole: int
 
     def column(self, name: str) -> NDArray[Any]:
         """A whole column."""
@@ -124,6 +127,7 @@ class MemoryShard:
         self.count = len(columns.ids)
         self.file_names, self.source_names = columns.file_names, columns.source_names
         self.failures = columns.failures
+        self.whole = columns.whole
 
     def column(self, name: str) -> NDArray[Any]:
         found: NDArray[Any] = getattr(self._columns, name)
@@ -177,6 +181,7 @@ def write_shard(
         "files": columns.file_names,
         "sources": columns.source_names,
         "failures": columns.failures,
+        "whole": columns.whole,
     }
     parts: dict[str, NDArray[Any]] = {
         name: np.ascontiguousarray(getattr(columns, name), dtype) for name, dtype in _DTYPES.items()
@@ -244,6 +249,7 @@ class FileShard:
         self.file_names: tuple[str, ...] = tuple(meta["files"])
         self.source_names: tuple[str, ...] = tuple(meta["sources"])
         self.failures = tuple((str(f), int(row), str(why)) for f, row, why in meta["failures"])
+        self.whole = int(meta.get("whole", 0))
         self._sound: set[str] = set()  # columns of ends that were found to ascend
         self._prints: ColumnFile | None = None
         self._shapes: dict[str, list[int]] = {}

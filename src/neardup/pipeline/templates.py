@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.config.config import Config, Templates
-from neardup.features.lines import Lines, without_lines
+from neardup.features.lines import LineTable, without_lines
 from neardup.features.normalize import Normalize, normalize, tokens
 from neardup.features.shingles import Shingles, TextFeatures
 from neardup.features.weights import Common
 from neardup.fingerprints.one_pass import digest
 from neardup.pipeline.equal_words import first_rows
 from neardup.pipeline.fit import template_lines
-from neardup.pipeline.inputs import incoming
+from neardup.pipeline.inputs import Documents, incoming
 from neardup.pipeline.run import Run
 
 __all__ = ["LearntTemplates", "SourceTemplate", "learn_templates"]
@@ -77,7 +77,7 @@ class LearntTemplates:
 
 
 def learn_templates(
-    documents: Any, config: Config | None = None, *, samples: int = 5, threads: int = 1
+    documents: Documents, config: Config | None = None, *, samples: int = 5, threads: int = 1
 ) -> LearntTemplates:
     """Learn what recurs in more than `config.templates.share` of the documents of each source.
 
@@ -88,7 +88,7 @@ def learn_templates(
     settings = config.templates or Templates()
     config = replace(config, templates=settings, near=True)
     run = Run(config, threads=threads)
-    run.read(incoming(documents, config)[1])
+    run.read(incoming(documents, config).batches())
     corpus, prepared = run.corpus, run.learn()
     texts = [
         text.decode("utf-8", "replace")
@@ -167,7 +167,7 @@ def _line_samples(
     for start in range(0, len(texts), _SHOWN_FROM):
         if len(found) == len(wanted):
             break
-        lines = Lines(
+        lines = LineTable(
             [text.encode("utf-8", "replace") for text in texts[start : start + _SHOWN_FROM]],
             features,
             threads,

@@ -8,11 +8,12 @@ from decimal import Decimal
 from numbers import Real
 from typing import Any
 
-__all__ = ["Unfit", "as_text", "joined"]
+__all__ = ["Unfit", "as_text", "is_null", "joined"]
 
 NULL = "null texts, read as empty documents"
 NUMBER = "numbers in a text column, read as text"
 DATE = "dates in a text column, read as text"
+_MARKS = ("NAType", "NaTType")  # of pandas
 BYTES = "binary values in a text column, read as UTF-8"
 
 
@@ -24,11 +25,16 @@ class Unfit(Exception):
         super().__init__(detail)
 
 
+def is_null(value: Any) -> bool:
+    """Whether a value is missing: None, NaN, or what pandas has for them."""
+    return value is None or (isinstance(value, float) and value != value) or type(value).__name__ in _MARKS
+
+
 def as_text(value: Any, column: str) -> tuple[str, str | None]:
     """The text, and a note if it was none before; raises Unfit for what has no text of its own."""
     if isinstance(value, str):
         return value, None
-    if value is None or (isinstance(value, float) and value != value):
+    if is_null(value):
         return "", NULL
     if isinstance(value, Real | Decimal) and not isinstance(value, bool):
         try:

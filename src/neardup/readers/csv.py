@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from neardup.errors import ConfigError
 from neardup.readers.compression import Stream
-from neardup.readers.dialects import Dialect, sniff
+from neardup.readers.dialects import Dialect, Written, sniff
 from neardup.readers.encodings import Bytes, Recoded, as_utf8, encoding_name
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Row, find_layout
 from neardup.readers.limits import Limits
 from neardup.readers.lines import lines
+from neardup.readers.recognise import MARKS
 from neardup.readers.sources import Source
 
 __all__ = ["DELIMITERS", "open_delimited"]
@@ -21,6 +23,7 @@ __all__ = ["DELIMITERS", "open_delimited"]
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 _MOST_FIELDS = 1 << 20
 _SAMPLE = 1 << 16
+_LONGEST_MARK = 4  # bytes
 
 
 class _TooLong(Exception):
@@ -33,6 +36,7 @@ class _Feed:
     def __init__(self, stream: Bytes, limits: Limits, delimiter: str) -> None:
         self._lines, self._limit = lines(stream, limits.line_bytes), limits.line_bytes
         self._delimiter = delimiter.encode()
+        self.lines: list[bytes] = []  # of the record at hand
         self.record = 0  # bytes since the record began: a quote never closed must not take in the whole file
 
     def __iter__(self) -> _Feed:
@@ -41,6 +45,7 @@ class _Feed:
     def __next__(self) -> str:
         _, data, whole = next(self._lines)
         self.record += len(data)
+        self.lines.append(data)
         if not whole or self.record > self._limit:
             raise _TooLong(f"a record of over {self._limit:,} bytes")
         if len(data) > _MOST_FIELDS and self._fields(data) > _MOST_FIELDS:
@@ -55,6 +60,7 @@ class _Feed:
 def open_delimited(source: Source, terms: Terms) -> Opened:
     stream = Stream(source.open(), terms.limits)
     try:
+        begin = stream.peek(_LONGEST_MARK, _SAMPLE)
         content, head = as_utf8(stream, terms.options.encoding, guess=True)
         sample = head[:_SAMPLE].decode("utf-8", "replace")
         dialect = sniff(sample, source.format, terms.options.delimiter, whole=len(head) < _SAMPLE)
@@ -62,6 +68,8 @@ def open_delimited(source: Source, terms: Terms) -> Opened:
         reader = csv.reader(feed, **dialect.settings)  # type: ignore[arg-type]
         header = _header(source, reader, terms)
         layout = find_layout(header, terms.text, terms.id, source.name) if header else None
+        if layout is not None:
+            layout = replace(layout, written=_written(source.format, dialect, content, feed.lines, begin))
     except BaseException:
         stream.close()
         raise
@@ -72,6 +80,19 @@ def open_delimited(source: Source, terms: Terms) -> Opened:
         return Opened(iter(()))
     rows = _rows(source, stream, feed, reader, header, terms)
     return Opened(_noting(rows, source, content, dialect, terms), layout)
+
+
+def _written(format: str, dialect: Dialect, content: Bytes, header: list[bytes], begin: bytes) -> Written:
+    """How a file is written, as far as its beginning shows it."""
+    marked = next((encoding for mark, encoding in MARKS if begin.startswith(mark)), None)
+    encoding = content.encoding if isinstance(content, Recoded) else None
+    if marked is not None:
+        # Python's encodings of these names write a byte order mark.
+        encoding = "utf-8-sig" if marked == "utf-8" else marked.removesuffix("-le").removesuffix("-be")
+    elif encoding in (None, "ascii"):
+        encoding = "utf-8"
+    end = "\r\n" if header and header[-1].endswith(b"\r") else "\n"
+    return Written(format, dialect.delimiter, dialect.quote, dialect.escaped, end, encoding or "utf-8")
 
 
 def _noting(
@@ -111,6 +132,7 @@ def _rows(
     with stream:
         while True:
             feed.record = 0
+            feed.lines.clear()
             try:
                 record = _next(reader, terms.limits)
             except (_TooLong, csv.Error) as error:
@@ -127,6 +149,8 @@ def _rows(
                 detail = f"{len(record)} fields where the header has {width}"
                 rejects.add(source.name, row, "bad CSV", detail, "|".join(record[:8])[:400])
                 continue
+            if terms.raw is not None:
+                terms.raw[row] = b"\n".join(feed.lines)
             yield row, dict(zip(header, record, strict=True))
         if stream.damage:
             rejects.add(source.name, row + 1, "damaged file", stream.damage)

@@ -12,7 +12,7 @@ import io
 import re
 from dataclasses import dataclass, replace
 
-__all__ = ["Dialect", "sniff"]
+__all__ = ["Dialect", "Written", "sniff"]
 
 _DELIMITERS = {"csv": ",;\t|", "tsv": "\t,;|"}
 _NAMES = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars (|)"}
@@ -48,6 +48,28 @@ class Dialect:
         if self.escaped:
             return f"{said}, quotes escaped by a backslash"
         return f"{said}, quoted by {self.quote}" if self.quote != '"' else said
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """How a file of a format with delimiters is written, so that another one can be written in the same way."""
+
+    format: str
+    delimiter: str
+    quote: str = '"'
+    escaped: bool = False
+    line_end: str = "\n"
+    encoding: str = "utf-8"
+
+    @property
+    def settings(self) -> dict[str, object]:
+        return {
+            "delimiter": self.delimiter,
+            "quotechar": self.quote,
+            "doublequote": not self.escaped,
+            "escapechar": "\\" if self.escaped else None,
+            "lineterminator": self.line_end,
+        }
 
 
 def sniff(sample: str, format: str, delimiter: str | None, whole: bool) -> Dialect:

@@ -11,7 +11,14 @@ __all__ = ["Document"]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One text with its name and whatever else its owner knows about it."""
+    """One text with its name and whatever else its owner knows about it.
+
+    `id` is any text, `text` the text or None, `meta` a dictionary of fields such as a date or a source.
+
+    >>> import neardup as nd
+    >>> nd.dedup([nd.Document("a", "some words"), nd.Document("b", "some words")]).ids
+    ('a', 'b')
+    """
 
     id: str
     text: str

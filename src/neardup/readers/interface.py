@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from neardup.readers.account import Account
-from neardup.readers.layout import Layout, Row, Text
+from neardup.readers.layout import Layout, RawLines, Row, Text
 from neardup.readers.limits import Limits
 from neardup.readers.options import ReadOptions
 from neardup.readers.rejects import Rejects
@@ -17,7 +17,8 @@ __all__ = ["Opened", "Terms"]
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What holds for the whole of a read: bounds, the sink, the columns wanted (None: all), rows at a time, what is
-    known of the files, and the account of what becomes of them."""
+    known of the files, and the account of what becomes of them. `raw`, if it is there, takes the line of each row from
+    formats that have lines."""
 
     limits: Limits
     rejects: Rejects
@@ -27,6 +28,7 @@ class Terms:
     batch: int
     options: ReadOptions = field(default_factory=ReadOptions)
     account: Account = field(default_factory=Account)
+    raw: RawLines | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from neardup.readers.compression import Stream
 from neardup.readers.encodings import as_utf8
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.json_values import Values, is_spread
-from neardup.readers.layout import Row
+from neardup.readers.layout import RawLines, Row
 from neardup.readers.lines import Line, lines
 from neardup.readers.sources import Source
 
@@ -35,7 +35,7 @@ def _rows(source: Source, terms: Terms) -> Iterator[Row]:
         if is_spread(head):
             yield from spread_rows(Values(content, terms.limits.line_bytes), source, terms, last)
         else:
-            yield from decoded(lines(content, terms.limits.line_bytes), source.name, terms, last)
+            yield from decoded(lines(content, terms.limits.line_bytes), source.name, terms, last, terms.raw)
         if stream.damage:
             terms.rejects.add(source.name, last[0] + 1, "damaged file", stream.damage)
 
@@ -49,9 +49,14 @@ def spread_rows(found: Values, source: Source, terms: Terms, last: list[int]) ->
 
 
 def decoded(
-    numbered: Iterable[Line], name: str, terms: Terms, last: list[int] | None = None
+    numbered: Iterable[Line],
+    name: str,
+    terms: Terms,
+    last: list[int] | None = None,
+    raw: RawLines | None = None,
 ) -> Iterator[Row]:
-    """The objects that lines hold, those that hold none rejected; `last` is told the number of the latest line."""
+    """The objects of lines; lines without one are rejected. `last` gets the number of the latest line, `raw` the lines
+    of the rows."""
     decode, limits, rejects = _decoder(), terms.limits, terms.rejects
     for number, line, whole in numbered:
         if last is not None:
@@ -79,6 +84,8 @@ def decoded(
         if not isinstance(record, dict):
             rejects.add(name, number, "wrong type", "this is not a JSON object", line)
             continue
+        if raw is not None:
+            raw[number] = line
         yield number, record
 
 

@@ -11,11 +11,12 @@ from typing import Any
 from neardup.errors import ConfigError
 from neardup.readers.account import Account
 from neardup.readers.cells import Unfit, as_text, joined
+from neardup.readers.dialects import Written
 from neardup.readers.document import Document
 from neardup.readers.limits import Limits
 from neardup.readers.rejects import Rejects
 
-__all__ = ["Layout", "Row", "Shaping", "Text", "UnclearColumns", "find_layout", "is_html"]
+__all__ = ["Layout", "RawLines", "Row", "Shaping", "Text", "UnclearColumns", "find_layout", "is_html"]
 
 # The likeliest first. Compared without regard to case.
 TEXT_NAMES = (
@@ -33,6 +34,7 @@ ID_NAMES = ("id", "doc_id", "docid", "document_id", "uid", "uuid", "url", "uri",
 _PEEK, _PEEK_CHARACTERS = 100, 32 << 20
 
 Row = tuple[int, dict[str, Any]]
+RawLines = dict[int, bytes]  # of rows that are on their way, the lines they were read from, as UTF-8
 Text = str | tuple[str, ...] | None  # the column or columns with the text, None if they are to be found
 
 
@@ -45,7 +47,7 @@ class Layout:
     """The columns of an input: which is the text, which the id (None when ids are made), and their order.
 
     `schema` is the Arrow schema when the input has one, so that a copy keeps its types. Where the text is several
-    columns, `more` are those behind the first.
+    columns, `more` are those behind the first. `written` says how a CSV or TSV file is written.
     """
 
     text: str
@@ -53,6 +55,7 @@ class Layout:
     columns: tuple[str, ...]
     schema: Any = None
     more: tuple[str, ...] = ()
+    written: Written | None = None
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -152,7 +155,7 @@ def _may_be_text(name: str, schema: Any, first: Sequence[Mapping[str, Any]]) -> 
             "dictionary<", ""
         )
     values = [row[name] for row in first if row.get(name) is not None]
-    return not values or any(isinstance(value, str) for value in values)
+    return not values or any(isinstance(value, str | bytes) for value in values)
 
 
 def _listed(columns: Sequence[str]) -> str:
@@ -185,6 +188,7 @@ class Shaping:
     fallback: Layout | None = None
     account: Account = field(default_factory=Account)
     missing_is_null: bool = False
+    raw: RawLines | None = None
 
     def __iter__(self) -> Iterator[tuple[int, Document]]:
         rows = iter(self.rows)
@@ -199,6 +203,8 @@ class Shaping:
             except Unfit as unfit:
                 sample = ", ".join(f"{k}: {_short(v)}" for k, v in list(record.items())[:8])
                 self.rejects.add(self.name, row, unfit.reason, unfit.detail, sample)
+                if self.raw is not None:
+                    self.raw.pop(row, None)
                 continue
             account.rows += 1
             yield row, document

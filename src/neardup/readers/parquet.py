@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from neardup.errors import MissingExtra
+from neardup.readers.arrow_checks import check_batch
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Layout, Row, find_layout
 from neardup.readers.sources import Source
@@ -36,6 +37,7 @@ def open_parquet(source: Source, terms: Terms) -> Opened:
         data = table.metadata
         groups = [data.row_group(i).total_byte_size for i in range(data.num_row_groups)]
         schema = table.schema_arrow
+        _ = schema.names  # raises here if they are not UTF-8
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
         return _damaged(source, terms, f"it is no Parquet file, or not a whole one: {error}")
@@ -69,6 +71,7 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
         else:
             stream = pa.ipc.open_stream(file)
             batches, schema = iter(stream), stream.schema
+        _ = schema.names  # raises here if they are not UTF-8
     except (pa.ArrowException, OSError, ValueError) as error:
         file.close()
         return _damaged(source, terms, f"it is no Arrow file, or not a whole one: {error}")
@@ -86,9 +89,11 @@ def open_arrow(source: Source, terms: Terms) -> Opened:
 
 
 def arrow_rows(batches: Iterable[Any], name: str, terms: Terms) -> Iterator[Row]:
-    """Rows of record batches; a row whose strings are not UTF-8 is rejected alone."""
+    """Rows of record batches; a row whose strings are not UTF-8 is rejected alone. ArrowException if a batch is
+    malformed: each is checked before its values are read."""
     row = 0
     for batch in batches:
+        check_batch(batch)
         names = batch.schema.names
         try:
             columns = [_values(column) for column in batch.columns]

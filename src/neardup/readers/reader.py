@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from os import PathLike
-from typing import Any, cast
+from typing import Any, TypeAlias, TypeGuard, cast, overload
 
 from neardup.errors import ConfigError
 from neardup.readers.account import CountedRejects
@@ -21,6 +21,7 @@ from neardup.readers.jsonl_blocks import TextBlock, jsonl_blocks
 from neardup.readers.layout import Layout, Shaping, Text
 from neardup.readers.limits import Limits
 from neardup.readers.mbox import open_mbox
+from neardup.readers.object_types import Objects
 from neardup.readers.options import ReadOptions, given_options
 from neardup.readers.parquet import open_arrow, open_parquet
 from neardup.readers.rejects import Rejects
@@ -32,7 +33,7 @@ from neardup.readers.unclear import Unclear
 from neardup.readers.warc import open_warc
 from neardup.values.wording import counted
 
-__all__ = ["OPEN", "Batch", "Reader", "read", "read_again"]
+__all__ = ["OPEN", "Batch", "Reader", "read", "read_again", "text_columns"]
 
 OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "jsonl": open_jsonl,
@@ -46,22 +47,32 @@ OPEN: dict[str, Callable[[Source, Terms], Opened]] = {
     "warc": open_warc,
     "mbox": open_mbox,
 }
+# Paths, globs, folders or URLs of files.
+Places: TypeAlias = str | PathLike[str] | Sequence[str | PathLike[str]]
 _BATCH_CHARACTERS = 32 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class Batch(Sequence[Document]):
-    """Some documents of one layout, in order, with the file and row (from 1) each came from."""
+    """Some documents of one layout, in order, with the file and row (from 1) each came from.
+
+    `lines` are the lines they were read from, as UTF-8, if the reader keeps them; None for a document that has none.
+    """
 
     documents: list[Document]
     files: list[str]
     rows: list[int]
     layout: Layout
+    lines: list[bytes | None] | None = None
 
     def __len__(self) -> int:
         return len(self.documents)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> Document: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Document]: ...
+    def __getitem__(self, index: int | slice) -> Document | list[Document]:
         return self.documents[index]
 
     def __iter__(self) -> Iterator[Document]:
@@ -77,13 +88,14 @@ class Reader:
 
     `account` is that of the last or current pass: files found, read and skipped, rows read and rejected; before the
     first pass, of the files. `rejects` holds the rejections. With `digesting` set, `digests` has the SHA-256 of each
-    file read to its end, by name. `bytes_read` says how much of the files' `bytes_total` it has taken in, compressed as
+    file read to its end, by name. With `keep_lines` set, batches have the lines that documents were read from, if their
+    format is one of lines. `bytes_read` says how much of the files' `bytes_total` it has taken in, compressed as
     they are; of Parquet and Arrow files, only whole ones count.
     """
 
     def __init__(
         self,
-        source: Any,
+        source: Places | Objects | None,
         terms: Terms,
         files: list[Source] | None,
         sink: str | PathLike[str] | Rejects | None,
@@ -94,6 +106,7 @@ class Reader:
         self.account = terms.account
         self.bytes_read = 0
         self.digesting = False
+        self.keep_lines = False
         self.digests: dict[str, str] = {}
         self.bytes_total = sum(file.size or 0 for file in files or ())
         self._before: Layout | None = None
@@ -121,7 +134,12 @@ class Reader:
         shared = isinstance(self._sink, Rejects)
         sink = self._sink if isinstance(self._sink, Rejects) else Rejects(self._sink)
         self.rejects, self.account = sink, self._terms.account.of_files()
-        terms = replace(self._terms, rejects=CountedRejects(self.account, sink), account=self.account)
+        terms = replace(
+            self._terms,
+            rejects=CountedRejects(self.account, sink),
+            account=self.account,
+            raw={} if self.keep_lines else None,
+        )
         with nullcontext() if shared else sink:
             for batch in run(terms):
                 self.account.documents += len(batch)
@@ -147,6 +165,7 @@ class Reader:
         documents: list[Document] = []
         files: list[str] = []
         rows: list[int] = []
+        lines: list[bytes | None] | None = None if terms.raw is None else []
         layout = self._before
         size = 0
         for shaping, row, document in self._documents(terms):
@@ -154,16 +173,19 @@ class Reader:
             full = len(documents) == terms.batch or size > _BATCH_CHARACTERS
             if documents and (full or (shaping.layout is not layout and shaping.layout != layout)):
                 assert layout is not None
-                yield Batch(documents, files, rows, layout)
+                yield Batch(documents, files, rows, layout, lines)
                 documents, files, rows, size = [], [], [], 0
+                lines = None if terms.raw is None else []
             layout = shaping.layout
             documents.append(document)
             files.append(shaping.name)
             rows.append(row)
+            if lines is not None and terms.raw is not None:
+                lines.append(terms.raw.pop(row, None))
             size += len(document.text)
         if documents:
             assert layout is not None
-            yield Batch(documents, files, rows, layout)
+            yield Batch(documents, files, rows, layout, lines)
 
     def _documents(self, terms: Terms) -> Iterator[tuple[Shaping, int, Document]]:
         """The documents, each with its row and the shaping it came from."""
@@ -194,6 +216,7 @@ class Reader:
                 self.digests[file.name] = hashlib.file_digest(cast(Any, whole), "sha256").hexdigest()
         shaping = _shaping(OPEN[file.format](file, terms), file.name, terms)
         shaping.fallback = before
+        shaping.raw = terms.raw
         for row, document in shaping:
             yield shaping, row, document
 
@@ -214,7 +237,7 @@ def _shaping(opened: Opened, name: str, terms: Terms, missing_is_null: bool = Fa
 
 
 def read(
-    source: Any,
+    source: Places | Objects,
     *,
     text: str | Sequence[str] | None = None,
     id: str | None = None,
@@ -254,7 +277,7 @@ def read(
     sink = rejects if isinstance(rejects, Rejects) else Rejects()
     chosen = frozenset(columns) if columns is not None else None
     options = ReadOptions(**given_options(include, exclude, ext, hidden, no_ignore, encoding, delimiter))
-    terms = Terms(limits or Limits(), sink, _text_columns(text), id, chosen, batch, options)
+    terms = Terms(limits or Limits(), sink, text_columns(text), id, chosen, batch, options)
     files: list[Source] | None = None
     if _names_files(source):
         files = find_sources(source, format, options, terms.account)
@@ -278,14 +301,14 @@ def read_again(
     """One file of an earlier `read` once more, under the name it had there, so that made ids are the same. `before` is
     the layout of the files read before it, which holds where its own rows do not tell one."""
     options = ReadOptions(encoding=encoding, delimiter=delimiter)
-    terms = Terms(limits or Limits(), Rejects(), _text_columns(text), id, None, 1000, options)
+    terms = Terms(limits or Limits(), Rejects(), text_columns(text), id, None, 1000, options)
     (source,) = find_sources(path, format, options, terms.account)
     reader = Reader(None, terms, [replace(source, name=name)], None)
     reader._before = before
     return reader
 
 
-def _text_columns(text: str | Sequence[str] | None) -> Text:
+def text_columns(text: str | Sequence[str] | None) -> Text:
     """One name as it is, several as a tuple."""
     if text is None or isinstance(text, str):
         return text
@@ -295,8 +318,9 @@ def _text_columns(text: str | Sequence[str] | None) -> Text:
     return names if len(names) > 1 else names[0]
 
 
-def _names_files(source: Any) -> bool:
+def _names_files(source: Places | Objects) -> TypeGuard[Places]:
     if isinstance(source, str | PathLike):
         return True
-    is_list = isinstance(source, list | tuple | set | frozenset)
-    return is_list and all(isinstance(place, str | PathLike) for place in source)
+    if not isinstance(source, list | tuple | set | frozenset):
+        return False
+    return all(isinstance(place, str | PathLike) for place in source)

@@ -9,9 +9,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from neardup.errors import ConfigError
+from neardup.readers.arrow_checks import malformed
 from neardup.readers.document import Document
 from neardup.readers.interface import Opened, Terms
 from neardup.readers.layout import Row, find_layout
+from neardup.readers.objects import Held, hold, plain_values
 from neardup.readers.parquet import arrow_rows
 
 __all__ = ["NAME", "open_object"]
@@ -25,11 +27,10 @@ def open_object(source: Any, terms: Terms) -> Opened:
         return _dataset(source, terms)
     if hasattr(source, "collect_schema") and hasattr(source, "collect"):
         raise ConfigError("this is a lazy frame; pass what its collect() gives")
-    if hasattr(source, "iter_slices") and hasattr(source, "columns"):  # polars
-        rows = (row for piece in source.iter_slices(terms.batch) for row in piece.iter_rows(named=True))
-        return _named(enumerate(rows, 1), list(source.columns), terms)
-    if hasattr(source, "iloc") and hasattr(source, "columns"):  # pandas
-        return _named(_pandas(source, terms), [str(name) for name in source.columns], terms)
+    if hasattr(source, "columns") and (hasattr(source, "iloc") or hasattr(source, "iter_slices")):
+        frame = hold(source)  # of pandas or polars
+        if frame is not None:
+            return _named(enumerate(_rows(frame, terms.batch), 1), frame.names, terms)
     if hasattr(source, "schema") and hasattr(source.schema, "names"):
         return _arrow(source, terms)
     if isinstance(source, Mapping):
@@ -57,7 +58,16 @@ def _arrow(source: Any, terms: Terms) -> Opened:
         for batch in batches
         for start in range(0, batch.num_rows, terms.batch)
     )
-    return _named(arrow_rows(pieces, NAME, terms), list(source.schema.names), terms, source.schema)
+    return _named(_sound(pieces, terms), list(source.schema.names), terms, source.schema)
+
+
+def _sound(pieces: Iterable[Any], terms: Terms) -> Iterator[Row]:
+    import pyarrow as pa
+
+    try:
+        yield from arrow_rows(pieces, NAME, terms)
+    except pa.ArrowException as error:
+        raise malformed(error) from None
 
 
 def _dataset(source: Any, terms: Terms) -> Opened:
@@ -74,21 +84,12 @@ def _dataset(source: Any, terms: Terms) -> Opened:
     return _named(rows(), list(source.column_names), terms)
 
 
-def _pandas(frame: Any, terms: Terms) -> Iterator[Row]:
-    row = 0
-    names = [str(name) for name in frame.columns]
-    for start in range(0, len(frame), terms.batch):
-        piece = frame.iloc[start : start + terms.batch]
-        columns = [_boxed(piece.iloc[:, i]) for i in range(len(names))]
+def _rows(frame: Held, batch: int) -> Iterator[dict[str, Any]]:
+    for start in range(0, len(frame), batch):
+        part = slice(start, start + batch)
+        columns = [plain_values(frame.values(name, part)) for name in frame.names]
         for values in zip(*columns, strict=True):
-            row += 1
-            yield row, dict(zip(names, values, strict=True))
-
-
-def _boxed(column: Any) -> list[Any]:
-    """Values as Python's own, with None where pandas has one of its marks for nothing."""
-    missing = column.isna().tolist()
-    return [None if gone else value for value, gone in zip(column.tolist(), missing, strict=True)]
+            yield dict(zip(frame.names, values, strict=True))
 
 
 def _plain(source: Iterable[Any], terms: Terms) -> Iterator[Row]:

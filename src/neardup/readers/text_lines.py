@@ -34,6 +34,8 @@ def _rows(source: Source, terms: Terms) -> Iterator[Row]:
             except UnicodeDecodeError as error:
                 rejects.add(source.name, number, "invalid encoding", error.reason, line)
                 continue
+            if terms.raw is not None:
+                terms.raw[number] = line
             yield number, {"text": text}
         if stream.damage:
             rejects.add(source.name, number + 1, "damaged file", stream.damage)

@@ -1,7 +1,7 @@
 """Documents that agree on at least m of k places: the rule of sketch thresholds, super-fingerprints and checksums.
 
-Whoever agrees on m of k places differs on k - m at most, so of k - m + 1 parts at least one agrees wholly: parts are
-joined by their keys, and what met is counted. Nothing is missed but in buckets beyond the cap.
+Two documents that agree on m of k places differ on at most k - m, so of k - m + 1 parts at least one is equal. Parts
+are joined on keys, and for each pair the equal places are counted. Pairs are missed only in buckets beyond the cap.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from neardup.fingerprints.fingerprints import Sketches
 from neardup.fingerprints.keyed import Keys, mix
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import CAP, Joined, alone
-from neardup.search.interface import Candidates, Keyed, KeyMethod, Measure, PrintColumns, Task
+from neardup.search.candidates import CAP, Joined, no_groups
+from neardup.search.interface import Candidates, Keyed, KeyMethod, PrintColumns, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns
 from neardup.values.threads import check_threads
@@ -29,7 +29,7 @@ from neardup.values.threads import check_threads
 __all__ = ["Agree", "folded"]
 
 Places = NDArray[Any]
-# Under which name each kind of column is kept: `keys` are those of another method's tables.
+# The name of the kept column for each kind; `keys` would be the keys of tables, as LSH keeps them.
 _NAMES = {"keys": "places", "values": "values"}
 
 
@@ -37,8 +37,8 @@ _NAMES = {"keys": "places", "values": "values"}
 class Agree(KeyMethod):
     """Candidates whose keys or sketch values are equal at `least` places or more; None is most of them.
 
-    90 of a MinHash of 100 values (Mitzenmacher), 160 of 200 (the slides), 2 of 6 super-fingerprints (Broder). Of a
-    bucket of more than `cap` rows each row meets the first four by rank and its eight neighbours.
+    90 of a MinHash of 100 values (Mitzenmacher), 160 of 200 (the slides), 2 of 6 super-fingerprints (Broder). In a
+    bucket of more than `cap` rows each row is paired with the first four by rank and with its eight neighbours.
     """
 
     least: int | None = None
@@ -53,13 +53,13 @@ class Agree(KeyMethod):
             raise ConfigError(f"a cap is 1 or more, not {self.cap}")
 
     def needed(self, places: int) -> int:
-        """How many of so many places must agree."""
+        """How many of `places` places must agree."""
         if self.least is not None and self.least > places:
             raise ConfigError(f"{self.least} places cannot agree of {places}")
         return places // 2 + 1 if self.least is None else self.least
 
     def parts(self, places: int) -> list[slice]:
-        """The parts of which one must agree wholly, as even as can be."""
+        """The parts of which at least one must be equal; their sizes differ by at most one."""
         many = places - self.needed(places) + 1
         ends = [places * part // many for part in range(many + 1)]
         return [slice(a, b) for a, b in pairwise(ends)]
@@ -71,7 +71,7 @@ class Agree(KeyMethod):
     def fingerprint(self) -> Printer:
         return MinHash()
 
-    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+    def check_fit(self, fingerprint: Printer, named: bool, verify: VerifyMeasure) -> None:
         super().check_fit(fingerprint, named, verify)
         self.needed(fingerprint.places)  # type: ignore[attr-defined]  # what makes sketches or keys has places
 
@@ -93,7 +93,7 @@ class Agree(KeyMethod):
         )
 
     def check_live(self, fingerprint: Printer) -> None:
-        raise ConfigError("an index is of MinHash bands or of codes; other schemes are for scans and dedup")
+        raise ConfigError("an index uses MinHash bands or codes; use Agree in scan and dedup")
 
     def key_tables(self, prints: Keys | Sketches) -> int:
         return len(self.parts(prints.main.shape[1]))
@@ -113,7 +113,7 @@ class Agree(KeyMethod):
     def _columns(self, values: Places, rows: NDArray[np.int64] | None) -> Iterator[KeyColumn]:
         for part in self.parts(values.shape[1]):
             places = values[:, part] if rows is None else values[rows, part]
-            # A key of 0 is none; a value of a sketch is one whatever it is.
+            # In Keys, 0 means no key; in a sketch every value counts.
             present = (places != 0).all(axis=1) if values.dtype == np.uint64 else None
             yield folded(places), present
 
@@ -152,11 +152,11 @@ class Agree(KeyMethod):
         threads: int = 1,
         progress: Callable[[float], None] | None = None,
     ) -> Joined:
-        """The same as a join for the pipeline: `values` are keys uint64[n, k] or sketches uint32[n, k]."""
+        """The same candidates as a join for the pipeline: `values` are keys uint64[n, k] or sketches uint32[n, k]."""
         check_threads(threads)
         if values.ndim != 2 or len(values) != len(skip):
             raise DataError(f"places of {len(skip)} rows expected, not {values.shape}")
-        joined = Joined(alone(skip), runs if runs is not None else PairRuns(), 1)
+        joined = Joined(no_groups(skip), runs if runs is not None else PairRuns(), 1)
         values = np.ascontiguousarray(values)
         chosen = np.flatnonzero(~skip)
         many, needed = len(self.parts(values.shape[1])), self.needed(values.shape[1])
@@ -174,7 +174,7 @@ class Agree(KeyMethod):
 
 
 def folded(places: Places) -> NDArray[np.uint64]:
-    """One key for the places of each row, equal for equal ones."""
+    """One key for the places of each row; equal places give equal keys."""
     keys = np.zeros(len(places), np.uint64)
     for column in range(places.shape[1]):
         keys = mix(keys ^ places[:, column].astype(np.uint64), column)

@@ -48,6 +48,11 @@ class Hits:
     def __len__(self) -> int:
         return len(self.query)
 
+    def pairs(self) -> Candidates:
+        """The hits of a set searched in itself, as pairs of different rows, each once."""
+        ahead = self.query < self.row
+        return Candidates(self.query[ahead], self.row[ahead], self.distance[ahead])
+
 
 @dataclass(frozen=True)
 class Candidates:

@@ -1,4 +1,4 @@
-"""Candidates of a join in which rows that look the same met others through their first row alone."""
+"""Candidates of a join in which only the first of rows with equal fingerprints is joined with others."""
 
 from __future__ import annotations
 
@@ -11,21 +11,23 @@ from numpy.typing import NDArray
 from neardup.search.collapse import Groups
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 
-__all__ = ["CAP", "SPREAD", "Columns", "Joined", "alone", "behind", "best_first"]
+__all__ = ["CAP", "SPREAD", "Columns", "Joined", "best_first", "implied_pairs", "no_groups"]
 
-CAP = 1000  # rows of a bucket that are paired whole; a larger one is counted, and paired in part
-SPREAD = 1000  # pairs spelled out for each group, or pair of groups, of equal fingerprints
+CAP = (
+    1000  # the most rows of a bucket of which all pairs are made; a larger one is counted and paired in part
+)
+SPREAD = 1000  # the most pairs listed for each group, or pair of groups, of equal fingerprints
 
 Columns = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
 @dataclass
 class Joined:
-    """Pairs of first rows in `runs`, and the `groups` of rows with equal fingerprints behind them.
+    """Pairs of first rows in `runs`, and the `groups` of rows with equal fingerprints.
 
-    Of a group or a pair of groups at most `spread` pairs are spelled out; how many were left `implied` is known when
-    all chunks have been taken. `capped` buckets were too large to pair all their rows, and `skipped` of their pairs
-    were not looked at there.
+    For a group or a pair of groups at most `spread` pairs are listed. `implied` counts those that are not; it is known
+    after all chunks have been read. `capped` buckets were too large to pair all their rows, and `skipped` of their
+    pairs were not made.
     """
 
     groups: Groups
@@ -36,8 +38,8 @@ class Joined:
     skipped: int = 0
 
     def chunks(self, most: int = 1 << 22) -> Iterator[Columns]:
-        """All candidates as columns of rows, `left < right`, a part at a time, each sorted. A pair may come in two
-        chunks if groups stand behind it."""
+        """All candidates as columns of rows, `left < right`, a part at a time, each sorted. A pair of rows
+        in groups may occur in two chunks."""
         self.implied = 0
         for packed in self.runs.chunks(most):
             left, right = unpack_pairs(packed)
@@ -46,20 +48,20 @@ class Joined:
             yield from self._inner(most)
 
     def _spelled(self, left: NDArray[np.int64], right: NDArray[np.int64]) -> Columns:
-        """Pairs of first rows, with what stands behind them spelled out where it is little."""
+        """Pairs of first rows; for small groups also the pairs of all their other rows."""
         groups = self.groups
         size = np.ones(groups.rows, dtype=np.int64)
         size[groups.heads] = np.diff(groups.offsets)
-        behind = size[left] * size[right]
-        small = (behind > 1) & (behind <= self.spread)
-        self.implied += int((behind - 1)[~small].sum())
+        between = size[left] * size[right]
+        small = (between > 1) & (between <= self.spread)
+        self.implied += int((between - 1)[~small].sum())
         parts = [(left[~small], right[~small])]
         zeros = np.zeros(int(small.sum()), dtype=np.uint8)
         parts += [(a, b) for a, b, _ in groups.expand((left[small], right[small], zeros))]
         return _sorted(np.concatenate([a for a, _ in parts]), np.concatenate([b for _, b in parts]))
 
     def _inner(self, most: int) -> Iterator[Columns]:
-        """Pairs inside groups: all of a small one, of a large one each row with the first."""
+        """Pairs inside groups: all pairs of a small group; in a large one each row with the first."""
         groups = self.groups
         sizes = np.diff(groups.offsets)
         inner = sizes * (sizes - 1) // 2
@@ -74,14 +76,14 @@ class Joined:
             yield _sorted(heads[large != heads], large[large != heads])
 
 
-def alone(empty: NDArray[np.bool_]) -> Groups:
-    """No groups at all: every row stands for itself."""
+def no_groups(empty: NDArray[np.bool_]) -> Groups:
+    """No groups: all fingerprints are different."""
     return Groups(np.zeros(len(empty), np.bool_), empty, np.empty(0, np.int64), np.zeros(1, np.int64))
 
 
-def behind(groups: Groups, keeper: NDArray[np.int64]) -> Columns:
-    """Pairs worth a second look where some were left implied: each row of a group with the keeper that took the
-    group's first row, given each row's keeper. Verified and added to the pairs, they let it take the others too."""
+def implied_pairs(groups: Groups, keeper: NDArray[np.int64]) -> Columns:
+    """More candidates where pairs were left implied: each row of a group with the keeper of the group's first row,
+    given each row's keeper. When they are verified and added to the pairs, the keeper can take these rows too."""
     rows = np.flatnonzero(groups.repeats)
     first = groups.labels()[rows]
     taker = keeper[first]
@@ -90,7 +92,7 @@ def behind(groups: Groups, keeper: NDArray[np.int64]) -> Columns:
 
 
 def best_first(groups: Groups, rank: NDArray[np.int64]) -> Groups:
-    """The same groups, each with its best-ranked row first, in the order of these."""
+    """The same groups, each with its best-ranked row first, sorted by these rows."""
     sizes = np.diff(groups.offsets)
     group = np.repeat(np.arange(len(sizes)), sizes)
     members = groups.members[np.lexsort((rank[groups.members], group))]

@@ -1,4 +1,4 @@
-"""Codes as the Hamming searches take them: of a known width and scheme, without the empty rows."""
+"""Codes as input of Hamming searches: checked for width and scheme, without empty rows."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _check_whole(numbers: NDArray[np.generic], room: int) -> None:
 
 
 def _word(numbers: NDArray[np.generic], word: int) -> NDArray[np.uint64]:
-    """One word of each number, the lowest being 0. Numbers too large for numpy come as Python's own."""
+    """One word of each number, the lowest being 0. Numbers that are too large for numpy are Python objects."""
     if numbers.dtype.kind == "O":
         part = [int(n) >> (64 * word) & (2**64 - 1) for n in numbers.flat]
         return np.array(part, np.uint64).reshape(numbers.shape)
@@ -100,7 +100,7 @@ def check_codes(codes: Codes, bits: int) -> NDArray[np.uint64]:
         raise ConfigError(f"codes have from 1 to 128 bits, not {bits}")
     if codes.bits != bits:
         raise DataError(
-            f"codes of {codes.bits} bits met a search made for {bits}: make the search with "
+            f"the search is for codes of {bits} bits, and these have {codes.bits}: make the search with "
             f"bits={codes.bits}, as in Compact(3, bits={codes.bits})"
         )
     shape = (len(codes), (bits + 63) // 64)

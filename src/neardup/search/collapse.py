@@ -1,7 +1,7 @@
-"""Equal codes, collapsed before anything else, so that 100,000 empty-page codes cost what one does.
+"""Equal codes are collapsed before a search, so that 100,000 codes of empty pages cost no more than one.
 
-Every search and join sees each code once, at the first row that has it. Pairs between first rows come with
-the groups behind them and are spelled out only on request, as a stream.
+Every search and join sees each code once, at the first row that has it. It gives pairs of first rows and the groups of
+equal codes; `expand` and `pairs` stream the pairs of all rows.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Groups:
 
     `repeats[i]`: an earlier row has the code of row i. `empty[i]`: row i has no code. Groups of two rows or
     more are listed in the order of their first rows: group g is `members[offsets[g]:offsets[g + 1]]`,
-    ascending. All other rows with a code stand alone.
+    ascending. All other rows with a code are in no group.
     """
 
     repeats: NDArray[np.bool_]
@@ -70,7 +70,7 @@ class Groups:
         return labels
 
     def _members_of(self, first: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Where the groups of these first rows begin in `members` (-1 for a row alone), and their sizes."""
+        """Where the groups of these first rows begin in `members` (-1 for a row in no group), and their sizes."""
         if len(self) == 0:
             return np.full(len(first), -1, dtype=np.int64), np.ones(len(first), dtype=np.int64)
         group = np.searchsorted(self.heads, first)
@@ -89,8 +89,8 @@ class Groups:
     def expand(self, pairs: Batch, right: Groups | None = None, *, batch: int = 1 << 20) -> Iterator[Batch]:
         """Pairs of first rows as pairs of all their rows, at most `batch` at a time.
 
-        `right` holds the groups of the right rows when they are of another set; in one set each pair is
-        turned so that left < right. Rows of one group are not paired with each other here: see `pairs`.
+        `right` holds the groups of the right rows if they are of another set; in one set each pair is ordered so
+        that left < right. Rows of one group are not paired with each other here: see `pairs`.
         """
         left_first, right_first, distance = pairs
         other = self if right is None else right
@@ -112,7 +112,7 @@ class Groups:
             yield self.members[member], self.members[member + 1 + place], zeros
 
     def links(self) -> Batch:
-        """One pair for each repeat, with the first row of its group: enough to tie the group together."""
+        """One pair for each repeat, with the first row of its group: enough to connect the whole group."""
         rows = np.flatnonzero(self.repeats)
         return self.labels()[rows], rows, np.zeros(len(rows), dtype=np.uint8)
 
@@ -132,8 +132,7 @@ def _positions(
 
 
 def collapse(codes: Codes, *, threads: int = 1) -> Groups:
-    """The rows with equal codes, gathered; empty rows belong nowhere. O(rows), about 13 bytes a row
-    meanwhile."""
+    """The groups of rows with equal codes; empty rows are in none. O(rows), with about 13 bytes of memory a row."""
     words = check_codes(codes, width_for(codes, None))
     skip = codes.empty if codes.empty.any() else None
     width = next(width for width in WIDTHS if codes.bits <= width)

@@ -1,9 +1,9 @@
-"""An inverted join for containment: a small document finds the large ones that hold a few of its features.
+"""An inverted join for containment: a small document finds the large ones that hold some of its features.
 
-A sketch of Jaccard similarity says little about a page inside a long one: they share nearly nothing of all their
-features. Here every document asks, with its `probes` smallest features, which documents hold one of them, among all
-of their features. The smallest hashes are a fair sample, so a document of which the share s lies in another one
-misses it with probability (1 - s)**probes at most, whatever the sizes.
+A Jaccard sketch cannot find a short page inside a long one, because the share of common features is tiny. Here every
+document asks with its `probes` smallest features, and finds all documents that hold one of them. The smallest hashes
+are a fair sample. So if the share s of a document is in another one, it misses that one with a probability of at most
+(1 - s)**probes, whatever the sizes.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from neardup.features.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import CAP, Joined, alone
-from neardup.search.interface import Measure, Method, PrintColumns, Shuffled, Task
+from neardup.search.candidates import CAP, Joined, no_groups
+from neardup.search.interface import Method, PrintColumns, Shuffled, Task, VerifyMeasure
 from neardup.search.lsh import LSH
 from neardup.search.pair_runs import PairRuns, pack_pairs
 from neardup.storage.spill import PARTITIONS, Columns, Shelf, Spill
@@ -38,8 +38,8 @@ Rows = NDArray[np.int64]
 Keys = NDArray[np.uint64]
 Batches = Callable[[], Iterator[Features]]
 
-STARS = 4  # of a feature that too many documents hold, how many of them are met nevertheless
-_MOST_MET = 1 << 22  # pairs spelled out at a time
+STARS = 4  # documents that are still paired for a feature that too many documents hold
+_MOST_PAIRS = 1 << 22  # pairs made at a time
 _PROBE_BYTES = 60
 _COMMON, _ALONE = 1, 2
 
@@ -47,7 +47,7 @@ _COMMON, _ALONE = 1, 2
 @dataclass
 class HeldPairs:
     """Candidates in `runs`. `capped` features were held by too many documents to pair them all, and `skipped` pairs
-    were not looked at for it (counted for each feature again, so an upper bound)."""
+    were not made for them (an upper bound: a pair counts again for each feature)."""
 
     runs: PairRuns = field(default_factory=PairRuns)
     capped: int = 0
@@ -56,8 +56,8 @@ class HeldPairs:
 
 @dataclass(frozen=True)
 class Holding:
-    """Some keys and who holds them: wanted feature `entries[i]` is key `numbers[i]`, `counts` documents hold each key,
-    and those that may be met are `holders[begins[key]:begins[key + 1]]`."""
+    """Some keys and the documents that hold them. Probe `entries[i]` is key `numbers[i]`. `counts` documents hold each
+    key; those that are paired are `holders[begins[key]:begins[key + 1]]`."""
 
     entries: Rows
     numbers: Rows
@@ -71,10 +71,11 @@ class Holding:
 
 @dataclass(frozen=True)
 class Inverted(Method):
-    """Candidates by the `probes` smallest features of each document; left out, as many as the recall asks for.
+    """Candidates by the `probes` smallest features of each document; by default as many as the recall needs.
 
-    A feature held by more than `cap` documents, or by one alone, tells nothing: the next smallest stands in for it,
-    among twice the probes. A document with nothing else meets the four best of those documents.
+    A feature is of no use if more than `cap` documents hold it, or only one. The next smallest feature replaces it,
+    among the first 2 * probes. A document that has only such common features is paired with the four best documents
+    that hold them.
     """
 
     probes: int | None = None
@@ -96,13 +97,13 @@ class Inverted(Method):
         return Inverted(max(1, probes), self.cap)
 
     def fingerprint(self) -> Printer:
-        return MinHash(1)  # nothing is kept of it, and the shortest one costs nothing
+        return MinHash(1)  # it is not used; the shortest sketch costs least
 
-    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+    def check_fit(self, fingerprint: Printer, named: bool, verify: VerifyMeasure) -> None:
         if named or not hasattr(verify, "of"):
             raise ConfigError("Inverted finds containment: verify by Containment, and name no fingerprint")
 
-    def settled(self, fingerprint: Printer, verify: Measure, recall: float) -> Inverted:
+    def settled(self, fingerprint: Printer, verify: VerifyMeasure, recall: float) -> Inverted:
         return self.for_threshold(verify.least, recall)
 
     @property
@@ -113,7 +114,7 @@ class Inverted(Method):
         return "features"
 
     def kept(self, prints: Fingerprints, threads: int = 1) -> PrintColumns:
-        """Nothing: features are made again when they are searched."""
+        """Nothing: the join makes the features again."""
         return {}
 
     def joined(self, task: Task) -> Joined:
@@ -127,22 +128,22 @@ class Inverted(Method):
             memory=task.memory,
             folder=task.folder,
             threads=task.threads,
-            told=task.progress,
+            progress=task.progress,
         )
-        return Joined(alone(task.skip), found.runs, 1, capped=found.capped, skipped=found.skipped)
+        return Joined(no_groups(task.skip), found.runs, 1, capped=found.capped, skipped=found.skipped)
 
-    def online(self, verify: Measure, recall: float) -> Method:
-        """Bands of sketches, for this search reads a whole corpus; they miss the small in the large."""
+    def online(self, verify: VerifyMeasure, recall: float) -> Method:
+        """LSH, because this join reads a whole corpus. LSH misses small documents inside large ones."""
         return LSH.usual(verify.least, recall)
 
     def shuffled(self, kept: PrintColumns) -> Shuffled:
         raise ConfigError(
-            "Inverted (containment) is searched by the local pipeline alone: on Spark use MinHash with LSH, codes with "
+            "only the local pipeline can search by Inverted (containment): on Spark use MinHash with LSH, codes with "
             "Join, or Agree"
         )
 
     def expected(self, containment: float) -> float:
-        """The least probability to find a pair of this containment, buckets beyond the cap aside."""
+        """The least probability to find a pair of this containment, without the effect of the cap."""
         assert self.probes is not None, "probes are chosen for a threshold"
         return float(1 - (1 - containment) ** self.probes)
 
@@ -157,14 +158,15 @@ class Inverted(Method):
         memory: int = 1 << 30,
         folder: Path | None = None,
         threads: int = 1,
-        told: Callable[[float], None] = lambda _: None,
+        progress: Callable[[float], None] = lambda _: None,
     ) -> HeldPairs:
-        """Pairs among `rows`, given as often as asked the features of these rows, a batch at a time and in order.
+        """Pairs among `rows`. Each call of `features` gives the features of these rows again, in order, in batches.
 
-        The `smaller` document of a pair asks, or the `left` (earlier) or `right` (later) one. `rank`, by row, says
-        who is best among many. Probes and who holds them take about 60 bytes a probe and 8 for each document that
-        holds one: with a `folder` they lie there but for a part of at most about `memory` bytes, and features are gone
-        through once for each part; without, all are held. Beyond that 32 bytes and twice the probes for each document.
+        `of` says which document of a pair asks: the `smaller`, the `left` (earlier) or the `right` (later) one. `rank`,
+        by row, says which documents are best if too many hold a feature. The join needs about 60 bytes for each probe,
+        and 8 bytes for each document that holds one. With a `folder`, only parts of about `memory` bytes are in memory,
+        and features are read once for each part. It also needs 32 bytes a document, and a byte for each of 2 * probes
+        features.
         """
         check_threads(threads)
         assert self.probes is not None, "probes are chosen for a threshold"
@@ -180,7 +182,7 @@ class Inverted(Method):
             )
             shelf = Shelf(place and place / "held")
             sizes = self._wanted(features(), wanted)
-            told(0.3)
+            progress(0.3)
             few = np.minimum(sizes, 2 * self.probes)
             kind = np.zeros(int(few.sum()), np.uint8)
             groups = wanted.parts(most // _PROBE_BYTES)
@@ -189,7 +191,7 @@ class Inverted(Method):
                 for part in self._held(features, keys, entries, best, most, threads):
                     kind[part.entries] = _kinds(part.counts, self.cap)[part.numbers]
                     shelf.put(part.columns())
-                told(0.3 + 0.4 * (number + 1) / len(groups))
+                progress(0.3 + 0.4 * (number + 1) / len(groups))
             asked, first = self._asked(kind, few), np.concatenate([[0], np.cumsum(few)])
             for columns in shelf:
                 part = Holding(*columns)
@@ -198,13 +200,13 @@ class Inverted(Method):
                 many = part.counts[part.numbers[chosen]]
                 found.skipped += int(np.maximum(many[many > self.cap] - STARS, 0).sum())
                 askers = np.searchsorted(first, part.entries[chosen], "right") - 1
-                self._meet(found.runs, rows, askers, part.numbers[chosen], part, sizes, of)
-        told(1.0)
+                self._add_pairs(found.runs, rows, askers, part.numbers[chosen], part, sizes, of)
+        progress(1.0)
         return found
 
     def _wanted(self, batches: Iterator[Features], wanted: Spill) -> Rows:
-        """The sizes of all documents. Of each the smallest features, twice as many as are asked for, go to `wanted`,
-        numbered through."""
+        """The sizes of all documents. Adds the smallest 2 * probes features of each to `wanted`, with running
+        numbers."""
         assert self.probes is not None
         sizes = [np.empty(0, np.int64)]
         before = 0
@@ -220,7 +222,7 @@ class Inverted(Method):
     def _held(
         self, features: Batches, wanted: Keys, entries: Rows, best: Rows, memory: int, threads: int
     ) -> Iterator[Holding]:
-        """Who holds these keys, in as many parts as keep within the memory."""
+        """The documents that hold these keys, split into parts that fit into the memory."""
         keys, numbers = np.unique(wanted, return_inverse=True)
         made = self._holders(features(), keys, best, memory // 32, threads)
         if made is not None:
@@ -235,8 +237,8 @@ class Inverted(Method):
     def _holders(
         self, batches: Iterator[Features], keys: Keys, best: Rows, most: int, threads: int
     ) -> tuple[Rows, Rows] | None:
-        """How many documents hold each key, and which, key by key: all of them, or the best of too many. None if there
-        are more than `most` of them, and more than one key."""
+        """How many documents hold each key, and which, key by key: all of them, or the best ones of too many. None if
+        the documents are more than `most`, and there is more than one key."""
         counts = np.zeros(len(keys), np.int64)
         held: list[Keys] = [np.empty(0, np.uint64)]
         size = before = 0
@@ -255,18 +257,18 @@ class Inverted(Method):
         return counts, by_rank[(entries & np.uint64(0xFFFFFFFF)).astype(np.int64)]
 
     def _trimmed(self, held: Keys, counts: Rows) -> Keys:
-        """(key, rank) entries in order; of keys that too many hold, the best few."""
+        """Sorted (key, rank) entries; only the best ones of keys that too many documents hold."""
         held = np.sort(held)
         key = (held >> np.uint64(32)).astype(np.int64)
         first = np.searchsorted(key, key)
         return held[np.arange(len(held)) - first < _kept(counts, self.cap)[key]]
 
     def _asked(self, kind: NDArray[np.uint8], few: Rows) -> NDArray[np.bool_]:
-        """Which of the wanted features, `few[i]` of document i, it asks with: those that tell something first."""
+        """Which features are probes; document i has `few[i]` of them, useful ones first."""
         assert self.probes is not None
         asked = np.zeros(len(kind), np.bool_)
         ends = np.cumsum(few)
-        for some in np.split(np.arange(len(few)), np.flatnonzero(np.diff(ends // _MOST_MET)) + 1):
+        for some in np.split(np.arange(len(few)), np.flatnonzero(np.diff(ends // _MOST_PAIRS)) + 1):
             if not len(some) or ends[some[-1]] == (begin := int(ends[some[0]] - few[some[0]])):
                 continue
             mine = kind[begin : int(ends[some[-1]])]
@@ -276,7 +278,7 @@ class Inverted(Method):
             asked[begin + order[(turn < self.probes) & (mine[order] < _ALONE)]] = True
         return asked
 
-    def _meet(
+    def _add_pairs(
         self,
         runs: PairRuns,
         rows: Rows,
@@ -287,7 +289,7 @@ class Inverted(Method):
         of: Literal["smaller", "left", "right"],
     ) -> None:
         many = held.begins[number + 1] - held.begins[number]
-        part = np.cumsum(many) // _MOST_MET
+        part = np.cumsum(many) // _MOST_PAIRS
         for some in np.split(np.arange(len(askers)), np.flatnonzero(np.diff(part)) + 1):
             few = many[some]
             asker = np.repeat(askers[some], few)
@@ -306,7 +308,7 @@ def _by_key(columns: Columns) -> NDArray[np.uint64]:
 
 
 def _kinds(counts: Rows, cap: int) -> NDArray[np.uint8]:
-    """0 for keys that tell something, then those too many hold, then those that one document holds alone."""
+    """0 for a useful key, _COMMON for one that too many documents hold, _ALONE for one that a single document holds."""
     return np.where(counts > cap, _COMMON, np.where(counts < 2, _ALONE, 0)).astype(np.uint8)
 
 

@@ -1,4 +1,4 @@
-"""How stored codes are spread: what to look at before trusting designs that assume uniform ones.
+"""How stored codes are distributed: check it before you use designs that assume uniform codes.
 
 Manku, Jain and Das Sarma 2007, section 4.2 and figure 2: the places of the highest differing bits of
 successive codes (clusters make the low places heavy), codes in equal intervals, and the codes shared by most
@@ -18,8 +18,7 @@ from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import rows_and_words
-from neardup.search.disk.segment_writer import StoredCodes
-from neardup.search.disk.segments import Chunk, words_of
+from neardup.search.disk.segments import Chunk, StoredCodes, words_of
 
 __all__ = ["CodeDistribution", "code_distribution", "entropy_bound", "predicted_bits"]
 
@@ -91,7 +90,7 @@ def code_distribution(
 def entropy_bound(bits: int, count: float) -> float:
     """Bits a code that no lossless form of `count` uniform codes in order can beat (erratum E43).
 
-    8 billion codes of 64 bits need 32.4 of them, so the paper's "less than 32 GB" wants clustered codes.
+    8 billion codes of 64 bits need 32.4 of them, so the paper's "less than 32 GB" is possible only for clustered codes.
     """
     return max(bits - log2(max(count, 1)) + log2(e), 0.0)
 
@@ -124,7 +123,7 @@ def _chunks(codes: StoredCodes | Codes) -> Iterator[Chunk]:
 
 
 class _Spikes:
-    """The most frequent of ascending codes, of which the last may go on in the next chunk."""
+    """The most frequent of ascending codes. The last code of a chunk may continue in the next one."""
 
     def __init__(self, most: int, bits: int) -> None:
         self._most = most

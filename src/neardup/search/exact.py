@@ -1,4 +1,4 @@
-"""Documents of the same words: the digest of the words is the key."""
+"""Documents with the same words: the digest of the words is the key."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ __all__ = ["EqualWords"]
 
 @dataclass(frozen=True)
 class EqualWords(KeyMethod):
-    """Digests that are equal in all their bytes. The local pipeline and Spark find those before anything else."""
+    """Digests that are equal in all their bytes. The local pipeline and Spark find such documents first."""
 
     seed: int | Seed = DEFAULT_SEED
 

@@ -1,12 +1,12 @@
-"""The one seam: what a near-duplicate method is, to the local pipeline, the live index, the shared index and Spark.
+"""The interface of a search method for the local pipeline, the live index, the shared index and Spark.
 
-A method is one object, a frozen dataclass of its parameters. It says by which fingerprint it is searched, what it keeps
-of one, which keys a stored fingerprint has and which probes a query makes; rows whose probe equals a key are
-candidates, and `check` may drop some of them. A `KeyMethod` needs no more than `fingerprint` and `keys`: everything
-else has a default, and the general join on keys finds its candidates everywhere. A method may have a native join.
+A method is one object, a frozen dataclass of its parameters. It defines its fingerprint, the columns it keeps of each
+document, the keys of a stored fingerprint and the probes of a query. Rows whose probe equals a key are candidates, and
+`check` may drop some of them. A `KeyMethod` must define only `fingerprint` and `keys`: everything else has a default,
+and the general join on keys finds its candidates everywhere. A method may also have a native join.
 
-Methods without keys (a scan, sorted neighbours, an inverted join of whole corpora) are a `Method` with a join of its
-own, and say in `check_live` and `shuffled` where they cannot run.
+A method without keys (a scan, sorted neighbours, an inverted join of whole corpora) is a `Method` with its own join.
+Its `check_live` and `shuffled` raise ConfigError where it cannot run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from neardup.features.features import Features
 from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.printer import Printer
 from neardup.search.answers import Candidates, Hits, Keyed, Mode, check_mode
-from neardup.search.candidates import CAP, Joined, alone
+from neardup.search.candidates import CAP, Joined, no_groups
 from neardup.search.hamming.designs import Design
 from neardup.search.key_join import KeyColumn, Probing, join_keys
 from neardup.search.pair_runs import PairRuns
@@ -37,13 +37,13 @@ __all__ = [
     "Kept",
     "KeyMethod",
     "Keyed",
-    "Measure",
     "Method",
     "Mode",
     "PrintColumns",
     "Reach",
     "Shuffled",
     "Task",
+    "VerifyMeasure",
     "check_mode",
     "packed",
     "unpacked",
@@ -52,14 +52,14 @@ __all__ = [
 Rows = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 PrintColumns = Mapping[str, NDArray[Any]]
-"""What a method keeps of documents: columns under names of its own, whose first axis are the rows."""
+"""The columns that a method keeps of documents, by name; the first axis is the row."""
 
 
 class Kept(Protocol):
-    """Where the columns that a method kept of all documents are read."""
+    """Reads the columns that a method kept of all documents."""
 
     def prints(self, name: str) -> NDArray[Any]:
-        """A column whose first axis are the rows."""
+        """A column; its first axis is the row."""
         ...
 
     def keys(self, band: int) -> NDArray[np.uint64]:
@@ -67,8 +67,8 @@ class Kept(Protocol):
         ...
 
 
-class Measure(Protocol):
-    """What candidates are verified by afterwards, as far as a method is chosen for it."""
+class VerifyMeasure(Protocol):
+    """The measure by which candidates are verified later, as far as a method must know it."""
 
     @property
     def least(self) -> float:
@@ -78,15 +78,15 @@ class Measure(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """What a method searches: the rows of a corpus that are not to `skip`, each with its rank, 0 the best.
+    """The input of a method's join: all rows of a corpus except those in `skip`, with their ranks (0 is the best).
 
-    With a `folder` at most about `most` pairs are held in memory, and for other columns about `memory` bytes.
+    With a `folder`, at most about `most` pairs and `memory` bytes of other columns are held in memory.
     `progress` gets the share that is done. `sets` makes the features of ascending rows, a batch at a time.
     """
 
     kept: Kept
     fingerprint: Printer
-    verify: Measure
+    verify: VerifyMeasure
     skip: Flags
     rank: Rows
     folder: Path | None
@@ -97,14 +97,14 @@ class Task:
     memory: int = 1 << 30
 
     def runs(self) -> PairRuns:
-        """Where its pairs are gathered."""
+        """An empty container for the pairs."""
         return PairRuns(self.folder, self.most)
 
 
 @dataclass(frozen=True)
 class Reach:
-    """Codes of `bits` bits are found within `radius`. `tables` is the design of a live index and `joining` that of a
-    join, where the method has one of its own."""
+    """A method that finds codes of `bits` bits within `radius`. `tables` is its own design for a live index and
+    `joining` that for a join, if it has one."""
 
     bits: int
     radius: int
@@ -114,53 +114,53 @@ class Reach:
 
 @dataclass(frozen=True)
 class Shuffled:
-    """What travels of each document when a join is a shuffle, as columns uint64[n, words].
+    """The columns uint64[n, words] that a join on Spark sends for each document.
 
-    `alike` is equal for equal fingerprints, of which one then stands for all; None where none does. `words` are the
-    keys, one for each table, or all of the fingerprint; None where `alike` is all there is to it.
+    `equal_key` is the same for equal fingerprints, of which then only one is joined; None if all are joined. `words`
+    are the keys, one for each table, or the whole fingerprint; None if `equal_key` is the whole fingerprint.
     """
 
-    alike: NDArray[np.uint64] | None = None
+    equal_key: NDArray[np.uint64] | None = None
     words: NDArray[np.uint64] | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Method(ABC):
-    """One way to find candidates: what every part of neardup asks of it, and knows about it."""
+    """One way to find candidates. All other code uses a method only through this class."""
 
     takes: ClassVar[tuple[type[Fingerprints], ...]] = (Fingerprints,)
     """The kinds of fingerprints it searches."""
     keeps_keys: ClassVar[bool] = False
-    """Whether it keeps the keys alone, as a column `keys` [tables, rows], and `alike` [rows, 2]."""
+    """Whether it keeps only its keys, as a column `keys` [tables, rows], and a key for equality."""
     whole_keys: ClassVar[bool] = False
     """Whether the keys of a live index are the fingerprints themselves."""
     sparse: ClassVar[bool] = False
-    """Whether a row may have no key in a table of a live index, where 0 says so."""
+    """Whether a row may have no key in a table of a live index; such a key is 0."""
     estimates: ClassVar[bool] = False
-    """Whether stored fingerprints tell how similar documents are; see `estimate`."""
+    """Whether `estimate` can compute a similarity from stored fingerprints."""
     sure: ClassVar[float] = float("nan")
-    """The similarity of all that it finds, where that is known beforehand."""
+    """The similarity of every pair it finds, if that is known beforehand."""
     probing: ClassVar[bool] = False
-    """Whether rows ask for more keys than they are stored under."""
+    """Whether a row has more probes than keys."""
     checks: ClassVar[bool] = False
-    """Whether rows that share a key are candidates only if `check` says so."""
+    """Whether rows that share a key are candidates only if `check` passes."""
 
     @abstractmethod
     def fingerprint(self) -> Printer:
-        """How fingerprints are made, unless a config says otherwise."""
+        """The fingerprint it uses, unless the config names another."""
 
     @abstractmethod
     def joined(self, task: Task) -> Joined:
-        """Pairs of rows worth a comparison."""
+        """The candidate pairs of rows."""
 
     @property
     def limit(self) -> int:
-        """Of a bucket with more rows than this, not all pairs are looked at."""
+        """The most rows of a bucket of which all pairs are candidates."""
         return CAP
 
     # How it fits the other parts of a config.
 
-    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+    def check_fit(self, fingerprint: Printer, named: bool, verify: VerifyMeasure) -> None:
         """Raise ConfigError unless it can search this fingerprint (`named`, or its own) for this measure."""
         if not issubclass(fingerprint.makes, self.takes):
             kinds = " or ".join(kind.__name__ for kind in self.takes)
@@ -169,19 +169,19 @@ class Method(ABC):
                 f"and {type(fingerprint).__name__} makes {fingerprint.makes.__name__}; leave one of them out"
             )
 
-    def settled(self, fingerprint: Printer, verify: Measure, recall: float) -> Method:
-        """The same with everything chosen that was left open; ConfigError if it cannot be for this fingerprint."""
+    def settled(self, fingerprint: Printer, verify: VerifyMeasure, recall: float) -> Method:
+        """The same method with all open parameters chosen; ConfigError if none fit this fingerprint."""
         return self
 
     @property
     def choice(self) -> str | None:
-        """What `settled` chose, for people to read; None if there is nothing to choose."""
+        """The choice of `settled` as text for people; None if there is nothing to choose."""
         return None
 
-    # What is kept of a document.
+    # The columns kept of a document.
 
     def kept_scheme(self, fingerprint: Printer) -> str:
-        """What decides the kept columns besides the fingerprint's own scheme."""
+        """The parameters that decide the kept columns, beside the fingerprint's own scheme."""
         return "fingerprints"
 
     def kept(self, prints: Any, threads: int = 1) -> PrintColumns:
@@ -190,20 +190,20 @@ class Method(ABC):
         return columns
 
     def stored(self, prints: Any, fingerprint: Printer) -> NDArray[Any]:
-        """The column of ready fingerprints as an index stores it: one line of `width` bytes a document."""
+        """The fingerprints as an index stores them: one line of `width` bytes for each document."""
         column, like = np.ascontiguousarray(prints.main), fingerprint.blank.main
         if column.dtype != like.dtype or column.shape[1:] != like.shape[1:]:
             raise DataError(f"fingerprints of this index have {fingerprint.width} bytes")
         return column
 
     def estimate(self, one: NDArray[Any], two: NDArray[Any]) -> NDArray[np.float64]:
-        """The similarities that stored fingerprints alone tell, line by line."""
+        """The similarities estimated from stored fingerprints, line by line."""
         return np.full(len(one), self.sure)
 
     # In a live index, on one machine or shared.
 
-    def online(self, verify: Measure, recall: float) -> Method:
-        """What a live index uses in its place: a search of a whole corpus names another one."""
+    def online(self, verify: VerifyMeasure, recall: float) -> Method:
+        """The method that a live index uses instead: a search of a whole corpus names another one."""
         return self
 
     def check_live(self, fingerprint: Printer) -> None:
@@ -214,7 +214,7 @@ class Method(ABC):
             )
 
     def reach(self, fingerprint: Printer) -> Reach | None:
-        """The radius within which codes are found; None where equal keys are."""
+        """The radius within which codes are found; None if the method joins on equal keys."""
         return None
 
     def table_count(self, fingerprint: Printer) -> int:
@@ -222,31 +222,33 @@ class Method(ABC):
         return 1
 
     def live_keys(self, prints: Any, threads: int = 1) -> NDArray[np.uint64]:
-        """What the tables of an index hold of each row, a column for each table; not asked for with `whole_keys`."""
-        raise ConfigError(f"{type(self).__name__} has no keys: an index cannot use it; choose another search")
+        """The keys of each row for the tables of an index, a column for each table; not called with `whole_keys`."""
+        raise ConfigError(
+            f"{type(self).__name__} has no keys, so an index cannot use it; choose another search"
+        )
 
     # On a cluster.
 
     def shuffled(self, kept: PrintColumns) -> Shuffled:
-        """What travels of documents, given what was kept. ConfigError if it cannot be a shuffle."""
+        """The columns to send, made from the kept ones. ConfigError if the method cannot run as a shuffle."""
         raise ConfigError(
-            f"{type(self).__name__} has no keys: it is searched by the local pipeline alone; choose another search"
+            f"{type(self).__name__} has no keys, so only the local pipeline can use it; choose another search"
         )
 
 
 @dataclass(frozen=True, eq=False)
 class KeyMethod(Method):
-    """A method that is a join on keys. A new one has to say its `fingerprint` and its `keys`."""
+    """A method that is a join on keys. A new one must define `fingerprint` and `keys`."""
 
     sparse = True
 
     @abstractmethod
     def keys(self, prints: Any) -> Keyed:
-        """The keys under which rows are stored, at most one a table; empty rows have none."""
+        """The keys under which rows are stored, at most one in each table; empty rows have none."""
 
     def probes(self, prints: Any) -> Keyed:
-        """The keys that rows ask for; by default their own. Others are asked for beside them, and both ways: if a row
-        asks for the key of another, that one asks for its."""
+        """The keys that rows ask for; by default their own. Probes are symmetric: if row a asks for a key of row b,
+        then b asks for one of a. The own keys of a row need not be among its probes."""
         return self.keys(prints)
 
     def check(self, prints: Any, left: Rows, right: Rows) -> Flags | None:
@@ -280,7 +282,7 @@ class KeyMethod(Method):
         prints = task.fingerprint.restored("fingerprints of one run", task.skip, columns)
         rows = np.flatnonzero(~task.skip)
         some = prints if len(rows) == len(prints) else prints.take(rows)
-        made = Joined(alone(task.skip), task.runs(), 1)
+        made = Joined(no_groups(task.skip), task.runs(), 1)
         join_keys(
             self.key_columns(some, task.threads),
             rows,
@@ -301,7 +303,7 @@ class KeyMethod(Method):
         return probes.row, probes.table, probes.key
 
     def live_keys(self, prints: Any, threads: int = 1) -> NDArray[np.uint64]:
-        # A key of 0 becomes 1, for 0 is none: that can add a candidate, and loses none.
+        # 0 means no key, so a key of 0 becomes 1: that can add a candidate, and loses none.
         return np.stack(
             [
                 np.where(True if present is None else present, np.maximum(keys, np.uint64(1)), np.uint64(0))

@@ -34,11 +34,11 @@ def join_keys(
     threads: int = 1,
     progress: Callable[[int], None] | None = None,
 ) -> None:
-    """Add to `joined` the pairs of `rows`, which ascend, that share a key: `columns` has the keys table by table.
+    """Add to `joined` the pairs of `rows` (ascending) that share a key: `columns` has the keys table by table.
 
-    Of a bucket of more than `cap` rows each row is paired with the first four by rank, and with its eight neighbours
-    in the order of the next table's keys. Rows with `probing` ask for those keys beside their own: then a pair counts
-    if one of the two is stored under the key. `check` is given places in `rows`. `progress` gets the tables done.
+    In a bucket of more than `cap` rows each row is paired with the first four by rank, and with its eight neighbours
+    in the order of the next table's keys. With `probing`, rows also ask for other keys; a pair is then a candidate if
+    one of the two is stored under the key. `check` gets places in `rows`, `progress` the number of tables done.
     """
     order = None if rank is None else np.argsort(np.argsort(rank[rows])).astype(np.uint32)
     first = following = next(columns, None)
@@ -64,9 +64,9 @@ def join_keys(
             left, right = left[known], right[known]
         if places is not None:
             left, right = places[left], places[right]
-        if check is not None and (counts := check(left, right)) is not None:
-            left, right = left[counts], right[counts]
-        # Rows ascend, so pairs of their places and pairs of rows have one order; a probe can repeat a pair.
+        if check is not None and (passed := check(left, right)) is not None:
+            left, right = left[passed], right[passed]
+        # Rows ascend, so pairs of places and pairs of rows have the same order. A probe can repeat a pair.
         pairs = rows[left].astype(np.uint64) << np.uint64(32) | rows[right].astype(np.uint64)
         joined.runs.add(pairs if stored is None else np.unique(pairs))
         table += 1
@@ -77,7 +77,7 @@ def join_keys(
 def with_probes(
     probing: Probing, table: int, keys: NDArray[np.uint64], places: Rows | None
 ) -> tuple[Rows, NDArray[np.uint64], Flags]:
-    """The keys of one table and the probes beside them, each once, by row: their rows, and which are stored keys."""
+    """The keys and probes of one table, each once, sorted by row: rows, keys, and which of them are stored keys."""
     row, number, key = probing
     mine = number == table
     if places is None:

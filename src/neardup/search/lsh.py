@@ -19,29 +19,30 @@ from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Sketches
 from neardup.fingerprints.minhash import MinHash
 from neardup.fingerprints.printer import Printer
-from neardup.search.candidates import CAP, SPREAD, Columns, Joined, behind, best_first
+from neardup.search.candidates import CAP, SPREAD, Columns, Joined, best_first, implied_pairs
 from neardup.search.collapse import Groups
-from neardup.search.interface import Keyed, KeyMethod, Measure, PrintColumns, Shuffled, Task
+from neardup.search.interface import Keyed, KeyMethod, PrintColumns, Shuffled, Task, VerifyMeasure
 from neardup.search.key_join import KeyColumn, join_keys
 from neardup.search.pair_runs import PairRuns, pack_pairs, unpack_pairs
 from neardup.values.threads import check_threads
 
 __all__ = ["LSH", "BandCandidates"]
 
-# One-permutation sketches of short documents borrow values and so stray further than the S-curve says: the bands
-# are chosen to miss this part only of what the recall allows.
+# One-permutation sketches of short documents borrow values, so their error is larger than the S-curve says. The bands
+# are chosen so that by the curve they miss only this share of what the recall permits.
 MARGIN = 0.25
+_EQUAL = "alike"  # the column of `equal_keys` in saved fingerprints: part of the file format
 
 
 @dataclass(frozen=True)
 class BandCandidates:
     """Pairs of rows that agree on a band, not yet verified: `left < right`, sorted, each pair once, int64.
 
-    `groups` are the rows with equal sketches. A group met others through its first row alone: pairs with few rows
-    behind them are spelled out in the columns, of the rest the columns hold the pair of first rows and one pair
-    for each further row of a group with its first; `implied` counts the pairs left unspelled, and `every` streams
-    them too. `capped` buckets were too large to pair all their rows, and `skipped` of their pairs were not looked at
-    there (counted in each band again, so an upper bound).
+    `groups` are the rows with equal sketches. Only the first row of a group was joined with other rows. If few rows are
+    in the two groups of a pair, the columns list all pairs between them. If many are, the columns hold the pair of
+    first rows, and one pair of each further row with the first row of its group; `implied` counts the pairs that are
+    not listed, and `every` streams them too. `capped` buckets were too large to pair all their rows, and `skipped` of
+    their pairs were not made there (an upper bound: a pair counts again in each band).
     """
 
     left: NDArray[np.int64]
@@ -63,22 +64,22 @@ class BandCandidates:
         for a, b, _ in self.groups.expand((left, right, zeros), batch=batch):
             yield a, b
         for a, b, _ in self.groups.pairs(batch=batch):
-            yield np.minimum(a, b), np.maximum(a, b)  # a ranked group may stand in any order
+            yield np.minimum(a, b), np.maximum(a, b)  # the rows of a ranked group may have any order
 
-    def behind(self, keeper: NDArray[np.int64]) -> Columns:
-        """Pairs worth a second look where some were left implied: each row of a group with the keeper that took the
-        group's first row, given each row's keeper. Verified and added to the pairs, they let it take the others too.
+    def implied_pairs(self, keeper: NDArray[np.int64]) -> Columns:
+        """More candidates where pairs were left implied: each row of a group with the keeper of the group's first row,
+        given each row's keeper. When they are verified and added to the pairs, the keeper can take these rows too.
         """
-        return behind(self.groups, keeper)
+        return implied_pairs(self.groups, keeper)
 
 
 @dataclass(frozen=True)
 class LSH(KeyMethod):
     """Candidates by bands of MinHash values: `bands` x `rows` of them, the first of each sketch.
 
-    A bucket (rows with one band key) of more than `cap` rows is not paired whole: each row meets the bucket's first
-    four rows by rank, and its eight neighbours in an order by the next band's key. Of equal sketches at most `spread`
-    pairs are spelled out for each group or pair of groups.
+    A bucket holds the rows with the same key in a band. If it has more than `cap` rows, each row is paired only with
+    the bucket's first four rows by rank and with its eight neighbours in the order of the next band's key. For each
+    group of equal sketches, and each pair of groups, at most `spread` pairs are listed.
     """
 
     bands: int
@@ -105,8 +106,8 @@ class LSH(KeyMethod):
     def for_threshold(cls, threshold: float = 0.8, recall: float = 0.99, values: int = 128) -> LSH:
         """The most selective bands that find a pair at the threshold with at least this recall.
 
-        They use at most `values` MinHash values, possibly fewer: see `values`. Rows are as many as possible, for each
-        one cuts the candidates; then bands are as few as the recall lets them be, with a margin for short documents.
+        They use at most `values` MinHash values, possibly fewer: see `values`. `rows` is as large as possible, because
+        each row reduces the candidates; `bands` is as small as the recall permits, with a margin for short documents.
         """
         if not 0 < threshold <= 1:
             raise ConfigError(f"a threshold is above 0 and at most 1, not {threshold}")
@@ -130,7 +131,8 @@ class LSH(KeyMethod):
 
     @classmethod
     def usual(cls, least: float, recall: float, values: int | None = None) -> LSH:
-        """The same where the number of values may be chosen: lower thresholds need more bands for one recall."""
+        """As `for_threshold`, but it chooses the number of values: lower thresholds need more bands for the same
+        recall."""
         if values is None:
             values = 128 if least >= 0.75 else 256 if least >= 0.6 else 512
         return cls.for_threshold(least, recall, values)
@@ -155,7 +157,7 @@ class LSH(KeyMethod):
     def fingerprint(self) -> Printer:
         return MinHash(self.values)
 
-    def check_fit(self, fingerprint: Printer, named: bool, verify: Measure) -> None:
+    def check_fit(self, fingerprint: Printer, named: bool, verify: VerifyMeasure) -> None:
         super().check_fit(fingerprint, named, verify)
         if self.values > fingerprint.blank.main.shape[1]:
             raise ConfigError(f"these bands need MinHash(values={self.values})")
@@ -168,16 +170,16 @@ class LSH(KeyMethod):
         return f"bands {self.bands}x{self.rows}"
 
     def kept(self, prints: Sketches, threads: int = 1) -> PrintColumns:
-        """Of a sketch only its band keys, 8 bytes each, and what is equal for equal sketches."""
+        """Only the band keys of a sketch, 8 bytes each, and its key for equality."""
         return {
             "keys": self.band_keys(prints, threads=threads),
-            "alike": self.alike(prints, threads=threads),
+            _EQUAL: self.equal_keys(prints, threads=threads),
         }
 
     def joined(self, task: Task) -> Joined:
         return self.join(
             task.kept.keys,
-            task.kept.prints("alike"),
+            task.kept.prints(_EQUAL),
             task.skip,
             rank=task.rank,
             runs=task.runs(),
@@ -199,12 +201,12 @@ class LSH(KeyMethod):
         return np.ascontiguousarray(self.band_keys(prints, threads=threads).T)
 
     def shuffled(self, kept: PrintColumns) -> Shuffled:
-        """Only the keys travel: sketches that share one are candidates without a further look."""
-        return Shuffled(kept["alike"], kept["keys"].T)
+        """Only the keys are sent: sketches that share one are candidates without a check."""
+        return Shuffled(kept[_EQUAL], kept["keys"].T)
 
     def keys(self, prints: Sketches, *, threads: int = 1) -> Keyed:
-        """The (band, key) columns of all rows with a sketch, row by row. Rows that share one are candidates, the
-        same in a join anywhere."""
+        """The (band, key) columns of all rows with a sketch, row by row. Rows that share one are candidates, in
+        memory as on Spark."""
         keys = self.band_keys(prints, threads=threads)
         rows = np.flatnonzero(~prints.empty)
         table = np.tile(np.arange(self.bands, dtype=np.int32), len(rows))
@@ -216,8 +218,8 @@ class LSH(KeyMethod):
         keys = _core.band_keys(values, self.bands, self.rows, 0, self.bands, check_threads(threads))
         return keys.reshape(self.bands, len(sketches))
 
-    def alike(self, sketches: Sketches, *, threads: int = 1) -> NDArray[np.uint64]:
-        """128 bits of each row, [rows, 2], equal where all values are."""
+    def equal_keys(self, sketches: Sketches, *, threads: int = 1) -> NDArray[np.uint64]:
+        """128 bits for each row, [rows, 2], which are equal if and only if all values are."""
         return _core.sketch_digests(self._values_of(sketches), self.bands, self.rows, check_threads(threads))
 
     def candidates(
@@ -225,8 +227,8 @@ class LSH(KeyMethod):
     ) -> BandCandidates:
         """The pairs of rows that agree on a band, all in memory; the same for any number of threads.
 
-        `rank` (smaller is better; by default the row) says which rows stand for groups and large buckets. They
-        then come first among their like, as they do when clusters choose their keepers.
+        `rank` (smaller is better; by default the row) decides which row of a group or large bucket is paired with other
+        rows. It is the same order in which clusters choose their keepers.
         """
         values = self._values_of(sketches)
 
@@ -234,7 +236,7 @@ class LSH(KeyMethod):
             return _core.band_keys(values, self.bands, self.rows, band, 1, threads).reshape(-1)
 
         joined = self.join(
-            keys, self.alike(sketches, threads=threads), sketches.empty, rank=rank, threads=threads
+            keys, self.equal_keys(sketches, threads=threads), sketches.empty, rank=rank, threads=threads
         )
         pairs = [pack_pairs(left, right) for left, right in joined.chunks()]
         left, right = unpack_pairs(np.unique(np.concatenate([np.empty(0, np.uint64), *pairs])))
@@ -243,7 +245,7 @@ class LSH(KeyMethod):
     def join(
         self,
         keys: Callable[[int], NDArray[np.uint64]],
-        alike: NDArray[np.uint64],
+        equal: NDArray[np.uint64],
         skip: NDArray[np.bool_],
         *,
         rank: NDArray[np.int64] | None = None,
@@ -251,15 +253,16 @@ class LSH(KeyMethod):
         threads: int = 1,
         progress: Callable[[int], None] | None = None,
     ) -> Joined:
-        """The same candidates from keys alone, band by band, so that they may lie anywhere: `keys(band)` gives one
-        band's keys of all rows. Rows to `skip` have no sketch. `progress` gets the number of bands done.
+        """The same candidates from keys alone, so that the keys can be stored anywhere: `keys(band)` gives the keys of
+        all rows in one band, and `equal` is the result of `equal_keys`. Rows in `skip` have no sketch. `progress` gets
+        the number of bands done.
 
-        Memory beside the pairs, which `runs` may keep on disk: about 40 to 70 bytes a row.
+        It needs about 40 to 70 bytes a row, and memory for the pairs, which `runs` may keep on disk.
         """
         check_threads(threads)
         if rank is not None and rank.shape != (len(skip),):
             raise DataError(f"rank must have one number for each of {len(skip)} rows, not {rank.shape}")
-        repeats, members, offsets = _core.collapse(alike, skip if skip.any() else None, 128, threads)
+        repeats, members, offsets = _core.collapse(equal, skip if skip.any() else None, 128, threads)
         groups = Groups(repeats.view(np.bool_), skip, members, offsets)
         if rank is not None:
             groups = best_first(groups, rank)

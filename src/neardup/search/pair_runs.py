@@ -1,4 +1,4 @@
-"""Pairs gathered from many joins, each once: in memory while they fit, in sorted runs on disk beyond."""
+"""Pairs of many joins, each once: in memory while they fit, else in sorted runs on disk."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def unpack_pairs(pairs: Packed) -> tuple[Rows, Rows]:
 
 class PairRuns:
     """Packed pairs, unique and ascending. With a `folder`, at most about `most` of them are held in memory, and the
-    rest lies there in files that `close` removes; the pairs that come out are the same."""
+    rest in files of that folder, which `close` removes. The result is the same."""
 
     def __init__(self, folder: Path | None = None, most: int = 1 << 25) -> None:
         self._folder, self._most = folder, most
@@ -58,7 +58,7 @@ class PairRuns:
             for start in range(0, len(self._held), most):
                 yield self._held[start : start + most]
             return
-        # Only the places where a chunk begins are looked up in the mapping: slices are read, for mapped pages
+        # The mapping is used only to find where a chunk begins. Slices are read from the file, because mapped pages
         # would count as memory in use.
         runs: list[Packed] = [np.memmap(path, np.uint64, "r") for path in self._files]
         step = max(1, most // (2 * len(runs) + 2))
@@ -80,7 +80,7 @@ class PairRuns:
                 yield chunk
 
     def close(self) -> None:
-        """Remove what lies on disk."""
+        """Remove the files."""
         for path in self._files:
             path.unlink(missing_ok=True)
         self._files = []

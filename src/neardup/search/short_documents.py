@@ -1,8 +1,8 @@
-"""An exact join of small feature sets, for documents too short for a sketch to say much about them.
+"""An exact join of small feature sets, for documents that are too short for a useful sketch.
 
-Two sets of Jaccard similarity t or more share at least t of either, so when both are written in one order they share a
-feature among the first size - ceil(t size) + 1 of each. Rare features come first in that order, so few sets meet by
-chance. No pair is missed, but for buckets beyond the cap, which are counted.
+Two sets of Jaccard similarity t or more share at least the part t of each. So, if both are sorted in one order, they
+share a feature among the first size - ceil(t size) + 1 of each. Rare features come first in that order, so few sets
+share one by chance. Pairs are missed only in buckets beyond the cap, which are counted.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from neardup.values.threads import check_threads
 
 __all__ = ["ShortJoin"]
 
-# How often a feature occurs is counted by its leading bits: any fixed order is right, rare first is merely quick.
+# Features are counted by their leading bits. Any fixed order gives the right pairs; rare first is only faster.
 _COUNTED_BITS = 22
-_ENTRY_BYTES = 40  # of memory for each (feature, row) that may meet others
+_ENTRY_BYTES = 40  # of memory for each (feature, row) in the join
 
 
 @dataclass
 class ShortJoin:
     """Pairs of sets of Jaccard `least` or more of which one has at most `most` features.
 
-    A bucket of more than `cap` sets is not paired whole: as in LSH, and counted in `capped` and `skipped`.
+    A bucket of more than `cap` sets is paired only in part, as in LSH, and counted in `capped` and `skipped`.
     """
 
     least: float
@@ -63,10 +63,10 @@ class ShortJoin:
         memory: int = 1 << 30,
         threads: int = 1,
     ) -> PairRuns:
-        """The pairs among `rows`, given as often as asked the features of these rows, a batch at a time, in order.
+        """The pairs among `rows`. Each call of `features` gives the features of these rows again, in order, in batches.
 
-        Features are gone through once to count them, and again for each part of them whose keys fit into `memory`.
-        `rank`, by row, says who comes first in a large bucket.
+        Features are read once to count them, and once more for each part of the keys that fits into `memory`. `rank`,
+        by row, orders the rows of a large bucket.
         """
         check_threads(threads)
         found = runs if runs is not None else PairRuns()
@@ -82,10 +82,10 @@ class ShortJoin:
         for part in range(parts):
             keys, places = self._keys(features(), counts, part, parts)
             ranks = None if rank is None else _dense(rank[rows[places]])
-            met, capped, skipped = _core.key_pairs(keys, None, ranks, self.cap, threads)
+            pairs, capped, skipped = _core.key_pairs(keys, None, ranks, self.cap, threads)
             self.capped += capped
             self.skipped += skipped
-            left, right = (places[side] for side in unpack_pairs(met))
+            left, right = (places[side] for side in unpack_pairs(pairs))
             small, large = np.minimum(size[left], size[right]), np.maximum(size[left], size[right])
             fit = (small <= self.most) & (small >= self.least * large * (1 - 1e-9))
             low, high = rows[left[fit]].astype(np.uint64), rows[right[fit]].astype(np.uint64)
@@ -93,19 +93,19 @@ class ShortJoin:
         return found
 
     def _prefix(self, sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """How many of a set's first features must be looked at."""
+        """How many of a set's first features are its keys."""
         needed = np.ceil(self.least * sizes - 1e-9).astype(np.int64)
         return np.where((sizes == 0) | (sizes > self.largest), 0, sizes - needed + 1)
 
     @staticmethod
     def count(sets: Features, counts: NDArray[np.uint32]) -> None:
-        """Add how often features occur to `counts`, BINS of them."""
+        """Count the features of these sets in `counts`, which has BINS numbers."""
         np.add.at(counts, sets.hashes >> np.uint64(64 - _COUNTED_BITS), np.uint32(1))
 
     def keys(
         self, sets: Features, counts: NDArray[np.uint32]
     ) -> tuple[NDArray[np.uint64], NDArray[np.int64]]:
-        """The first features of every set, which similar ones share, and the places of the sets they belong to."""
+        """The first features of every set, of which similar sets share one, and the places of their sets."""
         row = np.repeat(np.arange(len(sets)), sets.sizes)
         often = counts[sets.hashes >> np.uint64(64 - _COUNTED_BITS)]
         order = np.lexsort((sets.hashes, often, row))

@@ -1,7 +1,6 @@
-"""apply(): the documents that are kept, or dropped, written where the data is: for each input under its name and in its
-format.
+"""apply(): write the kept or the dropped documents on the cluster: for each input a file of its name and format.
 
-Texts are read once more and filtered where they are read, by one bit for each place; they are never shuffled.
+Workers read the texts again and filter them by a bitmap with one bit for each place. Texts are never shuffled.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from neardup.findings.summary import alarms
 from neardup.pipeline.batches import Incoming
 from neardup.spark.findings import read_origin
 from neardup.spark.inputs import File, Files
-from neardup.spark.pieces import PATH, START, Pieces, Recipe, Wanted, begins_of, split_of
+from neardup.spark.pieces import PATH, START, Pieces, PlaceSet, ReadRecipe, begins_of, split_of
 from neardup.spark.session import errors_of_workers, own_session, settings, start
 from neardup.spark.storage import Folder, file_system
 
@@ -41,7 +40,7 @@ __all__ = ["apply"]
 
 _CODECS = {".gz": "gzip", ".bz2": "bzip2", ".zst": "zstd"}
 _FILE, _PLACE = "neardup_file", "neardup_place"
-_PARTS = ".parts"  # what Spark writes lies here first; of what is found in folders no name begins so
+_PARTS = ".parts"  # Spark writes here first; names of inputs never begin with a dot
 Write = Literal["kept", "dropped"]
 
 
@@ -56,13 +55,13 @@ def apply(
     decisions: bool = True,
     allow_mass_removal: bool = False,
 ) -> Applied:
-    """Write the documents of a run's inputs that are kept, or those that are dropped, to the new folder `out`.
+    """Write the kept documents of a run's inputs, or the dropped ones, to the new folder `out`.
 
-    `findings` are those that `scan` wrote; what is decided is what `neardup.apply` decides on them. Each input gives a
-    file of its name and format, or, if it was read in several pieces, a folder of that name with its parts in order;
-    formats that are read but not written (WARC, CSV ...) give JSON lines, NAME.jsonl. An input of which nothing is
-    written gives none. The folder appears when it is whole. Raises DataError when an input has changed, and, unless
-    `allow_mass_removal`, when so much would be dropped that it looks like an accident.
+    `findings` are those that `scan` wrote; the decisions are the same as those of `neardup.apply`. Each input gives a
+    file of its name and format, or, if it was read in several pieces, a folder of that name with its parts in order.
+    Formats that can be read but not written (WARC, CSV ...) give JSON lines, NAME.jsonl. An input without documents to
+    write gives no file. The folder appears only when it is complete. Raises DataError when an input has changed, and,
+    unless `allow_mass_removal`, when so much would be dropped that it looks like an accident.
     """
     if write not in get_args(Write):
         raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
@@ -73,10 +72,10 @@ def apply(
     if reasons and not allow_mass_removal:
         raise DataError("this looks like an accident, so nothing was written:\n  " + "\n  ".join(reasons))
     with errors_of_workers():
-        return _Output(spark or start(), found, origin, cut, out, write).run()
+        return _SparkOutput(spark or start(), found, origin, cut, out, write).run()
 
 
-class _Output:
+class _SparkOutput:
     def __init__(
         self,
         spark: SparkSession,
@@ -97,10 +96,10 @@ class _Output:
         self._check_output()
         _check_targets(self._targets())
         self._unchanged()
-        return self._written(Wanted(self.begins, self._bits()))
+        return self._written(PlaceSet(self.begins, self._bits()))
 
     def _bits(self) -> np.ndarray[Any, Any]:
-        """One bit for each place on the cluster, set for the documents to write."""
+        """A bitmap of all places on the cluster, set for the documents to write."""
         found = self.findings
         chosen = self.cut.kept if self.write == "kept" else ~self.cut.kept
         rows = np.flatnonzero(chosen)
@@ -114,7 +113,7 @@ class _Output:
         bits[starts[found.files[rows]] + found.places[rows] - 1] = True
         return np.packbits(bits, bitorder="little")
 
-    def _written(self, wanted: Wanted) -> Applied:
+    def _written(self, wanted: PlaceSet) -> Applied:
         shared = self.session.sparkContext.broadcast(wanted)
         parent, slash, name = self.out.rpartition("/")
         hidden = Folder(self.session, f"{parent if slash else '.'}/.{name}.{secrets.token_hex(4)}.tmp")
@@ -142,8 +141,8 @@ class _Output:
         kinds = {number: recipe.kind for recipe in self.source.recipes for number in recipe.files.values()}
         return [_target(file, kinds[number]) for number, file in enumerate(own, self.source.reference)]
 
-    def _jobs(self) -> Iterator[tuple[Recipe, str]]:
-        """Inputs of one format and compression at a time."""
+    def _jobs(self) -> Iterator[tuple[ReadRecipe, str]]:
+        """One write job for each format and compression of inputs."""
         for recipe in self.source.recipes:
             codecs: dict[str, dict[str, int]] = {}
             for path, file in recipe.files.items():
@@ -152,9 +151,9 @@ class _Output:
                 codec = _CODECS.get(os.path.splitext(path)[1], "none") if recipe.kind == "lines" else "none"
                 codecs.setdefault(codec, {})[path] = file
             for codec, files in sorted(codecs.items()):
-                yield Recipe(**{**vars(recipe), "files": files}), codec
+                yield ReadRecipe(**{**vars(recipe), "files": files}), codec
 
-    def _job(self, recipe: Recipe, codec: str, wanted: Any, path: str) -> None:
+    def _job(self, recipe: ReadRecipe, codec: str, wanted: Any, path: str) -> None:
         rows = self.source.rows(recipe, self.session, whole=True)
         if recipe.kind == "files":
             chosen = rows.mapInArrow(_AsLines(recipe, wanted), f"value string, {_FILE} int, {_PLACE} bigint")
@@ -164,7 +163,7 @@ class _Output:
             fields = [field for field in rows.schema.fields if field.name not in (PATH, START)]
             schema = T.StructType(fields).add(_FILE, T.IntegerType()).add(_PLACE, T.LongType())
             chosen = rows.mapInArrow(_Chosen(recipe, wanted), schema)
-        # Rows of a file in their order, without an exchange: a task has whole pieces.
+        # A task has whole pieces, so a sort inside partitions is enough to keep the order of a file.
         ordered: DataFrame = chosen.sortWithinPartitions(_FILE, _PLACE).drop(_PLACE)
         writer = ordered.write.partitionBy(_FILE)
         if recipe.kind == "columns":
@@ -172,7 +171,7 @@ class _Output:
         else:
             writer.option("compression", codec).option("lineSep", "\n").text(path)
 
-    def _named(self, hidden: Folder, place: str, recipe: Recipe) -> None:
+    def _named(self, hidden: Folder, place: str, recipe: ReadRecipe) -> None:
         """Give Spark's parts the names of the inputs they came from."""
         for folder in hidden.names(place):
             if not folder.startswith(f"{_FILE}="):
@@ -206,7 +205,7 @@ class _Output:
 
 
 def _target(file: File, kind: str) -> str:
-    """The name of an input's output, below the folder; `kind` is that of its recipe."""
+    """The name of an input's output, relative to the folder; `kind` is that of its recipe."""
     name = re.sub(r"^[a-z0-9]+:/*", "", file.name).lstrip("/")
     if not name or ".." in name.split("/"):
         raise DataError(f"{file.name}: is no name for a file in a folder")
@@ -214,7 +213,7 @@ def _target(file: File, kind: str) -> str:
 
 
 def _check_targets(names: list[str]) -> None:
-    """ConfigError if one output would take another's place, as file or as folder."""
+    """ConfigError if two outputs have the same name, or one needs a folder with the name of another."""
     every = Counter(names)
     every.update(
         {"/".join(parts[:end]) for parts in (n.split("/") for n in every) for end in range(1, len(parts))}
@@ -227,10 +226,10 @@ def _check_targets(names: list[str]) -> None:
 
 @dataclass(frozen=True)
 class _Chosen:
-    """The rows at places that are wanted, as they are."""
+    """The unchanged rows at the chosen places."""
 
-    recipe: Recipe
-    wanted: Any  # a broadcast Wanted
+    recipe: ReadRecipe
+    wanted: Any  # a broadcast PlaceSet
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for file, places, part in Pieces(self.recipe, self.wanted.value).rows(batches):
@@ -242,18 +241,18 @@ class _Chosen:
 
 @dataclass(frozen=True)
 class _AsLines:
-    """Documents of formats that are read and not written, as JSON lines."""
+    """Documents of formats that can be read but not written, as JSON lines."""
 
-    recipe: Recipe
-    wanted: Any  # a broadcast Wanted
+    recipe: ReadRecipe
+    wanted: Any  # a broadcast PlaceSet
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        wanted: Wanted = self.wanted.value
+        wanted: PlaceSet = self.wanted.value
         for made in Pieces(self.recipe, fields=True).incoming(batches):
             assert isinstance(made, Incoming), "whole files are read document by document"
             piece = split_of(made.files[0])
             places = wanted.begins[piece] + np.asarray(made.rows, np.int64) - 1
-            chosen = np.flatnonzero(wanted.of(places))
+            chosen = np.flatnonzero(wanted.contains(places))
             if not len(chosen):
                 continue
             lines = [_line(made.documents[i]) for i in chosen.tolist()]

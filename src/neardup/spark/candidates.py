@@ -1,5 +1,5 @@
-"""From fingerprints to candidates: equal words, equal fingerprints, and what meets on a key; the local pipeline's rules
-as joins."""
+"""From fingerprints to candidates: equal words, equal fingerprints, shared keys. The rules are those of the local
+pipeline, written as joins."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from neardup.pipeline.rules import ShortRule
 from neardup.search.candidates import SPREAD
 from neardup.search.interface import KeyMethod, Shuffled
 from neardup.search.short_documents import ShortJoin
-from neardup.spark.documents import Documents
+from neardup.spark.documents import RunDocuments
 from neardup.spark.hamming import near_codes
-from neardup.spark.join import Fit, Meet, crowded, meet
+from neardup.spark.join import BucketPairs, SizeRule, crowded, join_on_keys
 from neardup.spark.key_entries import KeyJoin
 from neardup.spark.packed import flat
 from neardup.spark.pairs import BUNDLES, Sieve, bundled, neighbours, pairs_of
@@ -29,67 +29,70 @@ from neardup.spark.shuffle import BandEntries, SizedEntries
 from neardup.spark.storage import Facts
 from neardup.spark.worker import SETS, WORDS, feature_sets, words_of
 
-__all__ = ["Candidates"]
+__all__ = ["CandidateStages"]
 
 _KEYS = "table int, key bigint, row bigint, size bigint"
 
 
-class Candidates:
-    """The stages between fingerprints and pairs worth a comparison."""
+class CandidateStages:
+    """The stages between fingerprints and candidate pairs."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: RunDocuments) -> None:
         self.documents, self.config, self.folder = documents, documents.config, documents.folder
         self.method = self.config.method
-        # What travels of no documents at all: which columns there are.
-        self._travels = Shuffled()
+        # Made of an empty batch, to know which columns the method sends.
+        self._columns = Shuffled()
         if self.method is not None:
-            self._travels = self.method.shuffled(self.method.kept(self.config.prints.blank))
+            self._columns = self.method.shuffled(self.method.kept(self.config.prints.blank))
 
     @property
     def partitions(self) -> int:
-        """How many parts a shuffle makes."""
+        """How many partitions a shuffle has."""
         return self.documents.partitions
 
     @property
     def parts(self) -> int:
-        """How many bundles pairs travel in."""
+        """How many parts pairs are bundled into."""
         return 4 * self.partitions
 
     # Equal words.
 
     def exact(self) -> Facts:
-        """Documents with the words of others: row, the first row with these words, the best rank among them. Those of
-        one digest are equal only if a cryptographic digest of their words says so too."""
+        """Documents with the same words as another: row, first (the first row with these words), best (the best
+        rank). Documents with the same digest have the same words only if a cryptographic digest of their words is equal
+        too."""
 
-        def make_alike() -> DataFrame:
+        def make_digests() -> DataFrame:
             taking = self.documents.frame.where("not out").select("row", "place", "d0", "d1", "rank")
             groups = taking.groupBy("d0", "d1").agg(F.count("*").alias("many"))
             return taking.join(groups.where("many > 1"), ["d0", "d1"]).select("row", "place", "rank")
 
         def make() -> DataFrame:
-            alike = self.folder.read("digests")
-            words = self.documents.texts(words_of(self.config), WORDS, alike.select("place"))
-            alike = alike.join(words, "place")
-            groups = alike.groupBy("words").agg(
+            same = self.folder.read("digests")
+            words = self.documents.texts(words_of(self.config), WORDS, same.select("place"))
+            same = same.join(words, "place")
+            groups = same.groupBy("words").agg(
                 F.min("row").alias("first"), F.min("rank").alias("best"), F.count("*").alias("many")
             )
-            return alike.join(groups.where("many > 1"), "words").select("row", "first", "best")
+            return same.join(groups.where("many > 1"), "words").select("row", "first", "best")
 
         def none() -> DataFrame:
-            alike = self.folder.read("digests")
-            return alike.select("row", F.col("row").alias("first"), F.col("rank").alias("best"))
+            same = self.folder.read("digests")
+            return same.select("row", F.col("row").alias("first"), F.col("rank").alias("best"))
 
-        def told(rows: DataFrame) -> Facts:
+        def facts_of(rows: DataFrame) -> Facts:
             return {"documents": rows.count()}
 
-        found = self.folder.stage("digests", make_alike, told)
-        return self.folder.stage("exact", make if found["documents"] else none, told)
+        found = self.folder.stage("digests", make_digests, facts_of)
+        return self.folder.stage("exact", make if found["documents"] else none, facts_of)
 
     @cached_property
     def units(self) -> DataFrame:
-        """Documents of different words, each with the best rank of those with its words."""
+        """One document for each distinct text, with the best rank of all documents with its words."""
         exact = self.exact()
-        rows = self.documents.frame.where("not out").select("row", "place", "rank", "tokens", "alike", "keys")
+        rows = self.documents.frame.where("not out").select(
+            "row", "place", "rank", "tokens", "equal_key", "keys"
+        )
         if not exact["documents"]:
             return rows
         known = self.folder.read("exact")
@@ -98,57 +101,57 @@ class Candidates:
 
     # Equal fingerprints.
 
-    def alike(self) -> Facts:
-        """Documents with the fingerprints of others: row, head (the best of them), how many there are. Where nothing
-        says which are equal, every document stands for itself."""
-        if self._travels.alike is None:
+    def equal_prints(self) -> Facts:
+        """Documents with the same fingerprint as another: row, head (the best of them), many (how many they are). None,
+        if the method sends no `equal_key`."""
+        if self._columns.equal_key is None:
             return {"documents": 0}
 
         def make() -> DataFrame:
-            units = self.units.select("row", "rank", "alike")
-            groups = units.groupBy("alike").agg(
+            units = self.units.select("row", "rank", "equal_key")
+            groups = units.groupBy("equal_key").agg(
                 F.min(F.struct("rank", "row")).alias("best"), F.count("*").alias("many")
             )
-            joined = units.join(groups.where("many > 1"), "alike")
+            joined = units.join(groups.where("many > 1"), "equal_key")
             return joined.select("row", F.col("best.row").alias("head"), "many")
 
-        def told(rows: DataFrame) -> Facts:
+        def facts_of(rows: DataFrame) -> Facts:
             found = rows.agg(F.count("*"), F.max("many")).collect()[0]
             return {"documents": int(found[0]), "largest": int(found[1] or 0)}
 
-        return self.folder.stage("alike", make, told)
+        return self.folder.stage("equal-prints", make, facts_of)
 
     @cached_property
     def heads(self) -> DataFrame:
         """One document for each fingerprint."""
-        if not self.alike()["documents"]:
+        if not self.equal_prints()["documents"]:
             return self.units
-        others = self.folder.read("alike").where("row <> head").select("row")
+        others = self.folder.read("equal-prints").where("row <> head").select("row")
         return self.units.join(others, "row", "left_anti")
 
-    # Meeting.
+    # Shared keys.
 
-    def met(self) -> Facts:
-        """Pairs of heads as they meet, with repeats, and buckets beyond the cap. Facts: how many these are, and how
-        many parts of keys were split between tasks."""
+    def key_pairs(self) -> Facts:
+        """Pairs of heads that share a key, possibly repeated, and buckets beyond the cap. Facts: the number of these
+        buckets, and how many parts of keys were split between tasks."""
         method, split = self.method, 0
         assert method is not None
 
         def make() -> DataFrame:
             nonlocal split
             if method.keeps_keys:
-                keys, made = self.heads.select("row", "keys"), Meet(method.limit, self.parts)
-                return meet(keys, BandEntries(), self._tables, self.partitions, made)
+                keys, pairing = self.heads.select("row", "keys"), BucketPairs(method.limit, self.parts)
+                return join_on_keys(keys, BandEntries(), self._tables, self.partitions, pairing)
             reach = method.reach(self.config.prints) if method.whole_keys else None
             if reach is None:
-                return self._key_join.meet(self.heads, self.partitions, self.parts)
+                return self._key_join.join(self.heads, self.partitions, self.parts)
             count = self.documents.facts["documents"]
             pairs, split = near_codes(self.heads, reach, count, self.partitions, self.parts)
             none = F.lit(None).cast("bigint")
             return pairs.select("*", none.cast("int").alias("table"), none.alias("key"), none.alias("many"))
 
         return self.folder.stage(
-            "met", make, lambda rows: {**_crowds(rows), "split": split, "parts": self.parts}
+            "key-pairs", make, lambda rows: {**_crowds(rows), "split": split, "parts": self.parts}
         )
 
     @property
@@ -162,12 +165,13 @@ class Candidates:
         return KeyJoin(self.method, self.config.prints)
 
     def _head_pairs(self) -> tuple[DataFrame, int]:
-        """Pairs of heads in bundles, and how many of crowded buckets are not among them."""
-        facts, met = self.met(), self.folder.read("met")
-        bundles, skipped = met.where("many is null").select("part", "rights", "counts", "lefts"), 0
+        """Pairs of heads in bundles, and how many pairs of large buckets were skipped."""
+        facts, found = self.key_pairs(), self.folder.read("key-pairs")
+        bundles, skipped = found.where("many is null").select("part", "rights", "counts", "lefts"), 0
         if facts["capped"]:
-            more, left_out = self._crowded(met.where("many is not null"))
-            # A run may go on in other partitions, and a row must stay in one part for its repeats to be seen.
+            more, left_out = self._crowded(found.where("many is not null"))
+            # A resumed run may have another number of partitions. Repeated pairs are found only inside one part, so the
+            # number of parts must be the stored one.
             bundles = bundles.unionByName(bundled(more, facts["parts"]))
             skipped = _total(left_out, "skipped")
         return bundles, skipped
@@ -181,37 +185,44 @@ class Candidates:
         return crowded(entries.withColumn("then", following).drop("keys"), buckets)
 
     def candidates(self) -> Facts:
-        """Pairs worth a comparison, each once, as NEIGHBOURS; the groups behind heads spelled out where they are small.
-        Facts: how many, and what was left implied, capped and skipped."""
+        """Candidate pairs, each once, as NEIGHBOURS; those of small groups with equal fingerprints are listed one by
+        one. Facts: their number, and how many were left implied, capped and skipped."""
         implied = skipped = 0
 
         def make() -> DataFrame:
             nonlocal implied, skipped
             bundles, skipped = self._head_pairs()
-            if self.alike()["documents"]:
-                heads = self._alike_heads()
+            if self.equal_prints()["documents"]:
+                heads = self._group_heads()
                 alone, with_others = (
                     bundles.mapInArrow(Sieve(heads, side), BUNDLES) for side in (False, True)
                 )
                 spelled, implied = self._spelled(pairs_of(neighbours(with_others, self.partitions)))
-                bundles = alone.unionByName(bundled(spelled, self.met()["parts"]))
+                bundles = alone.unionByName(bundled(spelled, self.key_pairs()["parts"]))
             return neighbours(bundles, self.partitions, self.documents.reference)
 
-        def told(rows: DataFrame) -> Facts:
-            return {**counts_of(rows), "implied": implied, "capped": self.met()["capped"], "skipped": skipped}
+        def facts_of(rows: DataFrame) -> Facts:
+            return {
+                **counts_of(rows),
+                "implied": implied,
+                "capped": self.key_pairs()["capped"],
+                "skipped": skipped,
+            }
 
-        return self.folder.stage("candidates", make, told)
+        return self.folder.stage("candidates", make, facts_of)
 
-    def _alike_heads(self) -> Any:
-        """The heads that stand for others, broadcast."""
-        heads = self.folder.read("alike").where("row = head").select("row").toArrow().column(0).to_numpy()
+    def _group_heads(self) -> Any:
+        """The heads of groups with equal fingerprints, broadcast."""
+        heads = (
+            self.folder.read("equal-prints").where("row = head").select("row").toArrow().column(0).to_numpy()
+        )
         return self.documents.session.sparkContext.broadcast(np.sort(heads))
 
     def _spelled(self, pairs: DataFrame) -> tuple[DataFrame, int]:
-        """Pairs of heads with what stands behind them; and how many pairs were left implied."""
-        alike = self.folder.read("alike")
-        groups = alike.groupBy("head", "many").agg(
-            # Beyond the spread nobody asks for the members.
+        """Pairs of heads and of the other members of their groups; and how many pairs were left implied."""
+        grouped = self.folder.read("equal-prints")
+        groups = grouped.groupBy("head", "many").agg(
+            # Members are needed only for groups within the spread.
             F.when(F.first("many") <= SPREAD, F.sort_array(F.collect_list("row"))).alias("members")
         )
         sided = pairs
@@ -221,9 +232,9 @@ class Candidates:
                 F.col("members").alias(f"{side}_members"),
             )  # fmt: skip
             sided = sided.join(group, side, "left").fillna(1, subset=[f"{side}_many"])
-        behind = F.col("left_many") * F.col("right_many")
-        sided = sided.withColumn("behind", behind)
-        small = (F.col("behind") > 1) & (F.col("behind") <= SPREAD)
+        between = F.col("left_many") * F.col("right_many")
+        sided = sided.withColumn("between", between)
+        small = (F.col("between") > 1) & (F.col("between") <= SPREAD)
         spelled = (
             sided.where(small)
             .withColumn("a", F.explode(F.coalesce("left_members", F.array("left"))))
@@ -233,14 +244,14 @@ class Candidates:
         inner = F.col("many") * (F.col("many") - 1) / 2
         few = groups.where(inner <= SPREAD).select("members", F.explode("members").alias("a"))
         inside = few.select("a", F.explode("members").alias("b")).where("a < b")
-        stars = alike.join(groups.where(inner > SPREAD).select("head"), "head").where("row <> head")
+        stars = grouped.join(groups.where(inner > SPREAD).select("head"), "head").where("row <> head")
         apart = stars.select(F.least("row", "head").alias("left"), F.greatest("row", "head").alias("right"))
         implied = 0
-        if self.alike()["largest"] ** 2 > SPREAD:
+        if self.equal_prints()["largest"] ** 2 > SPREAD:
             unsaid = groups.where(inner > SPREAD).select(
                 (inner - F.col("many") + 1).cast("long").alias("more")
             )
-            beyond = sided.where(~small).select((F.col("behind") - 1).alias("more"))
+            beyond = sided.where(~small).select((F.col("between") - 1).alias("more"))
             implied = _total(unsaid, "more") + _total(beyond, "more")
         whole = sided.where(~small).select("left", "right").unionByName(spelled)
         whole = whole.unionByName(inside.toDF("left", "right")).unionByName(apart)
@@ -250,7 +261,7 @@ class Candidates:
 
     @cached_property
     def short(self) -> ShortRule | None:
-        """The rule of short documents; None where they have no path of their own."""
+        """The rule of short documents; None if the run needs no join of its own for them."""
         rule = ShortRule.of(self.config)
         if rule is None or self.method is None or self._out():
             return None
@@ -270,7 +281,7 @@ class Candidates:
         return made.join(rows.select("row", "place"), "place").drop("place")
 
     def short_sets(self) -> Facts:
-        """The features of all documents that are short or may be similar to a short one."""
+        """The features of all documents that are short or could be similar to a short one."""
         assert self.short is not None
         most = self.short.joined
 
@@ -284,32 +295,34 @@ class Candidates:
         self.short_sets()
         assert self.short is not None
         join = self.short.join
-        fit = Fit(join.least, join.most)
+        rule = SizeRule(join.least, join.most)
         entries = self._short_entries(join)
 
-        def make_met() -> DataFrame:
-            made = Meet(join.cap, self.parts, 1, fit)
-            return meet(entries, SizedEntries(), 1, self.partitions, made)
+        def make_key_pairs() -> DataFrame:
+            pairing = BucketPairs(join.cap, self.parts, 1, rule)
+            return join_on_keys(entries, SizedEntries(), 1, self.partitions, pairing)
 
-        crowds = self.folder.stage("short-met", make_met, lambda rows: {**_crowds(rows), "parts": self.parts})
+        crowds = self.folder.stage(
+            "short-key-pairs", make_key_pairs, lambda rows: {**_crowds(rows), "parts": self.parts}
+        )
         skipped = 0
 
         def make() -> DataFrame:
             nonlocal skipped
-            met = self.folder.read("short-met")
-            bundles = met.where("many is null").select("part", "rights", "counts", "lefts")
+            found = self.folder.read("short-key-pairs")
+            bundles = found.where("many is null").select("part", "rights", "counts", "lefts")
             if crowds["capped"]:
                 ranked = entries.join(self.units.select("row", "rank"), "row")
                 ranked = ranked.withColumn("then", F.lit(0).cast("long"))
-                more, left_out = crowded(ranked, met.where("many is not null"), fit)
+                more, left_out = crowded(ranked, found.where("many is not null"), rule)
                 bundles = bundles.unionByName(bundled(more, crowds["parts"]))
                 skipped = _total(left_out, "skipped")
             return neighbours(bundles, self.partitions, self.documents.reference)
 
-        def told(rows: DataFrame) -> Facts:
+        def facts_of(rows: DataFrame) -> Facts:
             return {**counts_of(rows), "capped": crowds["capped"], "skipped": skipped}
 
-        return self.folder.stage("short", make, told)
+        return self.folder.stage("short", make, facts_of)
 
     def _short_entries(self, join: ShortJoin) -> DataFrame:
         sets = self.folder.read("short-sets").select("row", "hashes")
@@ -335,7 +348,7 @@ def counts_of(rows: DataFrame) -> Facts:
 
 
 def features_of(batch: pa.RecordBatch) -> Features:
-    """Feature sets out of their column of bytes, without weights."""
+    """The feature sets in a column of bytes, without weights."""
     hashes, offsets = flat(batch.column("hashes"), np.uint64)
     weights: Any = np.broadcast_to(np.float32(1), len(hashes))
     return Features(hashes, weights, offsets, "features of one run")
@@ -353,7 +366,7 @@ def _binned(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 @dataclass(frozen=True)
 class _Prefixes:
-    """The features that each set must be met by."""
+    """The keys of each set in the exact join: two similar sets share at least one."""
 
     join: ShortJoin
     counts: Any  # a broadcast column

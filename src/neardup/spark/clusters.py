@@ -1,5 +1,5 @@
-"""Pairs to clusters by the local pipeline's rule: in rounds over DataFrames while they are many, natively when the rest
-fits the driver."""
+"""Clusters by the local pipeline's rule: in rounds over DataFrames while there are many pairs, and natively once the
+rest fits into the driver's memory."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ Save = Callable[[str, DataFrame], DataFrame]
 def decided_here(
     documents: DataFrame, pairs: DataFrame, config: Config, threshold: float, reference: int = 0
 ) -> pa.Table:
-    """The decision on every document that has a pair or the words of another, as every run makes it, on the driver.
+    """The decision on every document that has a pair or the same words as another, made on the driver.
 
-    `documents` are those: row, first, pref, by, source; `pairs` (left, right, similarity) are between first rows. Rows
-    below `reference` stay.
+    `documents` has the columns row, first, pref, by and source; `pairs` (left, right, similarity) are between first
+    rows. Rows below `reference` are kept.
     """
     columns = documents.toArrow().combine_chunks()
     ties = pairs.toArrow().combine_chunks()
@@ -80,11 +80,11 @@ def decided_here(
 def keepers_in_rounds(
     ties: DataFrame, finish: int, save: Save, rounds: int, native: Callable[[DataFrame], DataFrame]
 ) -> tuple[DataFrame, int]:
-    """Each member with its keeper: columns row, keeper, similarity; and the rounds it took.
+    """Each member with its keeper (columns row, keeper, similarity), and the number of rounds.
 
-    `ties` have columns better, worse, rank (of the better one) and similarity. In each round a row becomes a keeper
-    that is the worse one of no open tie, and what is tied to a keeper a member; ties between undecided rows stay open.
-    When few are open, `native` decides them at once: given ties, it gives the rows (row) that are keepers among them.
+    `ties` has the columns better, worse, rank (of the better one) and similarity. In each round a row that is the worse
+    one of no open tie becomes a keeper, and the rows tied to a keeper become its members. Ties between undecided rows
+    remain open. When few are open, `native` decides them at once: it gives the rows of these ties that are keepers.
     """
     keepers = ties.select(F.col("better").alias("row")).distinct().join(
         ties.select(F.col("worse").alias("row")).distinct(), "row", "left_anti"
@@ -119,7 +119,7 @@ def keepers_in_rounds(
 
 
 def _still_open(ties: DataFrame, keepers: DataFrame) -> DataFrame:
-    """Ties of which neither row is decided once these are keepers."""
+    """The ties between rows that are still undecided when these rows are keepers."""
     taken = ties.join(keepers.withColumnRenamed("row", "better"), "better").select("worse").distinct()
     rest = ties.join(keepers.withColumnRenamed("row", "better"), "better", "left_anti")
     rest = rest.join(taken, "worse", "left_anti")
@@ -129,8 +129,8 @@ def _still_open(ties: DataFrame, keepers: DataFrame) -> DataFrame:
 def labels_in_rounds(
     ties: DataFrame, finish: int, save: Save, rounds: int, native: Callable[[DataFrame], DataFrame]
 ) -> tuple[DataFrame, int]:
-    """The smallest row that each row hangs together with, through any chain of ties (left, right): columns row and
-    label. Large star and small star in turn, until nothing changes; `native` ends it where the ties are few."""
+    """The connected components of ties (left, right): columns row and label, the smallest row of its component. Large
+    star and small star by turns, until nothing changes; when ties are few, `native` computes the labels."""
     edges, number, before = ties.select("left", "right").distinct(), 0, None
     while True:
         count, mark = _mark(edges)
@@ -155,7 +155,7 @@ def _mark(edges: DataFrame) -> tuple[int, int]:
 
 
 def _large_star(edges: DataFrame) -> DataFrame:
-    """Every row's larger neighbours tied to the smallest of its neighbours and itself."""
+    """Ties the larger neighbours of every row to the smallest of its neighbours and itself."""
     both = edges.select(F.col("left").alias("u"), F.col("right").alias("v")).unionByName(
         edges.select(F.col("right").alias("u"), F.col("left").alias("v"))
     )
@@ -165,7 +165,7 @@ def _large_star(edges: DataFrame) -> DataFrame:
 
 
 def _small_star(edges: DataFrame) -> DataFrame:
-    """Every row's smaller neighbours and itself tied to the smallest of them."""
+    """Ties the smaller neighbours of every row, and the row itself, to the smallest of them."""
     least = edges.groupBy(F.col("right").alias("u")).agg(F.min("left").alias("m"))
     tied = edges.join(least, edges["right"] == least["u"])
     both = tied.select(F.col("m").alias("left"), F.col("left").alias("right")).unionByName(
@@ -175,7 +175,7 @@ def _small_star(edges: DataFrame) -> DataFrame:
 
 
 def native_keepers(ties: DataFrame) -> DataFrame:
-    """Which rows of ties are keepers, decided on the driver: the end of `keepers_in_rounds`."""
+    """The keepers among the rows of ties, decided on the driver: the last step of `keepers_in_rounds`."""
     table = ties.select(
         "better", "worse", "rank.pref", "rank.by", F.col("worse_rank.pref").alias("worse_pref"),
         F.col("worse_rank.by").alias("worse_by"), F.col("rank.row").alias("best"),
@@ -196,7 +196,7 @@ def native_keepers(ties: DataFrame) -> DataFrame:
 
 
 def native_labels(edges: DataFrame) -> DataFrame:
-    """The smallest row that each row hangs together with, found on the driver: the end of `labels_in_rounds`."""
+    """The label of each row, computed on the driver: the last step of `labels_in_rounds`."""
     table = edges.toArrow()
     left, right = table.column("left").to_numpy(), table.column("right").to_numpy()
     row = np.unique(np.concatenate([left, right]))

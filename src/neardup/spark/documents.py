@@ -1,5 +1,5 @@
-"""The first stages: every document read once and fingerprinted, in a place and an order of its own; later passes over
-the texts of some of them."""
+"""The first stages: every document is read once, fingerprinted, and given a place and a row. Later passes read the
+texts of some documents again."""
 
 from __future__ import annotations
 
@@ -19,46 +19,46 @@ from neardup.features.weights import Frequencies
 from neardup.pipeline.fit import IDF_SAMPLE, needs_corpus
 from neardup.pipeline.rules import check_prune
 from neardup.spark.inputs import Files, Frame, Input
-from neardup.spark.pieces import Wanted, begins_of
+from neardup.spark.pieces import PlaceSet, begins_of
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.worker import (
     FREQUENCIES,
     PRINTS,
     READ,
-    Again,
     Batches,
     Fingerprint,
+    LaterPass,
     Texts,
     count_features,
     fingerprints,
 )
 
-__all__ = ["Documents", "check_config", "partitions_for"]
+__all__ = ["RunDocuments", "check_config", "partitions_for"]
 
-_PART = 64 << 20  # bytes of text whose fingerprints and features are in one part of a shuffle
-_BITS = 16  # places to a block of a bitmap: 8 KB of bits
+_PART = 64 << 20  # bytes of text for one partition of a shuffle
+_BITS = 16  # a block of a bitmap holds 2**16 places: 8 KB of bits
 _ORDER = "part int, inside bigint, place bigint"
 
 
 def check_config(config: Config) -> None:
-    """ConfigError for what only the local pipeline does."""
+    """ConfigError if the config needs something that only the local pipeline has."""
     if config.templates is not None:
-        raise ConfigError(
-            "templates are learnt by the local pipeline alone: leave them out, or use neardup scan"
-        )
+        raise ConfigError("only the local pipeline learns templates: leave them out, or use neardup scan")
     check_prune(config)
     if (method := config.method) is not None:
-        method.shuffled(method.kept(config.prints.blank))  # some say here that they cannot be a shuffle
+        method.shuffled(
+            method.kept(config.prints.blank)
+        )  # raises ConfigError if the method cannot use a shuffle
 
 
 def partitions_for(size: int) -> int:
-    """How many parts so many bytes of text are cut into by a shuffle."""
+    """The number of partitions for `size` bytes of text."""
     return min(20_000, math.ceil(size / _PART))
 
 
-class Documents:
-    """The documents of a run. `partitions` is how many parts shuffles make of them; unless that was `chosen`, they
-    become more when it is known how much text there is, which compressed files and DataFrames do not tell before."""
+class RunDocuments:
+    """The documents of a run. `partitions` is the number of partitions of a shuffle. Unless the user has `chosen` it,
+    it grows once the size of the text is known: compressed files and DataFrames do not show it before they are read."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class Documents:
     @cached_property
     def facts(self) -> Facts:
         """Counts of what was read, and the pieces [file, start, lines] it was read in."""
-        facts = self.folder.stage("read", self._read, self._told)
+        facts = self.folder.stage("read", self._read, self._read_facts)
         wanted = partitions_for(facts["bytes"])
         if wanted > self.partitions and not self.chosen:
             self.partitions = wanted
@@ -93,7 +93,7 @@ class Documents:
             whole = whole.unionByName(part)
         return whole
 
-    def _told(self, rows: DataFrame) -> Facts:
+    def _read_facts(self, rows: DataFrame) -> Facts:
         pieces = rows.where("kind = 2").select("file", "start", "line").toArrow().to_pylist()
         taking = ~F.col("empty") & (F.col("filtered") == 0)
         own = F.col("file") >= self._reference_files
@@ -127,7 +127,7 @@ class Documents:
 
     @property
     def places(self) -> int:
-        """How many places there are, those of rejects among them."""
+        """The number of places, including those of rejects."""
         return sum(lines for _, _, lines in self.facts["pieces"])
 
     @property
@@ -136,16 +136,16 @@ class Documents:
 
     @cached_property
     def reference(self) -> int:
-        """Rows below this are of corpora that are compared against: they stay, and take no part among themselves."""
+        """Rows below this are documents of reference corpora: they are kept, and not compared with each other."""
         return sum(lines for file, _, lines in self.facts["pieces"] if file < self._reference_files)
 
     @property
     def rows_are_places(self) -> bool:
-        """Whether the order of the run is that of the places."""
+        """Whether a document's row is its place."""
         return not isinstance(self.source, Frame)
 
     def _placed(self) -> DataFrame:
-        """What was read, with each row's place and name."""
+        """All rows that were read, with place and file name."""
         names = [file.name for file in self.source.files] if isinstance(self.source, Files) else []
         of_file: dict[int, int] = {}
         for (file, _), at in self.begins.items():
@@ -179,20 +179,22 @@ class Documents:
         rows = rows.withColumn("out", F.col("empty") | (F.col("filtered") != 0))
         rows = self._with_rows(rows)
         if needs_corpus(self.config) and self.config.near:
-            rows = rows.drop("alike", "keys").join(self._prints(rows), "place", "left")
+            rows = rows.drop("equal_key", "keys").join(self._prints(rows), "place", "left")
         rank = F.struct(self._preference().alias("pref"), self._by().alias("by"), F.col("row"))
         return rows.withColumn("rank", rank).select(
             "row", "place", "id", "file", "line", "d0", "d1", "out", "empty", "filtered", "tokens", "size",
-            "source", "score", "rank", "alike", "keys",
+            "source", "score", "rank", "equal_key", "keys",
         )  # fmt: skip
 
     def _by(self) -> Column:
-        """What documents are ranked by, the smaller the better; ties go to the first row."""
+        """The number by which documents are ranked: smaller is better; of equal numbers the first row is better."""
         by = self.config.keep.by
         if by == "longest":
             return -F.col("size").cast("double")
         if by == "score":
-            return -F.col("score") + 0.0  # no minus zero, which would sort before zero; NaN comes last
+            return (
+                -F.col("score") + 0.0
+            )  # + 0.0 removes minus zero, which would sort before zero; NaN sorts last
         return F.col("row").cast("double") * (1.0 if by == "first" else -1.0)
 
     def _preference(self) -> Column:
@@ -208,7 +210,7 @@ class Documents:
         return F.when(F.col("row") < self.reference, whole - len(prefer) - 1).otherwise(whole)
 
     def check_preferred(self) -> None:
-        """ConfigError for a preferred source that no document is of."""
+        """ConfigError for a preferred source without documents."""
         prefer = self.config.keep.prefer
         if not prefer:
             return
@@ -216,7 +218,7 @@ class Documents:
         unknown = [name for name in prefer if name not in found]
         if unknown:
             raise ConfigError(
-                f"no document is of source {unknown[0]!r}; sources are: {', '.join(sorted(found)[:10])}"
+                f"no document has the source {unknown[0]!r}; the sources are: {', '.join(sorted(found)[:10])}"
             )
 
     def _with_rows(self, placed: DataFrame) -> DataFrame:
@@ -225,7 +227,7 @@ class Documents:
         return placed.join(self._order(), "place")
 
     def _order(self) -> DataFrame:
-        """The row of each place: documents with ids of their own are ordered by them."""
+        """The row of each place: documents of a DataFrame are ordered by their ids."""
         assert isinstance(self.source, Frame)
         numeric = self.source.numeric
 
@@ -235,11 +237,11 @@ class Documents:
             ordered = ids.repartitionByRange(self.partitions, "key").sortWithinPartitions("key")
             return ordered.select("place", "id").mapInArrow(_numbered, _ORDER)
 
-        def told(rows: DataFrame) -> Facts:
+        def facts_of(rows: DataFrame) -> Facts:
             counts = {row["part"]: row["count"] for row in rows.groupBy("part").count().toArrow().to_pylist()}
             return {"parts": [[part, counts[part]] for part in sorted(counts)]}
 
-        facts = self.folder.stage("order", make, told)
+        facts = self.folder.stage("order", make, facts_of)
         ends = np.cumsum([0, *(count for _, count in facts["parts"])]).tolist()
         table = [(part, at) for (part, _), at in zip(facts["parts"], ends, strict=False)]
         made = pa.table(
@@ -250,15 +252,15 @@ class Documents:
         return rows.select("place", (F.col("begin") + F.col("inside")).alias("row"))
 
     def texts(self, work: Callable[[Texts], Batches], schema: str, places: DataFrame | None) -> DataFrame:
-        """A pass over the texts at these places (all of them without): `work` is done to them in the workers."""
+        """A pass over the texts at these places, or over all of them: the workers call `work` on them."""
         bits = None if places is None else self.bits(places)
-        wanted = self.session.sparkContext.broadcast(Wanted(self.begins, bits))
+        wanted = self.session.sparkContext.broadcast(PlaceSet(self.begins, bits))
         self._held.append(wanted)
         if self.source.keeps_texts:
             kept = self._placed().where("kind = 0").select("place", "text")
-            return kept.mapInArrow(Again(None, wanted, work), schema)
+            return kept.mapInArrow(LaterPass(None, wanted, work), schema)
         parts = [
-            self.source.rows(recipe, self.session).mapInArrow(Again(recipe, wanted, work), schema)
+            self.source.rows(recipe, self.session).mapInArrow(LaterPass(recipe, wanted, work), schema)
             for recipe in self.source.recipes
         ]
         whole = parts[0]
@@ -267,7 +269,7 @@ class Documents:
         return whole
 
     def bits(self, places: DataFrame) -> np.ndarray[Any, Any]:
-        """One bit for each place, set for these; an eighth of a byte a document comes to the driver."""
+        """A bitmap with one bit for each place, set for the given ones; the driver receives one bit a place."""
         blocks = places.select("place", F.shiftright("place", _BITS).alias("block")).repartition(
             self.partitions, "block"
         )
@@ -280,7 +282,7 @@ class Documents:
 
     @cached_property
     def learnt(self) -> Any:
-        """What the config learns from the corpus beforehand, broadcast; None if nothing."""
+        """The document frequencies that the config learns from the corpus, broadcast; None if it needs none."""
         if not needs_corpus(self.config):
             return None
 
@@ -288,11 +290,11 @@ class Documents:
             counted = self.texts(count_features(self.config), FREQUENCIES, self._sample())
             return counted.groupBy("hash").agg(F.sum("count").alias("count"))
 
-        def told(rows: DataFrame) -> Facts:
+        def facts_of(rows: DataFrame) -> Facts:
             taking_part = self.facts["documents"] - self.facts["out"]
             return {"documents": min(IDF_SAMPLE, taking_part), "features": rows.count()}
 
-        facts = self.folder.stage("frequencies", make, told)
+        facts = self.folder.stage("frequencies", make, facts_of)
         table = self.folder.read("frequencies").toArrow()
         hashes = table.column("hash").to_numpy().view(np.uint64)
         order = np.argsort(hashes)
@@ -302,14 +304,14 @@ class Documents:
         return self.session.sparkContext.broadcast(learnt)
 
     def _sample(self) -> DataFrame:
-        """The documents that weights are learnt from: all that take part, or as many as `prepare` takes of them."""
+        """The places of the documents from which weights are learnt: all that take part, or a sample of IDF_SAMPLE."""
         rows = self._placed().where("kind = 0")
         taking = rows.where(~F.col("empty") & (F.col("filtered") == 0)).select("place")
         taking = self._with_rows(taking)
         count = self.facts["documents"] - self.facts["out"]
         if count <= IDF_SAMPLE:
             return taking.select("place")
-        # The very documents that the local pipeline takes: evenly spaced among those that take part.
+        # The same documents as in the local pipeline: evenly spaced among those that take part.
         chosen = np.linspace(0, count - 1, IDF_SAMPLE).astype(np.int64)
         ordered = np.sort(taking.select("row").toArrow().column("row").to_numpy())
         sampled = self.session.createDataFrame(pa.table({"row": ordered[chosen]}))
@@ -326,7 +328,7 @@ class Documents:
         return self.folder.read("prints")
 
     def rejects(self) -> DataFrame:
-        """What could not be read: file, row, reason, detail, sample."""
+        """The rows that could not be read: file, row, reason, detail, sample."""
         rejected = self._placed().where((F.col("kind") == 1) & (F.col("file") >= self._reference_files))
         return rejected.select(
             F.col("name").alias("file"), F.col("line").alias("row"), "reason", "detail", "sample"
@@ -334,7 +336,7 @@ class Documents:
 
 
 def _numbered(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Rows of a sorted partition, numbered inside it; equal ids stand side by side."""
+    """Numbers the rows of a sorted partition. Equal ids are neighbours there, and raise DataError."""
     from pyspark import TaskContext
 
     context = TaskContext.get()

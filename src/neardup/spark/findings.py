@@ -1,7 +1,7 @@
-"""A run's findings, written by the driver as a local scan writes them.
+"""A run's findings: the driver writes them in the same form as a local scan.
 
-Columns of all documents come to the driver, some 250 bytes a document while they are written; texts of documents that
-have a duplicate pass through it, a few megabytes at a time.
+The driver receives the columns of all documents, about 250 bytes each. It also receives the texts of documents with
+duplicates, a few megabytes at a time.
 """
 
 from __future__ import annotations
@@ -30,35 +30,35 @@ from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.shards import MemoryShard, ShardColumns
 from neardup.progress import Progress
 from neardup.readers.rejects import Rejects
-from neardup.spark.documents import Documents
+from neardup.spark.documents import RunDocuments
 from neardup.spark.inputs import File, Files
 from neardup.spark.worker import DIGESTS, TEXTS, digests_of, prepared_with, texts_of
 from neardup.storage.checked_json import read_checked, write_checked
 
 __all__ = ["Counts", "FindingsOfRun", "read_origin"]
 
-_ORIGIN = "spark.json"  # what the inputs were on the cluster, for `apply` there
-_STEP = 1 << 20  # documents, or pairs, that come to the driver at a time
-_TEXTS = 32 << 20  # bytes of text that come to the driver at a time
+_ORIGIN = "spark.json"  # the inputs as they are on the cluster, for `apply` there
+_STEP = 1 << 20  # documents, or pairs, that the driver receives at a time
+_TEXTS = 32 << 20  # bytes of text that the driver receives at a time
 Rows = NDArray[np.int64]
 Counts = Mapping[str, int]
 
 
 class FindingsOfRun:
-    """The columns of a run's documents and pairs on the driver. Rows of findings have no gaps; on the cluster a
-    document's row is its place, and lines that are no documents have places too."""
+    """The columns of a run's documents and pairs on the driver. Rows of findings have no gaps. On the cluster a
+    document's row is its place, and rejected lines have places too."""
 
-    def __init__(self, documents: Documents, exact: DataFrame, pairs: DataFrame, counts: Counts) -> None:
+    def __init__(self, documents: RunDocuments, exact: DataFrame, pairs: DataFrame, counts: Counts) -> None:
         if not isinstance(documents.source, Files):
-            raise ConfigError("findings are of files, to be read again later; dedup() decides on a DataFrame")
+            raise ConfigError("findings need files that can be read again later; for a DataFrame use dedup()")
         self.documents, self.source = documents, documents.source
         self._exact, self._pairs, self._counts = exact, pairs, counts
 
     def write(
         self, folder: Path, columns: Mapping[str, str | None], against: Sequence[str], progress: Progress
     ) -> Findings:
-        """All files of the findings folder; `columns` are the names that were given for text and id, and the format;
-        `against` those of the corpora that were compared with."""
+        """Write all files of the findings folder. `columns` are the given names for text, id and format, `against`
+        those of the reference corpora."""
         documents, source = self.documents, self.source
         with Rejects(folder / REJECTS) as rejects:
             unfit = documents.rejects().orderBy("file", F.col("row").asc_nulls_last())
@@ -92,7 +92,7 @@ class FindingsOfRun:
 
     @cached_property
     def corpus(self) -> Corpus:
-        """All documents as the local writer takes them; their texts are elsewhere."""
+        """All documents in the form that the local writer takes, without their texts."""
         shards, places = [], []
         frame = self.documents.frame.select(
             "row", "id", "file", "line", "empty", "filtered", "tokens", "size", "source", "score"
@@ -125,14 +125,14 @@ class FindingsOfRun:
         )
 
     def _parts(self, frame: DataFrame, name: str) -> Iterator[pa.Table]:
-        """The rows of a DataFrame by a column of places, some at a time, for a driver takes in only so much at once."""
+        """The rows of a DataFrame, a range of places at a time, to bound the driver's memory."""
         for start in range(0, self.documents.places, _STEP):
             part = _between(frame, name, start, start + _STEP)
             if part.num_rows:
                 yield part
 
     def _stored_pairs(self) -> DataFrame:
-        """All pairs; stored in order where they come in several parts, so that none is made again for each."""
+        """All pairs. If they are fetched in several parts, they are stored sorted first, to compute them only once."""
         documents = self.documents
         if documents.places <= _STEP:
             return self._pairs
@@ -146,7 +146,7 @@ class FindingsOfRun:
 
     def _rows(self, places: Rows) -> Rows:
         """The rows of documents at some places."""
-        self.corpus  # noqa: B018  (tells the places)
+        self.corpus  # noqa: B018  (sets self.places)
         return np.searchsorted(self.places, places)
 
     def _found(self) -> Found:
@@ -170,7 +170,7 @@ class FindingsOfRun:
         )
 
     def _figures(self, first: Rows) -> int:
-        """How many documents have the words of an earlier one only because digits are folded."""
+        """How many documents equal an earlier one only because digits are folded."""
         if features_with_digits(self.documents.config) is None:
             return 0
         later = np.flatnonzero(first != np.arange(len(first)))
@@ -187,7 +187,8 @@ class FindingsOfRun:
         return self.documents.session.createDataFrame(table, "place bigint")
 
     def _texts(self, rows: Rows) -> Iterator[list[bytes]]:
-        """The texts of some rows in their order. They are gathered on the cluster once, sorted, and then fetched."""
+        """The texts of some rows in their order. The cluster collects and sorts them once; then the driver fetches
+        them."""
         if not len(rows):
             return
         documents = self.documents
@@ -207,7 +208,7 @@ class FindingsOfRun:
 
 
 def read_origin(findings: Findings) -> dict[str, Any]:
-    """What the inputs of a run were on the cluster: identity, split and pieces."""
+    """The inputs of a run on the cluster: identity, split and pieces."""
     path = findings.path / _ORIGIN
     if not path.exists():
         raise ConfigError(f"{findings.path}: was not scanned on Spark; use: neardup apply {findings.path}")
@@ -217,11 +218,11 @@ def read_origin(findings: Findings) -> dict[str, Any]:
     try:
         return {name: origin[name] for name in ("identity", "split", "pieces")}
     except KeyError:
-        raise FormatError(path, "what a run on Spark was of", "something else") from None
+        raise FormatError(path, "the inputs of a run on Spark", "something else") from None
 
 
 def _between(rows: DataFrame, name: str, start: int, stop: int) -> pa.Table:
-    """The rows with numbers in this range, in their order, on the driver."""
+    """The rows with numbers in this range, sorted, in the driver's memory."""
     return rows.where((F.col(name) >= start) & (F.col(name) < stop)).toArrow().sort_by(name)
 
 

@@ -1,8 +1,8 @@
-"""Codes within a radius: they meet on the keys of a covering design, and each part of the keys is joined natively.
+"""Pairs of codes within a radius: a shuffle on the keys of a covering design, then a native join of each part.
 
-Any two codes within the radius share the key of one table at least, so they meet in the part of that key. There the
-native join finds all pairs of what came together, never trying all of them. Every exact method finds these pairs. A
-part with very many codes is spread over a grid, so that no task holds more than twice the most there may be.
+Any two codes within the radius have the same key in at least one table, so they reach the same part. There the native
+join finds all pairs within the radius without trying every pair. Every exact method finds these pairs. A part with
+very many codes is split over a grid, so that no task holds more than 2 * MOST codes.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from neardup.search.hamming.tables import extract_bits
 from neardup.search.interface import Reach
 from neardup.spark.packed import part_of, runs
 from neardup.spark.pairs import BUNDLES, PairBundles
-from neardup.spark.shuffle import Entries, Entry, Scatter, columns_of, parts_of, scattered
+from neardup.spark.shuffle import Entries, Entry, EntryBundles, columns_of, parts_of, shuffle
 
 __all__ = ["MOST", "near_codes"]
 
@@ -34,13 +34,13 @@ _COUNTS = "table int, part int, many bigint"
 
 @dataclass(frozen=True)
 class _Keys:
-    """Codes (row, alike: the code's words) to their key in every table of a design."""
+    """The key of each code in every table of a design; the input has the columns row and equal_key (the code)."""
 
     masks: tuple[int, ...]
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[Entry]:
         rows = batch.column("row").to_numpy(zero_copy_only=False)
-        flat = batch.column("alike").flatten().to_numpy(zero_copy_only=False)
+        flat = batch.column("equal_key").flatten().to_numpy(zero_copy_only=False)
         words = flat.reshape(len(rows), -1)
         for table, mask in enumerate(self.masks):
             yield table, extract_bits(words.view(np.uint64), mask).view(np.int64), rows, words
@@ -68,7 +68,7 @@ class _Count:
 
 @dataclass(frozen=True)
 class _Join:
-    """All pairs within the radius of what came to one table, part and cell."""
+    """All pairs within the radius among the codes of one table, part and cell."""
 
     bits: int
     radius: int
@@ -103,17 +103,18 @@ class _Join:
 def near_codes(
     codes: DataFrame, reach: Reach, rows: int, partitions: int, parts: int
 ) -> tuple[DataFrame, int]:
-    """Pairs of the rows of `codes` (row, alike: the code's words) within the radius, as BUNDLES of so many parts, maybe
-    more than once; and how many parts of keys were too full for one task. Codes are distinct."""
+    """Pairs of rows whose codes are within the radius, as BUNDLES of `parts` parts; a pair may occur more than once.
+    Also how many parts of keys were too large for one task. `codes` has the columns row and equal_key (the code); codes
+    are distinct."""
     design = reach.joining or join_design(reach.bits, reach.radius, max(rows, 2))
     entries = _Keys(tuple(table.mask for table in design.tables))
     cut = parts_of(partitions, len(design.tables))
-    codes = codes.select("row", "alike")
+    codes = codes.select("row", "equal_key")
     crowded: dict[tuple[int, int], int] = {}
     if rows > MOST:
         counts = codes.mapInArrow(_Count(entries, cut), _COUNTS).groupBy("table", "part")
         full = counts.agg(F.sum("many").alias("many")).where(F.col("many") > MOST)
         for one in full.toArrow().to_pylist():
             crowded[one["table"], one["part"]] = math.ceil(one["many"] / MOST)
-    bundles = scattered(codes, Scatter(entries, cut, crowded), partitions)
+    bundles = shuffle(codes, EntryBundles(entries, cut, crowded), partitions)
     return bundles.mapInArrow(_Join(reach.bits, reach.radius, parts), BUNDLES), len(crowded)

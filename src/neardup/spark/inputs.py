@@ -1,4 +1,4 @@
-"""What a run reads: files on any Hadoop filesystem, or a DataFrame; always in the same order and the same pieces."""
+"""The inputs of a run: files on any Hadoop filesystem, or a DataFrame, always in the same order and pieces."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from neardup.readers.layout import Layout, Shaping, find_layout, is_html
 from neardup.readers.limits import Limits
 from neardup.readers.rejects import Rejects
 from neardup.readers.sources import format_of
-from neardup.spark.pieces import PATH, START, Recipe, plain_path
+from neardup.spark.pieces import PATH, START, ReadRecipe, plain_path
 from neardup.spark.storage import Listed, file_system, java_path
 
 __all__ = ["File", "Files", "Frame", "Input"]
@@ -29,12 +29,12 @@ __all__ = ["File", "Files", "Frame", "Input"]
 Worker = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
 _GLOB = re.compile(r"([\\{}\[\]*?])")
 _PEEKED = 100
-_AGAINST = "against "  # begins the format, as layouts are named, of files to compare against
+_AGAINST = "against "  # prefix of the format, in the names of layouts, for files of reference corpora
 
 
 @dataclass(frozen=True)
 class File:
-    """One input: its full path, its name below what was named, and what tells whether it has changed."""
+    """One input: its full path, its name relative to the named folder, and size and time, which show a change."""
 
     path: str
     name: str
@@ -44,34 +44,34 @@ class File:
 
 
 class Input(Protocol):
-    """What the stages ask of an input."""
+    """The interface of an input for the stages."""
 
     @property
-    def recipes(self) -> list[Recipe]:
+    def recipes(self) -> list[ReadRecipe]:
         """How its rows become documents, one recipe for each format."""
         ...
 
     @property
     def size(self) -> int:
-        """Bytes, as they are stored; 0 if nobody knows."""
+        """Stored bytes; 0 if unknown."""
         ...
 
     @property
     def keeps_texts(self) -> bool:
-        """Whether texts are kept in the run, to be compared later, rather than read again."""
+        """Whether the run stores texts for later passes instead of reading them again."""
         ...
 
     def identity(self) -> dict[str, Any]: ...
 
-    def rows(self, recipe: Recipe, session: SparkSession) -> DataFrame:
-        """Columns path and start of each row's piece, and what the recipe reads."""
+    def rows(self, recipe: ReadRecipe, session: SparkSession) -> DataFrame:
+        """The columns of the recipe, and for each row path and start of its piece."""
         ...
 
 
 @dataclass(frozen=True)
 class Files:
-    """Files of JSONL, Parquet, WARC or whatever the local readers take, sorted by name; the first `reference` of them
-    are those of corpora to compare against, which stay as they are."""
+    """Files of JSONL, Parquet, WARC or any other format of the local readers, sorted by name. The first `reference` of
+    them belong to reference corpora, which are never changed."""
 
     files: tuple[File, ...]
     layouts: dict[str, Layout] = field(hash=False)
@@ -92,7 +92,7 @@ class Files:
         format: str | None = None,
         against: Sequence[str] = (),
     ) -> Files:
-        """The files that were named, as paths, folders or globs; and those of corpora to compare against."""
+        """The files of the given paths, folders or globs; and those of reference corpora."""
         theirs: list[File] = []
         for place in against:
             below = place.rstrip("/").rpartition("/")[2]
@@ -105,14 +105,14 @@ class Files:
                 f"{min(both)}: is named twice; a file is an input or one of a corpus to compare against"
             )
         made = cls((*theirs, *files), {}, config.keep.fields, config.html, reference=len(theirs))
-        # Another corpus may have columns of its own, so it has a layout of its own.
+        # A reference corpus may have other column names, so it gets its own layout.
         for kind in sorted({made._kind(number) for number in range(len(made.files))}):
             made.layouts[kind] = made._layout(spark, kind, text, id)
         return made
 
     @classmethod
     def of_run(cls, identity: dict[str, Any]) -> Files:
-        """The files that a run was of."""
+        """The files of an earlier run."""
         config = Config.from_plain(identity["config"])
         files = tuple(File(*entry) for entry in identity["inputs"])
         layouts = {kind: Layout(text, id, (text,)) for kind, (text, id) in identity["columns"].items()}
@@ -124,11 +124,11 @@ class Files:
 
     @property
     def keeps_texts(self) -> bool:
-        # Taking texts out of pages is dearer than storing them.
+        # Extracting text from pages costs more than storing it.
         return any(recipe.html or recipe.kind == "files" for recipe in self.recipes)
 
     @property
-    def recipes(self) -> list[Recipe]:
+    def recipes(self) -> list[ReadRecipe]:
         made = []
         for kind, layout in self.layouts.items():
             numbers = {plain_path(f.path): i for i, f in enumerate(self.files) if self._kind(i) == kind}
@@ -137,7 +137,7 @@ class Files:
             read_as = {"jsonl": "lines", "parquet": "columns"}.get(kind, "files")
             html = page and self.html != "none"
             made.append(
-                Recipe(read_as, layout.text, layout.id, self.fields, html, kind, numbers, self.limits)
+                ReadRecipe(read_as, layout.text, layout.id, self.fields, html, kind, numbers, self.limits)
             )
         return made
 
@@ -148,8 +148,8 @@ class Files:
             "reference": self.reference,
         }
 
-    def rows(self, recipe: Recipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
-        """With `whole`, all columns of a table as they are."""
+    def rows(self, recipe: ReadRecipe, session: SparkSession, *, whole: bool = False) -> DataFrame:
+        """With `whole`, all columns of a table, unchanged."""
         paths = [_GLOB.sub(r"\\\1", f.path) for f in self.files if plain_path(f.path) in recipe.files]
         where = [F.col("_metadata.file_path").alias(PATH), F.col("_metadata.file_block_start").alias(START)]
         if recipe.kind == "lines":
@@ -162,7 +162,7 @@ class Files:
         return frame.select(where[0], F.lit(0).cast("long").alias(START), "content")
 
     def _kind(self, number: int) -> str:
-        """The format of a file, and whether it is one of those to compare against."""
+        """The format of a file, with a prefix if it is of a reference corpus."""
         return (_AGAINST if number < self.reference else "") + self.files[number].format
 
     def _layout(self, spark: SparkSession, kind: str, text: str | None, id: str | None) -> Layout:
@@ -188,8 +188,8 @@ class Files:
         return Layout(text or "text", id, (text or "text",))
 
 
-def _columns(frame: DataFrame, recipe: Recipe) -> list[Any]:
-    """Text, id and fields of a table, under names of our own."""
+def _columns(frame: DataFrame, recipe: ReadRecipe) -> list[Any]:
+    """The columns text, id and fields of a table, renamed to these names."""
     kinds = {column.name: column.dataType for column in frame.schema.fields}
     for name in (recipe.text, *((recipe.id,) if recipe.id else ()), *recipe.fields):
         if name not in kinds:
@@ -205,7 +205,7 @@ def _columns(frame: DataFrame, recipe: Recipe) -> list[Any]:
 
 
 def _named(spark: SparkSession, named: Sequence[str], format: str | None) -> list[File]:
-    """The files of some names, in the order of their own."""
+    """The files of the given paths, sorted by name."""
     found: dict[str, tuple[Listed, str, bool]] = {}
     for place in named:
         for listed, name, below in _listed(spark, place):
@@ -218,7 +218,7 @@ def _named(spark: SparkSession, named: Sequence[str], format: str | None) -> lis
             if below:
                 continue
             raise ConfigError(
-                f"{listed.path}: its name tells no format; name one with --format (in Python format=)"
+                f"{listed.path}: the name shows no format; give one with --format (in Python format=)"
             )
         name = listed.path if name in twice else name
         files.append(File(listed.path, name, kind, listed.size, listed.changed))
@@ -229,7 +229,7 @@ def _named(spark: SparkSession, named: Sequence[str], format: str | None) -> lis
 
 
 def _listed(spark: SparkSession, place: str) -> Iterator[tuple[Listed, str, bool]]:
-    """The files of one name, each with its own name below it, and whether it was only found there."""
+    """The files of one path, each with its relative name, and whether it was found by a folder or glob."""
     system, path = file_system(spark, place)
     matches = system.globStatus(path)
     if matches is None or not len(matches):
@@ -255,7 +255,7 @@ def _listed(spark: SparkSession, place: str) -> Iterator[tuple[Listed, str, bool
 
 @dataclass(frozen=True)
 class Frame:
-    """A DataFrame whose documents have ids of their own; their order is that of the ids."""
+    """A DataFrame with a column of ids; documents are ordered by id."""
 
     frame: DataFrame = field(hash=False)
     text: str
@@ -270,12 +270,12 @@ class Frame:
 
     @property
     def keeps_texts(self) -> bool:
-        # A DataFrame may be dear to make again, and nothing tells whether it comes out the same.
+        # Computing a DataFrame again may be expensive, and its rows may then differ.
         return True
 
     @property
-    def recipes(self) -> list[Recipe]:
-        return [Recipe("columns", self.text, self.id, self.fields, self.html, "frame", {}, self.limits)]
+    def recipes(self) -> list[ReadRecipe]:
+        return [ReadRecipe("columns", self.text, self.id, self.fields, self.html, "frame", {}, self.limits)]
 
     @property
     def numeric(self) -> bool:
@@ -288,6 +288,6 @@ class Frame:
             "columns": {"frame": [self.text, self.id]},
         }
 
-    def rows(self, recipe: Recipe, session: SparkSession) -> DataFrame:
+    def rows(self, recipe: ReadRecipe, session: SparkSession) -> DataFrame:
         part = F.spark_partition_id().cast("string").alias(PATH)
         return self.frame.select(part, F.lit(0).cast("long").alias(START), *_columns(self.frame, recipe))

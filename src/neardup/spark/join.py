@@ -1,8 +1,8 @@
-"""Candidates as a shuffle: rows that share a (table, key) meet in one partition, sorted, and are paired natively.
+"""Candidates by a shuffle: rows with the same (table, key) reach one partition, sorted, and are paired natively.
 
-Entries travel in bundles, one for each table and part of the keys. A bucket of up to the cap is paired whole. A larger
-one is only counted, whatever its size, and then gets the pairs that the local join gives it: each row with the bucket's
-four best, and with its eight neighbours by the next table's key.
+Entries are sent in bundles, one for each table and part of the keys. All rows of a bucket are paired, up to the cap. A
+larger bucket is only counted here. It later gets the same pairs as in the local join: each row with the four best rows
+of the bucket, and with its eight neighbours in the order of the next table's key.
 """
 
 from __future__ import annotations
@@ -22,24 +22,24 @@ from neardup import _core
 from neardup.search.pair_runs import unpack_pairs
 from neardup.spark.packed import runs
 from neardup.spark.pairs import PairBundles
-from neardup.spark.shuffle import Entries, Scatter, columns_of, parts_of, scattered
+from neardup.spark.shuffle import Entries, EntryBundles, columns_of, parts_of, shuffle
 
-__all__ = ["MET", "Fit", "Meet", "Rule", "crowded", "meet"]
+__all__ = ["KEY_PAIRS", "BucketPairs", "PairRule", "SizeRule", "crowded", "join_on_keys"]
 
-MET = "part int, rights binary, counts binary, lefts binary, table int, key bigint, many bigint"
+KEY_PAIRS = "part int, rights binary, counts binary, lefts binary, table int, key bigint, many bigint"
 _PAIRS = 1 << 22  # pairs spelled out at a time
-_HELD = 1 << 22  # entries of one part held before those of crowded buckets are let go
+_HELD = 1 << 22  # entries of one part held in memory before buckets beyond the cap are cut
 Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Fit:
-    """The sizes that sets of a Jaccard similarity of `least` can have when one of them has at most `most` features."""
+class SizeRule:
+    """Allows two sets whose sizes permit a Jaccard similarity of `least`, if one has at most `most` features."""
 
     least: float
     most: int
 
-    def meets(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
+    def allows(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
         left, right = extra[left, 0], extra[right, 0]
         small, large = np.minimum(left, right), np.maximum(left, right)
         return np.asarray((small <= self.most) & (small >= self.least * large * (1 - 1e-9)))
@@ -49,34 +49,34 @@ class Fit:
         return (small <= self.most) & (small >= F.lit(self.least) * large * F.lit(1 - 1e-9))
 
 
-class Rule(Protocol):
-    """Which of the pairs that met count."""
+class PairRule(Protocol):
+    """Decides which pairs of rows with the same key are candidates."""
 
-    def meets(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
-        """Given what went with each entry, and the places of the pairs among them."""
+    def allows(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
+        """One answer for each pair. `extra` are the extra words of all entries; `left` and `right` point into it."""
         ...
 
 
 @dataclass
 class _Part:
-    """The entries of one table and part as they come. Of a bucket beyond the cap one row more than it is held, and the
-    others are counted, so memory is that of small buckets whatever the large ones are."""
+    """The entries of one table and part, as they arrive. Of a bucket beyond the cap it holds cap + 1 rows and counts
+    the others, so large buckets do not need more memory."""
 
     table: int
     cap: int
     columns: list[tuple[Longs, ...]] = field(default_factory=list)
     count: int = 0
-    stays: int = 0
+    held: int = 0
     beyond: dict[int, int] = field(default_factory=dict)
 
     def add(self, columns: tuple[Longs, ...]) -> None:
         self.columns.append(columns)
         self.count += len(columns[0])
-        if self.count > 2 * self.stays + _HELD:
+        if self.count > 2 * self.held + _HELD:
             self.sorted()
 
     def sorted(self) -> tuple[Longs, ...]:
-        """Key, row and size by key, with crowds cut off."""
+        """The columns sorted by key, with large buckets cut to cap + 1 rows."""
         key, *others = (np.concatenate(one) for one in zip(*self.columns, strict=True))
         order = np.argsort(key, kind="stable")
         columns = (key[order], *(other[order] for other in others))
@@ -90,19 +90,19 @@ class _Part:
             inside = np.arange(len(key)) - np.repeat(begins, sizes)
             columns = tuple(column[inside <= self.cap] for column in columns)
         self.columns = [columns]
-        self.count = self.stays = len(columns[0])
+        self.count = self.held = len(columns[0])
         return columns
 
 
 @dataclass(frozen=True)
-class Meet:
-    """The pairs of rows of each bucket up to the cap, in bundles of so many parts, and how many rows are in those
-    beyond. Bundles of entries come sorted by (table, part)."""
+class BucketPairs:
+    """Makes KEY_PAIRS of bundles of entries that are sorted by (table, part): the pairs of each bucket up to the cap,
+    bundled into `parts` parts, and the number of rows of each larger bucket."""
 
     cap: int
     parts: int
     words: int = 0
-    rule: Rule | None = None
+    rule: PairRule | None = None
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         made = PairBundles(self.parts)
@@ -117,7 +117,7 @@ class Meet:
         if part is not None:
             yield from self._paired(part, made)
         for batch in made.end():
-            yield _met(batch)
+            yield _as_key_pairs(batch)
 
     def _paired(self, part: _Part, made: PairBundles) -> Iterator[pa.RecordBatch]:
         columns = part.sorted()
@@ -139,10 +139,10 @@ class Meet:
             packed, _, _ = _core.key_pairs(bucket, None, None, self.cap, 1)
             left, right = (place[side] for side in unpack_pairs(packed))
             if self.rule is not None:
-                counts = self.rule.meets(columns[2], left, right)
-                left, right = left[counts], right[counts]
+                allowed = self.rule.allows(columns[2], left, right)
+                left, right = left[allowed], right[allowed]
             for batch in made.add(row[left], row[right]):
-                yield _met(batch)
+                yield _as_key_pairs(batch)
 
 
 def _begins(key: Longs) -> Longs:
@@ -151,7 +151,7 @@ def _begins(key: Longs) -> Longs:
     return np.flatnonzero(fresh)
 
 
-def _met(bundles: pa.RecordBatch) -> pa.RecordBatch:
+def _as_key_pairs(bundles: pa.RecordBatch) -> pa.RecordBatch:
     none = pa.nulls(bundles.num_rows, pa.int64())
     return pa.record_batch(
         [*bundles.columns, none.cast(pa.int32()), none, none], [*bundles.schema.names, "table", "key", "many"]
@@ -167,18 +167,22 @@ def _crowds(table: int, key: Longs, many: Longs) -> pa.RecordBatch:
     )
 
 
-def meet(rows: DataFrame, entries: Entries, tables: int, partitions: int, made: Meet) -> DataFrame:
-    """Rows as `entries` takes them, of so many tables, to MET: bundles of pairs, a pair once for each bucket it shares,
-    and a row for each bucket beyond the cap."""
-    scatter = Scatter(entries, parts_of(partitions, tables))
-    return scattered(rows, scatter, partitions).mapInArrow(made, MET)
+def join_on_keys(
+    rows: DataFrame, entries: Entries, tables: int, partitions: int, pairing: BucketPairs
+) -> DataFrame:
+    """KEY_PAIRS of these rows: bundles of pairs, each pair once for each bucket it shares, and one row for each bucket
+    beyond the cap."""
+    bundles = EntryBundles(entries, parts_of(partitions, tables))
+    return shuffle(rows, bundles, partitions).mapInArrow(pairing, KEY_PAIRS)
 
 
-def crowded(entries: DataFrame, buckets: DataFrame, fit: Fit | None = None) -> tuple[DataFrame, DataFrame]:
-    """The pairs of `buckets` (table, key, many) that are beyond the cap, by the local rule; and how many of their pairs
-    are not among them, as a column `skipped`.
+def crowded(
+    entries: DataFrame, buckets: DataFrame, fit: SizeRule | None = None
+) -> tuple[DataFrame, DataFrame]:
+    """The pairs of buckets beyond the cap (`buckets`: table, key, many), chosen as the local join does; and a column
+    `skipped` with how many pairs of each bucket were not chosen.
 
-    Entries have columns table, key, row, rank and then (any key to tell neighbours by). Windows sort on disk where a
+    Entries have the columns table, key, row, rank and then (the key that orders neighbours). Windows sort on disk if a
     bucket is larger than memory.
     """
     here = entries.join(F.broadcast(buckets.select("table", "key")), ["table", "key"])
@@ -208,13 +212,13 @@ def crowded(entries: DataFrame, buckets: DataFrame, fit: Fit | None = None) -> t
     return turned, buckets.select(_skipped(F.col("many")).alias("skipped"))
 
 
-def _ahead(order: WindowSpec, step: int, fit: Fit | None) -> Column:
+def _ahead(order: WindowSpec, step: int, fit: SizeRule | None) -> Column:
     names = ["row", "size"] if fit is not None else ["row"]
     return F.struct(*[F.lead(name, step).over(order).alias(name) for name in names])
 
 
 def _skipped(many: Column) -> Column:
-    """How many pairs of a bucket of so many rows are not listed."""
+    """How many pairs of a bucket of `many` rows are not listed."""
     listed = reduce(lambda total, i: total + F.greatest(many - 1 - i, F.lit(0)), range(_core.STARS), F.lit(0))
     rest = many - _core.STARS
     near = reduce(

@@ -1,5 +1,5 @@
-"""The general join on keys as a shuffle: whatever a method keeps of a document travels under each of its keys, so that
-pairs can be checked where they come together."""
+"""The general join on keys as a shuffle: a document is sent under each of its keys, with all that the method keeps of
+it, so that pairs can be checked in the partition of their key."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from neardup.fingerprints.fingerprints import Fingerprints
 from neardup.fingerprints.printer import Printer
 from neardup.search.interface import Keyed, KeyMethod, packed, unpacked
 from neardup.search.key_join import with_probes
-from neardup.spark.join import Meet, crowded, meet
+from neardup.spark.join import BucketPairs, crowded, join_on_keys
 from neardup.spark.shuffle import Entry
 
 __all__ = ["KeyJoin"]
@@ -30,14 +30,14 @@ _TRIPLE = np.dtype([("row", np.int64), ("table", np.int32), ("key", np.uint64)])
 
 @dataclass(frozen=True)
 class KeyJoin:
-    """Rows (row, keys: their fingerprints as words) that share a key of a method."""
+    """Joins rows that share a key of a method; the input has the columns row and keys (the fingerprint as words)."""
 
     method: KeyMethod
     fingerprint: Printer
 
     @property
     def checked(self) -> bool:
-        """Whether more than a shared key is asked for."""
+        """Whether a shared key alone does not make a candidate."""
         return self.method.checks or self.method.probing
 
     @property
@@ -45,17 +45,17 @@ class KeyJoin:
         """Words of a fingerprint."""
         return int(packed(self.method.kept(self.fingerprint.blank)).shape[1])
 
-    def meet(self, rows: DataFrame, partitions: int, parts: int) -> DataFrame:
-        """The rows to MET: pairs of candidates, and buckets beyond the cap."""
-        made = Meet(
+    def join(self, rows: DataFrame, partitions: int, parts: int) -> DataFrame:
+        """KEY_PAIRS of the rows: pairs of candidates, and buckets beyond the cap."""
+        pairing = BucketPairs(
             self.method.limit, parts, self.words + 1 if self.checked else 0, self if self.checked else None
         )
         tables = self.method.table_count(self.fingerprint)
-        return meet(rows.select("row", "keys"), self, tables, partitions, made)
+        return join_on_keys(rows.select("row", "keys"), self, tables, partitions, pairing)
 
     def crowds(self, rows: DataFrame, buckets: DataFrame) -> tuple[DataFrame, DataFrame]:
-        """The pairs (left, right) of buckets beyond the cap, of rows (row, rank, keys); and what `crowded` says of the
-        others."""
+        """The pairs (left, right) of buckets beyond the cap, and the counts of skipped pairs, as `crowded` gives them.
+        Rows have the columns row, rank and keys."""
         prints = rows.select("row", "keys")
         here = prints.mapInArrow(self._rows, _KEYS).join(rows.select("row", "rank"), "row")
         pairs, skipped = crowded(here, buckets)
@@ -65,17 +65,18 @@ class KeyJoin:
         for side in ("left", "right"):
             own = prints.select(F.col("row").alias(side), F.col("keys").alias(f"{side}_keys"))
             pairs = pairs.join(own, side)
-        return pairs.mapInArrow(self._counting, _PAIRS), skipped
+        return pairs.mapInArrow(self._checked, _PAIRS), skipped
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[Entry]:
-        """Of some rows their keys, table by table; with each the fingerprint, and whether it is a stored key."""
+        """The keys of some rows, table by table. An entry carries the fingerprint and whether its key is a stored
+        one."""
         rows, words = _rows_and_words(batch)
         for table, key, place, stored, _ in self._entries(words):
             extra = np.column_stack([words[place], stored]) if self.checked else None
             yield table, key, rows[place], extra
 
-    def meets(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
-        """Which pairs count: one of the two is stored under the key, and the method's check passes."""
+    def allows(self, extra: Longs, left: Longs, right: Longs) -> NDArray[np.bool_]:
+        """A pair is a candidate if one of the two is stored under the key and the method's check passes."""
         stored = extra[:, -1] != 0
         return np.asarray((stored[left] | stored[right]) & self._passes(extra[:, :-1], left, right))
 
@@ -87,7 +88,7 @@ class KeyJoin:
         return unpacked(words, self.fingerprint)
 
     def _entries(self, words: Longs) -> Iterator[tuple[int, Longs, Longs, NDArray[np.bool_], Longs]]:
-        """Table by table: keys, places of rows, which are stored keys, and the next table's keys."""
+        """For each table: its number, keys, places of rows, which keys are stored ones, and the next table's keys."""
         prints = self._prints(words)
         columns = list(self.method.key_columns(prints))
         probes = self.method.probes(prints) if self.method.probing else None
@@ -101,7 +102,7 @@ class KeyJoin:
             yield table, key.view(np.int64), place, stored, then.view(np.int64)
 
     def _rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Entries as rows, each with the next table's key."""
+        """Entries as rows of a DataFrame, each with the next table's key."""
         for batch in batches:
             if not batch.num_rows:
                 continue
@@ -113,21 +114,21 @@ class KeyJoin:
                     ["table", "key", "row", "then"],
                 )
 
-    def _counting(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """Pairs (left, right) with the fingerprints of both to those that count."""
+    def _checked(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        """The pairs (left, right) that are candidates; the input has the fingerprints of both sides too."""
         for batch in batches:
             count = batch.num_rows
             if not count:
                 continue
             words = np.concatenate([_matrix(batch, name, count) for name in ("left_keys", "right_keys")])
             place = np.arange(count)
-            counts = np.ones(count, np.bool_) & self._passes(words, place, place + count)
+            passed = np.ones(count, np.bool_) & self._passes(words, place, place + count)
             if self.method.probing:
-                counts &= self._asks(self._prints(words), count)
-            yield batch.select(["left", "right"]).filter(pa.array(counts))
+                passed &= self._asks(self._prints(words), count)
+            yield batch.select(["left", "right"]).filter(pa.array(passed))
 
     def _asks(self, prints: Fingerprints, count: int) -> NDArray[np.bool_]:
-        """Whether row i asks for a key of row count + i. Probes go both ways, so one of them is enough."""
+        """Whether row i probes a key of row count + i. Probing is symmetric, so one direction is enough."""
         probes, keys = self.method.probes(prints), self.method.keys(prints)
         asked, stored = _triples(probes, probes.row < count, count), _triples(keys, keys.row >= count, 0)
         found = np.zeros(count, np.bool_)

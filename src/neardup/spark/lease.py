@@ -1,9 +1,9 @@
 """One driver at a time in a run's folder.
 
-On a filesystem of the driver's own machine the lock is the system's: it is gone when the process is, however it ended.
-Elsewhere nothing locks, so the driver keeps a small file in the folder, its lease, and writes it anew every few
-seconds. A lease that does not change for `PATIENCE` is that of a driver which is gone, and so is one of a process of
-this machine that does not run any more; no two clocks are compared.
+On a local filesystem the lock is a file lock of the operating system, which ends with the process. Other filesystems
+have no locks, so the driver keeps a small file in the folder, its lease, and writes it again every few seconds. A
+lease has expired if it does not change for `PATIENCE` seconds, or if its owner is a process of this machine that has
+ended. Clocks of different machines are never compared.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ __all__ = ["BEAT", "LEASE", "PATIENCE", "SETTLE", "Lease"]
 
 LEASE = ".driver"
 BEAT, PATIENCE, SETTLE = 5.0, 30.0, 1.0
-"""Seconds: between two signs of life; without one, until a driver counts as gone; until a new lease is looked at again,
-for not every object store refuses the second of two who create a file at once."""
+"""Seconds between two heartbeats; without a heartbeat until a lease expires; and until a new lease is checked again,
+because some object stores let two drivers create the same file at once."""
 
 
-class Place(Protocol):
-    """What is asked of the run's folder."""
+class LeaseFolder(Protocol):
+    """The interface of the run's folder for its lease."""
 
     path: str
 
@@ -53,25 +53,25 @@ class Place(Protocol):
 
 
 class Lease:
-    """This process's right to write to a run's folder. `hold` and `release` may be called at any time; the folder is
-    another's only when all leases of this process on it were released or forgotten."""
+    """This process's right to write to a run's folder. `hold` and `release` may be called at any time. Another driver
+    gets the folder only after all leases of this process on it are released or garbage-collected."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: LeaseFolder) -> None:
         self._place = place
         self._finalizer: Any = None
 
     def hold(self) -> None:
-        """DataError if another driver has the folder."""
+        """Take the lease. DataError if another driver holds it."""
         if self._finalizer is None or not self._finalizer.alive:
             key = self._place.path
             with _GUARD:
                 if key not in _HELD:
                     _HELD[key] = [_taken(self._place), 0]
                 _HELD[key][1] += 1
-            self._finalizer = weakref.finalize(self, _let_go, key)
+            self._finalizer = weakref.finalize(self, _release_one, key)
 
     def check(self) -> None:
-        """DataError if another driver has taken the folder, as after this one was suspended for long."""
+        """DataError if another driver has taken the folder, for example after this one was suspended."""
         self.hold()
         _HELD[self._place.path][0].check()
 
@@ -84,7 +84,7 @@ _HELD: dict[str, list[Any]] = {}  # by path: what is held, and how many leases s
 _GUARD = threading.RLock()
 
 
-def _let_go(key: str) -> None:
+def _release_one(key: str) -> None:
     with _GUARD:
         held = _HELD[key]
         held[1] -= 1
@@ -93,14 +93,14 @@ def _let_go(key: str) -> None:
             held[0].release()
 
 
-def _taken(place: Place) -> _Locked | _Beating:
+def _taken(place: LeaseFolder) -> _Locked | _Heartbeat:
     place.make()
     if place.local is not None:
         try:
             return _Locked(place, Path(place.local))
         except OSError:  # a mounted filesystem that has no locks
             pass
-    return _Beating(place)
+    return _Heartbeat(place)
 
 
 def _refused(path: str, record: bytes) -> DataError:
@@ -108,7 +108,7 @@ def _refused(path: str, record: bytes) -> DataError:
         owner = json.loads(record)
         who = f"process {owner['process']} on {owner['host']}, since {owner['since']}"
     except (ValueError, TypeError, KeyError):
-        who = "who left no name"
+        who = "its name is not known"
     return DataError(
         f"{path}: another driver is writing there ({who}); wait for it, stop it, or name another folder for the run"
     )
@@ -120,35 +120,35 @@ def _record(**more: object) -> bytes:
 
 
 class _Locked:
-    """The system's lock on a file of the folder; the file stays, and tells nothing by itself."""
+    """A lock of the operating system on a file of the folder. Only the lock counts; the file remains."""
 
-    def __init__(self, place: Place, folder: Path) -> None:
+    def __init__(self, place: LeaseFolder, folder: Path) -> None:
         self._place, self._path = place, folder / LEASE
         try:
             os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644))
         except OSError as error:
-            # Not to be taken for a filesystem without locks: its owner may be at work, and gives no other sign of life.
+            # Do not use a heartbeat instead: the owner of the file may hold the lock, and writes no heartbeat.
             raise DataError(
-                f"{self._path}: {error.strerror}; a run's folder is one user's, so name another for yours, or remove "
-                "that file if no driver is at work there"
+                f"{self._path}: {error.strerror}; only one user can use a run's folder; name another "
+                "folder, or remove that file if no driver is working there"
             ) from None
         self._lock = FileLock(self._path, lambda record: _refused(place.path, record), _record())
 
     def check(self) -> None:
-        """The system does not give it to anyone else; but the folder may have been removed, and made anew by others."""
+        """Nobody else can get the lock, but the folder may have been removed and created again."""
         if not self._lock.holds():
             raise DataError(
-                f"{self._place.path}: was removed while this driver wrote to it; what it has made is lost, run it again"
+                f"{self._place.path}: was removed while this driver wrote to it; its stages are lost, run it again"
             )
 
     def release(self) -> None:
         self._lock.release()
 
 
-class _Beating:
-    """A file with its owner's name and a number that grows while the owner lives."""
+class _Heartbeat:
+    """A lease file with its owner's name and a number that grows while the owner runs."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: LeaseFolder) -> None:
         self._place, self._name, self._beats = place, uuid.uuid4().hex, 0
         self._over, self._lost = threading.Event(), ""
         if not place.create(LEASE, self._written()):
@@ -166,14 +166,14 @@ class _Beating:
         return self._name.encode() in (self._place.state(LEASE) or (0, b""))[1]
 
     def _others(self) -> bool:
-        """Whether the lease is surely not ours any more; one that cannot be read now may be."""
+        """Whether another driver surely holds the lease; False if it cannot be read now."""
         there = self._place.state(LEASE)
         return there is None or (there[1] != b"" and self._name.encode() not in there[1])
 
     def _displace(self) -> None:
-        """Take the place of a driver that is gone."""
+        """Replace an expired lease."""
         there, end = self._place.state(LEASE), time.monotonic() + PATIENCE
-        while there is not None and not _gone(there[1]) and time.monotonic() < end:
+        while there is not None and not _ended(there[1]) and time.monotonic() < end:
             time.sleep(min(1.0, BEAT / 4))
             now = self._place.state(LEASE)
             if now is not None and now != there:
@@ -181,7 +181,7 @@ class _Beating:
             there = now
         if there is not None and self._place.state(LEASE) == there:
             aside = f"{LEASE}-{self._name}"
-            # Of two that do this at once one finds nothing to rename.
+            # If two drivers do this at once, only one can rename the file.
             try:
                 self._place.rename(LEASE, aside)
             except (DataError, Py4JJavaError):
@@ -198,17 +198,17 @@ class _Beating:
                     return
                 self._place.replace(LEASE, self._written())
             except (Py4JError, OSError):
-                continue  # the filesystem may come back
+                continue  # the filesystem may be reachable again later
 
     def check(self) -> None:
         lost = self._lost
-        # Looked at each time: the clock of a machine that was suspended tells nothing of it.
+        # Read the file each time: a suspended machine cannot know from its clock how long that was.
         if not lost and self._others():
             lost = "another driver has taken it over"
         if lost:
             raise DataError(
-                f"{self._place.path}: {lost}, for this one gave no sign of life for {PATIENCE:.0f} seconds; "
-                "what is whole in the run is not lost"
+                f"{self._place.path}: {lost}, because this one wrote no heartbeat for {PATIENCE:.0f} seconds; "
+                "complete stages of the run are not lost"
             )
 
     def release(self) -> None:
@@ -216,12 +216,12 @@ class _Beating:
         try:
             if self._mine():
                 self._place.remove(LEASE)
-        except (Py4JError, OSError):  # Spark has stopped before; the next driver sees that this one is gone
+        except (Py4JError, OSError):  # Spark has stopped already; the lease expires
             pass
 
 
 def _system() -> str:
-    """Names the running system, and among the containers on it this one's processes; empty where that is not told."""
+    """An id of the running system and its process namespace; empty if the system has none."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
         return f"{boot} {os.readlink('/proc/self/ns/pid')}"
@@ -230,7 +230,7 @@ def _system() -> str:
 
 
 def _started(process: int) -> str:
-    """When a process began, in the system's ticks; empty if it does not run."""
+    """The start time of a process in clock ticks; empty if it is not running."""
     try:
         state, *rest = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -238,8 +238,8 @@ def _started(process: int) -> str:
     return "" if state == "Z" else rest[18]
 
 
-def _gone(record: bytes) -> bool:
-    """Whether a lease is of a process of this very system that does not run any more."""
+def _ended(record: bytes) -> bool:
+    """Whether the owner of a lease is a process of this system that has ended."""
     try:
         owner = json.loads(record)
         here = bool(owner["system"]) and owner["system"] == _system()

@@ -1,5 +1,5 @@
-"""Many numbers as bytes in one row of Spark's: what goes from one native step to another through a shuffle costs Spark
-a row for each bundle, and not for each number."""
+"""Many numbers as bytes in one row of a DataFrame, so that a shuffle between two native steps moves one row for each
+bundle and not one for each number."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
 def part_of(values: NDArray[Any], parts: int) -> NDArray[np.int64]:
-    """The part of 64-bit values, one of so many; equal values have the same."""
+    """The part, from 0 to parts - 1, of each 64-bit value; equal values have the same part."""
     mixed = values.view(np.uint64) * _MIX
     return np.asarray((mixed >> np.uint64(32)) % np.uint64(parts), np.int64)
 
 
 def split(part: Longs, parts: int) -> tuple[Longs, Longs]:
-    """An order that brings equal parts together, and where each of them begins in it; one end more."""
+    """An order that sorts by part, and where each part begins in it, with the end as last number."""
     order = np.argsort(part.astype(np.uint16) if parts <= 1 << 16 else part, kind="stable")
     return order, np.searchsorted(part[order], np.arange(parts + 1))
 
@@ -37,7 +37,7 @@ def binary(values: NDArray[Any], offsets: Longs) -> pa.Array:
 
 
 def flat(column: Any, dtype: Any) -> tuple[NDArray[Any], Longs]:
-    """A column of bytes as one array of numbers, and where each row begins; one end more."""
+    """A column of bytes as one array of numbers, and where each row begins, with the end as last number."""
     if isinstance(column, pa.ChunkedArray):
         column = column.cast(pa.large_binary()).combine_chunks()
         column = column.chunk(0) if isinstance(column, pa.ChunkedArray) else column
@@ -50,7 +50,7 @@ def flat(column: Any, dtype: Any) -> tuple[NDArray[Any], Longs]:
 
 
 def runs(batches: Iterator[pa.RecordBatch], *by: str) -> Iterator[tuple[tuple[int, ...], pa.RecordBatch]]:
-    """Batches cut where one of these columns changes, with what they say there."""
+    """Batches split where one of these columns changes, each with its values of these columns."""
     for batch in batches:
         if not batch.num_rows:
             continue

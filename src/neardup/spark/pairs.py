@@ -1,7 +1,7 @@
-"""Candidate pairs on their way: gathered under their later row, each once, with all earlier rows it met.
+"""Candidate pairs in a shuffle: grouped by their later row, each once, with all earlier rows it is paired with.
 
-The rows that one row met are neighbours. Where documents hang together, the first of a row's neighbours is that of the
-others too: it is the label under which pairs are verified together.
+The rows that are paired with one row are its neighbours. In a group of similar documents the first neighbour is mostly
+the same for all of them: it is the label by which pairs are verified together.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ def unique(left: Longs, right: Longs) -> tuple[Longs, Longs]:
 
 
 def _begins(right: Longs) -> Longs:
-    """Where each row begins in a sorted column; one end more."""
+    """Where each row begins in a sorted column, with the end as last number."""
     change = np.flatnonzero(right[1:] != right[:-1]) + 1
     return np.concatenate([[0], change, [len(right)]]) if len(right) else np.zeros(1, np.int64)
 
 
 @dataclass
 class PairBundles:
-    """Pairs in any order to bundles by the part of their later row."""
+    """Collects pairs in any order and makes bundles by the part of their later row."""
 
     parts: int
     _held: list[tuple[Longs, Longs]] = field(default_factory=list)
@@ -61,7 +61,7 @@ class PairBundles:
             yield from self.end()
 
     def end(self) -> Iterator[pa.RecordBatch]:
-        """What is still held."""
+        """Bundles of the pairs that are still held."""
         if not self._count:
             return
         left, right = unique(*(np.concatenate(side) for side in zip(*self._held, strict=True)))
@@ -70,7 +70,7 @@ class PairBundles:
         left, right = left[order], right[order]
         part = np.flatnonzero(np.diff(ends))
         begins = _begins(right)
-        # Rows of one part stand together, and a row is of one part alone.
+        # Rows are sorted by part, and a row belongs to one part only.
         rows = np.searchsorted(begins[:-1], np.append(ends[part], len(right)))
         yield pa.record_batch(
             [
@@ -110,7 +110,7 @@ def unbundled(batch: pa.RecordBatch) -> tuple[Longs, Longs]:
 
 @dataclass(frozen=True)
 class Sieve:
-    """Of bundles the pairs that hold one of these rows, or those that do not."""
+    """Keeps the pairs that contain one of these rows, or (without `holding`) those that do not."""
 
     rows: Any  # a broadcast column, sorted
     holding: bool
@@ -153,7 +153,7 @@ def _bundle(part: pa.Array, left: Longs, right: Longs) -> pa.RecordBatch:
 
 @dataclass(frozen=True)
 class _Gather:
-    """Bundles sorted by their part to NEIGHBOURS, without pairs of two rows below `reference`."""
+    """Makes NEIGHBOURS of bundles that are sorted by part, without pairs of two rows below `reference`."""
 
     reference: int
 
@@ -184,7 +184,7 @@ def _rows(left: Longs, right: Longs) -> Iterator[pa.RecordBatch]:
     begins = _begins(right)
     counts = np.diff(begins)
     label, starts = left[begins[:-1]], begins[:-1]
-    if counts.max() > _LEFTS:  # then a row of neighbours becomes several
+    if counts.max() > _LEFTS:  # then they are split into several rows
         label = np.repeat(label, -(-counts // _LEFTS))
         starts = np.concatenate([np.arange(a, b, _LEFTS) for a, b in pairwise(begins.tolist())])
     ends = np.append(starts, len(left))
@@ -199,8 +199,8 @@ def _rows(left: Longs, right: Longs) -> Iterator[pa.RecordBatch]:
 
 
 def neighbours(bundles: DataFrame, partitions: int, reference: int = 0) -> DataFrame:
-    """The pairs of BUNDLES, each once, as NEIGHBOURS; however they were bundled, the rows are the same. Two rows below
-    `reference` are no pair."""
+    """The pairs of BUNDLES, each once, as NEIGHBOURS; the result does not depend on how they were bundled. Two rows
+    below `reference` are not a pair."""
     placed = bundles.repartition(partitions, "part").sortWithinPartitions("part")
     return placed.mapInArrow(_Gather(reference), NEIGHBOURS)
 
@@ -213,5 +213,5 @@ def _spelled(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def pairs_of(rows: DataFrame) -> DataFrame:
-    """NEIGHBOURS spelled out: left, right."""
+    """NEIGHBOURS as single pairs: left, right."""
     return rows.select("right", "lefts").mapInArrow(_spelled, "left bigint, right bigint")

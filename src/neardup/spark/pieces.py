@@ -1,7 +1,7 @@
-"""In a worker: from what Spark read to documents, each with its place, and rejects for what cannot be one.
+"""What a worker does with the rows that Spark read: it makes documents, each with its place, and rejects.
 
-A place is the piece of a file (its first byte) and the line in that piece. Pieces are the same in every pass, so when
-the lines of all of them are counted, a place is a number. This is the only code that knows the formats.
+A place is a piece of a file (its first byte) and the line in that piece. Pieces are the same in every pass, so once the
+lines of all pieces are counted, a place is a number. Only this module knows the formats.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ from neardup.readers.reader import OPEN
 from neardup.readers.rejects import SAMPLE, Rejects
 from neardup.readers.sources import Source
 
-__all__ = ["MADE", "PATH", "START", "Pieces", "Recipe", "Wanted", "begins_of", "plain_path", "split_of"]
+__all__ = ["MADE", "PATH", "START", "Pieces", "PlaceSet", "ReadRecipe", "begins_of", "plain_path", "split_of"]
 
 Rows = NDArray[np.int64]
-# Begins the name of a piece, and so the ids that are made of it: they wait for the line's number in the file.
+# The first character of a piece's name, and so of ids made from it: they get the line number in the file later.
 MADE = "\0"
-PATH, START = "neardup_path", "neardup_start"  # the columns that tell the piece a row is of
+PATH, START = "neardup_path", "neardup_start"  # the columns that name the piece of a row
 _BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """How Spark's rows become documents: `kind` is "lines" (of JSONL), "columns" (with text and id) or "files" (whole
-    ones, of any other format). `files` numbers the paths; `fields` are asked for besides text and id."""
+class ReadRecipe:
+    """How Spark's rows become documents: `kind` is "lines" (JSONL), "columns" (with text and id) or "files" (whole
+    files of any other format). `files` maps a path to its number; `fields` are read beside text and id."""
 
     kind: str
     text: str
@@ -59,21 +59,21 @@ class Recipe:
 
 
 @dataclass(frozen=True)
-class Wanted:
-    """The places a pass is for: where each piece begins, and one bit for each place."""
+class PlaceSet:
+    """A set of places: where each piece begins, and one bit for each place (None: all places)."""
 
     begins: dict[tuple[int, int], int]
     bits: NDArray[np.uint8] | None
 
-    def of(self, places: Rows) -> NDArray[np.bool_]:
+    def contains(self, places: Rows) -> NDArray[np.bool_]:
         if self.bits is None:
             return np.ones(len(places), np.bool_)
         byte = self.bits[places >> 3]
         return np.asarray((byte >> (places & 7).astype(np.uint8)) & 1, np.bool_)
 
 
-class _Sink(Rejects):
-    """Rejects as rows, for Spark to write; with `numbers`, what is told of are places in them."""
+class _RejectRows(Rejects):
+    """Collects rejects as rows, for Spark to write. With `numbers`, a row is a position in that column."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -103,7 +103,7 @@ class _Piece:
 
 
 def plain_path(path: str) -> str:
-    """A path as workers know it: Spark and Hadoop differ in how many slashes follow the scheme."""
+    """A path with one slash after the scheme: Spark and Hadoop differ in their number."""
     return re.sub("^([a-z0-9]+):/+", r"\1:/", path)
 
 
@@ -114,19 +114,19 @@ def begins_of(pieces: Sequence[tuple[int, int, int]]) -> dict[tuple[int, int], i
 
 
 def split_of(name: str) -> tuple[int, int]:
-    """The file and first byte that a piece's name tells."""
+    """The file and first byte in a piece's name."""
     file, start = name.removeprefix(MADE).split(":")
     return int(file), int(start)
 
 
 class Pieces:
     """The documents of one task, in order, with all their `fields` or those that the recipe names. `counted` are its
-    pieces with their lines; `rejects` what was found unfit since it was last looked at."""
+    pieces with their lines; `rejects` gives the rejects since the last call."""
 
-    def __init__(self, recipe: Recipe, wanted: Wanted | None = None, *, fields: bool = False) -> None:
+    def __init__(self, recipe: ReadRecipe, wanted: PlaceSet | None = None, *, fields: bool = False) -> None:
         self.recipe, self.wanted = recipe, wanted
         self.counted: list[_Piece] = []
-        self.sink = _Sink()
+        self.sink = _RejectRows()
         columns = None if fields else frozenset(recipe.fields)
         self.terms = Terms(recipe.limits, self.sink, recipe.text, recipe.id, columns, 1000)
 
@@ -135,7 +135,7 @@ class Pieces:
         return found
 
     def incoming(self, batches: Iterator[pa.RecordBatch]) -> Iterator[Incoming | TextBlock]:
-        """All documents, as the sharder takes them."""
+        """All documents, in the form that the sharder takes."""
         read = {"lines": self._lines, "columns": self._columns, "files": self._files}[self.recipe.kind]
         for piece, part in self._cut(batches):
             for made in read(piece, part):
@@ -145,23 +145,21 @@ class Pieces:
                     yield made
 
     def texts(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[Rows, _core.Texts, Any]]:
-        """Of the documents wanted their places, and their texts for the core; whatever holds these texts comes along.
-        Not for pages, whose texts are kept when they were taken out once."""
+        """The places and texts of the chosen documents, and the object that owns the texts. Not for pages: their texts
+        are stored after the first pass."""
         assert self.wanted is not None
         for made in self.incoming(batches):
             if not isinstance(made, TextBlock):
                 made = TextBlock.of(made.files[0], made.rows, made.documents)
             begin = self.wanted.begins.get(split_of(made.file))
             if begin is None:
-                raise DataError(
-                    "the inputs are cut otherwise than before: they have changed since they were read"
-                )
+                raise _changed()
             texts = _core.Texts()
             texts.add_spans(made.data, made.offsets[:-1], made.offsets[1:])
             yield begin + made.rows - 1, texts, made
 
     def rows(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[int, Rows, pa.RecordBatch]]:
-        """Rows as they are at the places that are wanted, with the number of their file and their places."""
+        """The unchanged rows at the chosen places, with the number of their file and their places."""
         assert self.wanted is not None
         for piece, part in self._cut(batches):
             chosen = self._chosen(piece, part.num_rows)
@@ -170,7 +168,7 @@ class Pieces:
                 yield piece.file, places, part.take(pa.array(chosen))
 
     def _cut(self, batches: Iterator[pa.RecordBatch]) -> Iterator[tuple[_Piece, pa.RecordBatch]]:
-        """Rows of one piece at a time; its `lines` tell how many came before."""
+        """Rows of one piece at a time; its `lines` count the rows before them."""
         piece: _Piece | None = None
         for batch in batches:
             if not batch.num_rows:
@@ -194,16 +192,14 @@ class Pieces:
                     piece.lines += b - a
 
     def _chosen(self, piece: _Piece, count: int) -> Rows:
-        """Which of the next lines are wanted, counted from 0 in this part."""
+        """Which of the next lines are chosen, counted from 0 in this part."""
         every = np.arange(count, dtype=np.int64)
         if self.wanted is None or self.wanted.bits is None:
             return every
         begin = self.wanted.begins.get((piece.file, piece.start))
         if begin is None:
-            raise DataError(
-                "the inputs are cut otherwise than before: they have changed since they were read"
-            )
-        return every[self.wanted.of(begin + piece.lines + every)]
+            raise _changed()
+        return every[self.wanted.contains(begin + piece.lines + every)]
 
     def _lines(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[TextBlock | Incoming]:
         chosen, values = self._chosen(piece, part.num_rows), part.column("value")
@@ -242,7 +238,7 @@ class Pieces:
         return Incoming([d for _, d in found], [source.name] * len(found), [row for row, _ in found])
 
     def _numbered(self, found: TextBlock | Incoming, lines: Rows) -> Iterator[TextBlock | Incoming]:
-        """The same with the numbers of their lines in the piece, in the ids that are made of them too."""
+        """The same documents with their line numbers in the piece, also in ids that are made from line numbers."""
         if not len(found):
             return
         rows = lines[np.asarray(found.rows)]
@@ -274,8 +270,8 @@ class Pieces:
         for i in np.flatnonzero(large).tolist():
             self.sink.add(piece.name, int(lines[i]), "too large", f"the text has {int(sizes[i]):,} bytes")
         if large.any():
-            stays = np.flatnonzero(~large)
-            part, texts, lines = part.take(pa.array(stays)), texts.take(pa.array(stays)), lines[stays]
+            fit = np.flatnonzero(~large)
+            part, texts, lines = part.take(pa.array(fit)), texts.take(pa.array(fit)), lines[fit]
         if not len(lines):
             return
         made = [f"{piece.name}:{line}" for line in lines.tolist()]
@@ -300,7 +296,7 @@ class Pieces:
         yield TextBlock(piece.name, lines, ids, flat, offsets)
 
     def _files(self, piece: _Piece, part: pa.RecordBatch) -> Iterator[Incoming]:
-        """Whole files, by the readers of the local pipeline."""
+        """Whole files, read by the readers of the local pipeline."""
         assert part.num_rows == 1, "a file is one row"
         content = part.column("content")[0]
         source = _source(piece.name, self.recipe.format, lambda: io.BytesIO(content.as_buffer()))
@@ -322,6 +318,12 @@ class Pieces:
                 documents, rows, size = [], [], 0
         if documents:
             yield Incoming(documents, [source.name] * len(rows), rows, self.recipe.html)
+
+
+def _changed() -> DataError:
+    return DataError(
+        "the inputs have changed since they were first read; remove the run's folder and start again"
+    )
 
 
 def _source(name: str, format: str = "jsonl", open: Callable[[], Any] | None = None) -> Source:

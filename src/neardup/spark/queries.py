@@ -1,9 +1,8 @@
-"""Batches of queries against codes that lie in Spark, both papers' ways, with the local search's answers.
+"""Batches of queries against codes in a DataFrame. The answers are those of the local search.
 
-Exact methods (Compact, Covering, BPHS): the queries are broadcast, their tables are built once in each worker
-process, and the stored codes are scanned where they lie; nothing is shuffled (Manku, Jain, Das Sarma 2007, 3.3).
-PSM: each stored code is keyed by its header, each query asks for its own header and its likeliest flips, and they
-meet in a join (Sood, Loguinov 2011, with their probes as keys).
+A method with tables: the queries are broadcast, each worker process builds their tables once, and the stored codes are
+read once; nothing is shuffled (Manku, Jain, Das Sarma 2007, 3.3). A method whose key is a prefix of the code: Spark
+joins the prefixes of stored codes with the probes of the queries (Sood, Loguinov 2011).
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from numpy.typing import NDArray
 from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import rows_and_words
+from neardup.search.hamming.method import HammingMethod, Prefix
 from neardup.search.hamming.tables import TableMethod, TableSearcher
-from neardup.search.psm.psm import PSM, top_bits
-from neardup.search.psm.vosh import laplace_costs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -34,15 +32,15 @@ __all__ = ["AT_ONCE", "search"]
 AT_ONCE = 10_000_000
 """Queries whose tables a worker process holds at once by default: 420 MB with Compact, 650 MB with Covering."""
 
-_HITS = 1 << 20  # rows of one batch of results; a query may stand for many with the same code
-_PROBES = 1 << 22  # probes made at a time, 32 MB of them
+_HITS = 1 << 20  # rows of one batch of results; many queries may have the same code
+_AT_A_TIME = 1 << 12  # queries whose probes are made at a time
 _SCHEME = "scheme"  # in the metadata of a column of codes
 
 
 def search(
     stored: DataFrame,
     queries: Codes,
-    method: TableMethod | PSM,
+    method: HammingMethod,
     *,
     row: str = "row",
     code: str = "code",
@@ -52,27 +50,26 @@ def search(
     (int), each pair once, in no order.
 
     `stored` has a column `row` of any type that names a document, and a column `code`: a long whose 64 bits are
-    the code, or a decimal(20, 0), which is what Spark makes of an unsigned column of Parquet. A null stands for
-    an empty document and is never found. `query` is the row of the query in `queries`; empty ones ask nothing.
+    the code, or a decimal(20, 0), which is what Spark makes of an unsigned column of Parquet. A null means an
+    empty document and is never found. `query` is the row of the query in `queries`; empty queries find nothing.
 
-    With an exact method stored codes are read once for every `at_once` queries. PSM must say its `flips`; its
-    header, unless given, is that of a local table of as many codes, and its order, unless `expected` is given,
-    that of a table whose codes keep no margins. Nothing is computed before the result is asked for, but that
-    count. A stored column whose metadata name a `scheme` meets queries of that scheme only.
+    With an exact method the stored codes are read once for every `at_once` queries. PSM needs `flips`. Its header, if
+    not given, is that of a local table of as many codes, so the stored codes are counted; its order, unless `expected`
+    is given, is that of a table whose codes keep no margins. All else is computed when the result is used. If the
+    metadata of the stored column names a `scheme`, the queries must have the same.
     """
-    if method.bits > 64:
-        raise ConfigError(
-            f"a column of Spark holds codes of up to 64 bits, not {method.bits}: search locally"
-        )
+    bits = queries.bits if method.bits is None else method.bits
+    if bits > 64:
+        raise ConfigError(f"a column of Spark holds codes of up to 64 bits, not {bits}: search locally")
     if at_once < 1:
         raise ConfigError(f"at least one query is asked at once, not {at_once}")
     codes = _stored(stored, row, code, queries.scheme)
-    asked, words = rows_and_words(queries, method.bits)
+    asked, words = rows_and_words(queries, bits)
     numbers = np.arange(len(words)) if asked is None else asked
-    if isinstance(method, PSM):
-        return _join(codes, numbers, words, queries, method)
+    if (prefix := method.prefix(codes.count)) is not None:
+        return _join(codes, numbers, queries, method, prefix)
     if not isinstance(method, TableMethod):
-        raise ConfigError(f"on Spark codes are searched by Compact, Covering, BPHS or PSM, not {method!r}")
+        raise ConfigError(f"on Spark codes are searched in tables, as by nd.search.Compact, not {method!r}")
     starts = range(0, max(len(words), 1), at_once)
     parts = [_scan(codes, numbers[s : s + at_once], words[s : s + at_once], method) for s in starts]
     return reduce(lambda left, right: left.unionAll(right), parts)
@@ -92,7 +89,7 @@ def _stored(stored: DataFrame, row: str, code: str, scheme: str) -> DataFrame:
 
 
 def _as_long(column: Column, kind: Any) -> Column:
-    """The same 64 bits as a long; a number that has none raises when it is read."""
+    """The same 64 bits as a long; a number that does not fit raises an error when it is read."""
     from pyspark.sql import functions, types
 
     if isinstance(kind, types.LongType):
@@ -116,8 +113,8 @@ def _as_long(column: Column, kind: Any) -> Column:
 
 @dataclass(frozen=True)
 class _Asked:
-    """Queries as they reach the workers: distinct codes, and which queries have each. Two are the same if their
-    digests are, so that a process which has tables of one does not build them again."""
+    """Queries as the workers get them: distinct codes, and which queries have each. Two objects are equal if their
+    digests are, so a process does not build the same tables twice."""
 
     digest: str
     method: TableMethod
@@ -138,14 +135,14 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Tables:
-    """What a worker process keeps: tables of the distinct queries, and who they stand for."""
+    """What a worker process keeps: tables of the distinct codes, and the queries that have each."""
 
     searcher: TableSearcher
     starts: NDArray[np.int64]
     members: NDArray[np.int64]
 
 
-# One set at a time: a process that goes on to other queries drops the tables of those before.
+# One set at a time: a process that gets other queries drops the earlier tables.
 @lru_cache(maxsize=1)
 def _tables(asked: _Asked) -> _Tables:
     numbers = np.frombuffer(asked.payload.value, np.uint64)
@@ -155,7 +152,7 @@ def _tables(asked: _Asked) -> _Tables:
 
 
 def _bare(numbers: NDArray[np.uint64], bits: int) -> Codes:
-    """Codes whose scheme has been compared before they came here."""
+    """Codes whose scheme is already checked."""
     return Codes("", np.zeros(len(numbers), bool), bits, np.ascontiguousarray(numbers[:, None]))
 
 
@@ -195,46 +192,35 @@ def _find(asked: _Asked, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Recor
 
 
 def _join(
-    codes: DataFrame, numbers: NDArray[np.int64], words: NDArray[np.uint64], queries: Codes, method: PSM
+    codes: DataFrame, numbers: NDArray[np.int64], queries: Codes, method: HammingMethod, prefix: Prefix
 ) -> DataFrame:
-    """Probes and keys are longs and the distance a bit count, so that the join and its check stay inside Spark;
-    the flips are made natively here, and a query travels with the list of its probes."""
+    """Prefixes are longs and the distance is a bit count, so Spark itself does the join and the check. The probes are
+    made natively here; a query is sent with the list of its probes."""
     import pyarrow as pa
     from pyspark.sql import functions
 
-    if method.flips is None:
-        raise ConfigError("PSM on Spark needs flips; calibrate(codes) on a sample of the codes gives them")
-    header = method.header_bits or method.header_for(codes.count())
-    size = max(1, _PROBES // (method.flips + 1))
     parts = [
-        _probes(numbers[start : start + size], words[start : start + size], queries, method, header)
-        for start in range(0, max(len(numbers), 1), size)
+        _probes(numbers[start : start + _AT_A_TIME], queries, prefix)
+        for start in range(0, max(len(numbers), 1), _AT_A_TIME)
     ]
     asked = codes.sparkSession.createDataFrame(pa.Table.from_batches(parts))
     asked = asked.select("query", "asked", functions.explode("probe").alias("probe"))
-    key = functions.shiftrightunsigned(codes.code, method.bits - header)
+    key = functions.shiftrightunsigned(codes.code, queries.bits - prefix.bits)
     distance = functions.bit_count(codes.code.bitwiseXOR(asked.asked))
-    met = codes.join(asked, (key == asked.probe) & (distance <= method.radius))
-    return met.select("query", "row", distance.cast("int").alias("distance"))
+    near = codes.join(asked, (key == asked.probe) & (distance <= method.radius))
+    return near.select("query", "row", distance.cast("int").alias("distance"))
 
 
-def _probes(
-    numbers: NDArray[np.int64], words: NDArray[np.uint64], queries: Codes, method: PSM, header: int
-) -> pa.RecordBatch:
-    """Queries with the headers they ask for: their own, then their likeliest flips."""
+def _probes(numbers: NDArray[np.int64], queries: Codes, prefix: Prefix) -> pa.RecordBatch:
+    """Some queries with the prefixes they ask for, row by row."""
     import pyarrow as pa
 
-    given = method.expected is not None
-    expected = method.expected_for(queries, header) if given else laplace_costs(header)
-    flips = method.masks(method.costs(queries, numbers), header, expected, method.flips or 0, 1)
-    masks = np.pad(flips.astype(np.int64), ((0, 0), (1, 0)))
-    probes = top_bits(words, method.bits, header).astype(np.int64)[:, None] ^ masks
-    wanted = masks != 0
-    wanted[:, 0] = True
-    offsets = np.concatenate([[0], np.cumsum(wanted.sum(axis=1))]).astype(np.int32)
+    some = queries.take(numbers)
+    probes = prefix.probes(some)
+    ends = np.searchsorted(probes.row, np.arange(len(numbers) + 1)).astype(np.int32)
     columns = {
         "query": pa.array(numbers, pa.int64()),
-        "asked": pa.array(words[:, 0].view(np.int64)),
-        "probe": pa.ListArray.from_arrays(pa.array(offsets), pa.array(probes[wanted], pa.int64())),
+        "asked": pa.array(some.codes[:, 0].view(np.int64)),
+        "probe": pa.ListArray.from_arrays(pa.array(ends), pa.array(probes.key.view(np.int64))),
     }
     return pa.RecordBatch.from_pydict(columns)

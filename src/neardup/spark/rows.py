@@ -1,4 +1,4 @@
-"""From the keepers of documents of different words to a decision on every single document."""
+"""From keepers of distinct texts to a decision on every document."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ __all__ = ["decided_rows"]
 
 
 def decided_rows(taken: DataFrame, involved: DataFrame, ranks: DataFrame, many: int) -> DataFrame:
-    """DECIDED: `taken` says which unit (the first row of its words) another one took, with their similarity; `involved`
-    are all documents (row, first, pref, by), `ranks` those of the units. The best document of a keeper unit stays."""
+    """DECIDED. A unit is the first row of a distinct text. `taken` has the keeper of each unit that is a duplicate,
+    with their similarity; `involved` are all documents (row, first, pref, by); `ranks` are those of the units. The best
+    document of a keeper unit is kept."""
     units = involved.select("first").distinct()
     units = units.join(taken.withColumnRenamed("row", "first"), "first", "left")
     units = units.withColumn("taker", F.coalesce("keeper", "first")).withColumn(

@@ -41,13 +41,13 @@ def dedup(
     write: Write = "kept",
     **options: Any,
 ) -> DataFrame:
-    """The rows of a DataFrame that are kept; or those that are "dropped", or all of them with notes ("annotated":
-    whether it is kept, and the ids of its cluster and keeper with the similarity to it).
+    """The rows of a DataFrame that are kept; with write="dropped" those that are dropped; with write="annotated" all
+    rows with notes: whether it is kept, the ids of its cluster and keeper, and the similarity to the keeper.
 
-    `id` names a column of texts or whole numbers, all different; the first of equals is first in their order. `run` is
-    a folder that driver and workers see: stages are stored there, and texts, so that the same call goes on where it
-    stopped. Without it a temporary folder of this machine is used, for Spark in local mode only, and removed at the
-    end; Spark itself then holds the decisions. `options` are those of Stages.
+    `id` names a column of texts or whole numbers, all different; documents are ordered by it. `run` is a folder that
+    driver and workers can read and write. Stages and texts are stored there, so that the same call continues where an
+    earlier one stopped. Without `run`, Spark must be in local mode: a temporary folder is used and removed at the end,
+    and Spark itself holds the decisions. `options` are those of Stages.
     """
     if write not in get_args(Write):
         raise ConfigError(f"write one of {', '.join(get_args(Write))}, not {write!r}")
@@ -61,7 +61,7 @@ def dedup(
         if write != "annotated":
             decided = decided.where(f"not {NOTES[0]}").select("neardup_id")
         if run is None:
-            decided = decided.localCheckpoint()  # the folder is removed before anybody asks for a row
+            decided = decided.localCheckpoint()  # rows are read after the folder is removed
     finally:
         if run is None:
             shutil.rmtree(place, ignore_errors=True)
@@ -79,7 +79,7 @@ def _temporary(spark: SparkSession) -> str:
 
 def _check_local(spark: SparkSession, name: str) -> None:
     if not str(spark.sparkContext.master).startswith("local"):
-        raise ConfigError(f"on a cluster name a folder that all machines see: {name}")
+        raise ConfigError(f"on a cluster, name a folder that all machines can reach: {name}")
 
 
 def frame_stages(
@@ -107,7 +107,7 @@ def file_stages(
     progress: Progress | None = None,
     **options: Any,
 ) -> Stages:
-    """The stages of files one by one, stored in the folder `run`, which driver and workers see."""
+    """The stages of files one by one, stored in the folder `run`, which driver and workers can read and write."""
     spark = spark or start()
     config = config or Config()
     named = [inputs] if isinstance(inputs, str) else list(inputs)
@@ -135,12 +135,12 @@ def scan(
     progress: Progress | None = None,
     **options: Any,
 ) -> Findings:
-    """Find the duplicates in files (JSONL, Parquet, WARC and what else the local readers take) on any Hadoop
-    filesystem: among themselves, and of the corpora in `against`, which are never dropped. What was found is written to
-    the folder `out` of the driver's machine, which needs some 250 bytes of memory a document for it.
+    """Find the duplicates in files (JSONL, Parquet, WARC or any other format of the local readers) on any Hadoop
+    filesystem: among themselves, and of the corpora in `against`, which are never dropped. The findings are written to
+    the folder `out` on the driver's machine, which needs about 250 bytes of memory for each document.
 
-    Stages are stored in the folder `work`, which all machines see, by default in `out` for Spark in local mode; it is
-    removed at the end. A run that was stopped goes on when it is called again with the same inputs and config.
+    Stages are stored in the folder `work`, which all machines can reach; in local mode it is by default inside `out`.
+    It is removed at the end. The same call with the same inputs and config continues a run that was stopped.
     `options` are those of Stages.
     """
     spark = spark or start()
@@ -168,7 +168,7 @@ def scan(
             stages.folder.remove()
             return found
     except BaseException:
-        # A run that failed before its first stage leaves nothing to go on from.
+        # A run that failed before its first stage has nothing to resume.
         if made and not (folder / WORK).exists():
             shutil.rmtree(folder, ignore_errors=True)
         raise

@@ -1,4 +1,4 @@
-"""A Spark session with the settings that the stages rely on, and errors of workers as our own."""
+"""A Spark session with the settings that the stages need, and errors of workers as NeardupErrors."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _CAUSE = re.compile(r"^\w[\w.]*(?:Error|Exception): .*", re.MULTILINE)
 def start(
     master: str | None = None, name: str = "neardup", settings: dict[str, str] | None = None
 ) -> SparkSession:
-    """The session at hand, or a new one. Workers run the Python that runs this, unless PYSPARK_PYTHON says another."""
+    """The current session, or a new one. Workers use this Python, unless PYSPARK_PYTHON names another."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName(name)
     if master is not None:
@@ -42,8 +42,8 @@ def start(
 
 
 def settings(partitions: int, split: int, chosen: bool) -> dict[str, str]:
-    """SQL settings of a run. How files are cut must depend on the run alone and not on how many cores there are, for a
-    document's row is told by the piece of the file it stands in."""
+    """SQL settings of a run. A document's row follows from the piece of the file it is in, so the way files are split
+    must not depend on the number of cores."""
     return {
         "spark.sql.files.maxPartitionBytes": str(split),
         "spark.sql.files.minPartitionNum": "1",
@@ -60,10 +60,10 @@ def settings(partitions: int, split: int, chosen: bool) -> dict[str, str]:
 
 
 def own_session(spark: SparkSession, values: dict[str, str]) -> SparkSession:
-    """A session beside the user's, on the same cluster, with these settings: the user's own stay as they are."""
+    """A new session on the same cluster with these settings; the user's own session is not changed."""
     if not hasattr(spark, "_jsc"):
         raise ConfigError(
-            "Spark Connect has no way to the cluster's files; use a classic session (SparkSession.builder.master(...))"
+            "Spark Connect cannot reach the cluster's files; use a classic session (SparkSession.builder.master(...))"
         )
     session = spark.newSession()
     for key, value in values.items():
@@ -73,7 +73,8 @@ def own_session(spark: SparkSession, values: dict[str, str]) -> SparkSession:
 
 @contextmanager
 def errors_of_workers() -> Iterator[None]:
-    """What a worker raised of ours is raised here as it was; anything else of Spark's as a DataError with its cause."""
+    """Raises an error of neardup in a worker again here; any other error of Spark becomes a DataError with its
+    cause."""
     try:
         yield
     except PySparkException as error:

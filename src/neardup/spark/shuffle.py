@@ -1,4 +1,4 @@
-"""Entries on their way to each other: rows under the keys they meet by, bundled by table and part of its keys."""
+"""The shuffle of a join on keys: each row is sent under its keys, in bundles by table and part of the keys."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ __all__ = [
     "BandEntries",
     "Entries",
     "Entry",
-    "Scatter",
+    "EntryBundles",
     "SizedEntries",
     "columns_of",
     "parts_of",
-    "scattered",
+    "shuffle",
 ]
 
 _ENTRIES = "table int, part int, cell bigint, keys binary, rows binary, extra binary"
@@ -33,16 +33,16 @@ Entry = tuple[int, Longs, Longs, Longs | None]
 
 
 class Entries(Protocol):
-    """What a method meets by: columns of a table at a time."""
+    """Makes the entries of a join: for each table, the keys of some rows."""
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[Entry]:
-        """Of some rows their keys in a table: its number, keys, rows, and what goes with each, n x words, if any."""
+        """For each table: its number, keys, rows, and the extra words of each entry (n x words), if it has any."""
         ...
 
 
 @dataclass(frozen=True)
 class BandEntries:
-    """Of rows (row, keys) the key of each band."""
+    """One entry for each band of each row; the input has the columns row and keys."""
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[Entry]:
         rows = batch.column("row").to_numpy(zero_copy_only=False)
@@ -53,7 +53,7 @@ class BandEntries:
 
 @dataclass(frozen=True)
 class SizedEntries:
-    """Entries (key, row, size) of one table as they are."""
+    """Entries of one table that are already made; the input has the columns key, row and size."""
 
     def __call__(self, batch: pa.RecordBatch) -> Iterator[Entry]:
         key, row, size = (
@@ -63,9 +63,9 @@ class SizedEntries:
 
 
 @dataclass(frozen=True)
-class Scatter:
-    """Rows to bundles of entries by (table, part). Parts that are `crowded` are spread over a grid: entries of one
-    share go to all cells of it, so that any two of them meet in one."""
+class EntryBundles:
+    """Makes bundles of entries, one for each (table, part). A part in `crowded` is too large for one task: its rows are
+    split into shares, and each pair of shares is one cell of a grid, so every two rows are together in one cell."""
 
     entries: Entries
     parts: int
@@ -135,18 +135,18 @@ def _bundle(
 
 
 def columns_of(batch: pa.RecordBatch, words: int) -> tuple[Longs, ...]:
-    """Keys, rows and, with `words`, what goes with each of them, of some bundles."""
+    """The keys and rows of some bundles and, with `words`, the extra words of each entry."""
     names = ("keys", "rows", "extra") if words else ("keys", "rows")
     found = [flat(batch.column(name), np.int64)[0] for name in names]
     return (*found[:2], *(one.reshape(-1, words) for one in found[2:]))
 
 
 def parts_of(partitions: int, tables: int) -> int:
-    """Into how many parts the keys of each of so many tables are cut."""
+    """How many parts the keys of each table are split into."""
     return math.ceil(_GROUPS * partitions / tables)
 
 
-def scattered(rows: DataFrame, scatter: Scatter, partitions: int) -> DataFrame:
-    """The bundles of rows, those of one table, part and cell together."""
-    bundles = rows.mapInArrow(scatter, _ENTRIES).repartition(partitions, "table", "part", "cell")
-    return bundles.sortWithinPartitions("table", "part", "cell")
+def shuffle(rows: DataFrame, bundles: EntryBundles, partitions: int) -> DataFrame:
+    """The bundles of entries of these rows; bundles of one (table, part, cell) are in one partition, side by side."""
+    made = rows.mapInArrow(bundles, _ENTRIES).repartition(partitions, "table", "part", "cell")
+    return made.sortWithinPartitions("table", "part", "cell")

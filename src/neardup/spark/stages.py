@@ -1,5 +1,4 @@
-"""The stages one by one: each is written to the run's folder when it is whole, and taken from there when it is asked
-for again."""
+"""The stages of a run. Each is written to the run's folder once, and later calls read it from there."""
 
 from __future__ import annotations
 
@@ -15,7 +14,7 @@ from neardup.config.config import Config
 from neardup.errors import ConfigError
 from neardup.findings.folder import Findings
 from neardup.progress import Progress
-from neardup.spark.candidates import Candidates
+from neardup.spark.candidates import CandidateStages
 from neardup.spark.clusters import (
     DECIDED,
     decided_here,
@@ -24,14 +23,16 @@ from neardup.spark.clusters import (
     native_keepers,
     native_labels,
 )
-from neardup.spark.documents import Documents, check_config, partitions_for
+from neardup.spark.documents import RunDocuments, check_config, partitions_for
 from neardup.spark.findings import FindingsOfRun
 from neardup.spark.inputs import Input
 from neardup.spark.pairs import bundled, neighbours, pairs_of
+from neardup.spark.protect import unheld
 from neardup.spark.rows import decided_rows
 from neardup.spark.session import errors_of_workers, own_session, settings
 from neardup.spark.storage import Facts, Folder, as_frame
 from neardup.spark.verify import Check, cells_for, ends_of, verified
+from neardup.spark.worker import TEXTS, texts_of
 from neardup.version import __version__
 
 __all__ = ["Stages"]
@@ -42,11 +43,11 @@ Made = TypeVar("Made")
 
 
 class Stages:
-    """A run of the pipeline on Spark. Ask for any stage: those before it are made first, unless they are there.
+    """A run of the pipeline on Spark. A call of any stage makes the earlier ones first, unless they are stored.
 
-    `run` is a folder that driver and workers see. `partitions` is how many parts shuffles make, by default chosen from
-    the data's size. Of the pairs and the documents in them, up to `finish` are decided natively on the driver (about
-    100 bytes each); beyond, clusters are made in at most `rounds` rounds first.
+    `run` is a folder that driver and workers can read and write. `partitions` is the number of partitions of a shuffle;
+    by default it follows the size of the data. The driver decides on up to `finish` pairs and documents natively
+    (about 100 bytes each); if there are more, Spark makes clusters in at most `rounds` rounds first.
     """
 
     def __init__(
@@ -78,63 +79,64 @@ class Stages:
         self.session = own_session(spark, settings(chosen, split, partitions is not None))
         self.folder = Folder(self.session, run)
         self.folder.lease, self.folder.claimed = folder.lease, folder.claimed
-        self.documents = Documents(
+        self.documents = RunDocuments(
             self.session, source, self.config, self.folder, chosen, partitions is not None
         )
-        self._candidates = Candidates(self.documents)
+        self._candidates = CandidateStages(self.documents)
 
     def fingerprints(self) -> DataFrame:
         """Every document: row, id, file and line, digest, tokens, size, source, rank, and its fingerprint."""
 
         def make() -> DataFrame:
-            self.documents.facts  # noqa: B018  (made here, if it is not there)
+            self.documents.facts  # noqa: B018  (makes the stage, unless it is stored)
             self.documents.check_preferred()
             return self.documents.frame
 
-        return self._told("fingerprints", make)
+        return self._run("fingerprints", make)
 
     def exact(self) -> DataFrame:
-        """Documents with the words of another: row, first (the first row with these words), best (the best rank)."""
+        """Documents with the same words as another: row, first (the first row with these words), best (the best
+        rank)."""
         self.fingerprints()
-        return self._told("exact", lambda: self._stage(self._candidates.exact, "exact"))
+        return self._run("exact", lambda: self._stage(self._candidates.exact, "exact"))
 
     def candidates(self) -> DataFrame:
-        """Pairs of rows worth a comparison: left < right, each once."""
+        """Candidate pairs of rows: left < right, each once."""
         self.exact()
         schema = "left bigint, right bigint"
         if self._candidates.method is None:
             return self.session.createDataFrame([], schema)
-        found = self._told("candidates", lambda: self._stage(self._candidates.candidates, "candidates"))
+        found = self._run("candidates", lambda: self._stage(self._candidates.candidates, "candidates"))
         if self._candidates.short is None:
             return pairs_of(found)
-        short = self._told("short", lambda: self._stage(self._candidates.short_pairs, "short"))
+        short = self._run("short", lambda: self._stage(self._candidates.short_pairs, "short"))
         return pairs_of(found).unionByName(pairs_of(short)).distinct()
 
     def pairs(self) -> DataFrame:
-        """Verified pairs between documents of different words: left, right, similarity."""
+        """Verified pairs between documents with different words: left, right, similarity."""
         schema = "left bigint, right bigint, similarity double"
         self.candidates()
         if self._candidates.method is None:
             return self.session.createDataFrame([], schema)
-        found = self._told("verify", lambda: self._stage(self._verified, "verified"))
+        found = self._run("verify", lambda: self._stage(self._verified, "verified"))
         pairs = _pairs(found)
         if self._candidates.candidates()["implied"]:
-            behind = self._told("behind", lambda: self._stage(self._behind, "behind"))
-            pairs = pairs.unionByName(_pairs(behind))
+            implied = self._run("implied", lambda: self._stage(self._implied, "implied"))
+            pairs = pairs.unionByName(_pairs(implied))
         return pairs.dropDuplicates(["left", "right"])
 
     def clusters(self) -> DataFrame:
-        """The decision on every document that has a pair or the words of another: row, first, keeper, similarity to
-        it, kept, cluster (its smallest row). All others are alone and stay."""
+        """The decision on every document that has a pair or the same words as another: row, first, keeper, similarity
+        to it, kept, cluster (its smallest row). Every other document is kept."""
         self.pairs()
-        return self._told("clusters", lambda: self._stage(self._clusters, "clusters"))
+        return self._run("clusters", lambda: self._stage(self._clusters, "clusters"))
 
     def decisions(self) -> DataFrame:
-        """Every document, those of a reference left out: id, kept, and of those in clusters the ids of cluster and
-        keeper and the similarity to it."""
+        """Every document except those of a reference: id, kept, the ids of its cluster and keeper, and the similarity
+        to the keeper."""
         self.clusters()
-        found = self._told("decisions", lambda: self._stage(self._decisions, "decisions"))
-        self.folder.lease.release()  # all is written: what follows only reads
+        found = self._run("decisions", lambda: self._stage(self._decisions, "decisions"))
+        self.folder.lease.release()  # everything is written; callers only read from here on
         return found
 
     def findings(
@@ -151,13 +153,14 @@ class Stages:
             **{name: made.get(name, 0) + short.get(name, 0) for name in ("capped", "skipped", "implied")},
         }
         of_run = FindingsOfRun(self.documents, exact, self.pairs_so_far(), counts)
-        found = self._told("collect", lambda: of_run.write(folder, columns, against, self.progress))
+        found = self._run("collect", lambda: of_run.write(folder, columns, against, self.progress))
         self.folder.lease.release()
         return found
 
     # How the stages are made.
 
-    def _told(self, name: str, make: Callable[[], Made]) -> Made:
+    def _run(self, name: str, make: Callable[[], Made]) -> Made:
+        """Make a stage, report it as progress, and release the lease if that fails."""
         self.progress.stage(name)
         try:
             with errors_of_workers():
@@ -173,8 +176,8 @@ class Stages:
     def _check(
         self, name: str, pairs: DataFrame, sets: DataFrame | None = None, *, exactly: bool = False
     ) -> DataFrame:
-        """Candidates (NEIGHBOURS) to verified pairs; the features of all documents in them are made here, unless there
-        are `sets`."""
+        """The candidates (NEIGHBOURS) that are similar enough. Unless `sets` are given, the features of all documents
+        in them are made here."""
         short = self._candidates.short
         cells = cells_for(pairs, self.documents.facts, self.documents.partitions)
         ends = ends_of(pairs, cells)
@@ -190,7 +193,7 @@ class Stages:
             else:
                 rows = rows.join(self._candidates.units.select("row", "place"), "row")
             sets = self._candidates.sets(rows)
-        # Features are many times larger than what tells where they go, so that is sent around while it fits.
+        # `ends` is much smaller than the features, so it is broadcast while it fits.
         ends = F.broadcast(ends) if ends.count() <= _BROADCAST else ends
         check = Check(self.config, short, exactly)
         return verified(pairs, sets, ends, cells, check, self.documents.partitions)
@@ -204,10 +207,11 @@ class Stages:
                 found = found.unionByName(exact)
             return found
 
-        return self.folder.stage("verified", make, _looked)
+        return self.folder.stage("verified", make, _compared_facts)
 
-    def _behind(self) -> Facts:
-        """Of many alike fingerprints only the head met the others: its keeper has a look at the rest of them."""
+    def _implied(self) -> Facts:
+        """Of many documents with equal fingerprints only the head was compared: its keeper is compared with the
+        rest."""
 
         def make() -> DataFrame:
             plain = Config(verify=self.config.verify)
@@ -215,24 +219,39 @@ class Stages:
             # Units are named by their first row, keepers by their best.
             first = found.select(F.col("row").alias("keeper"), F.col("first").alias("taker"))
             taken = found.select(F.col("row").alias("head"), "keeper").join(first, "keeper")
-            alike = self.folder.read("alike").where("row <> head")
-            pairs = alike.join(taken, "head").where("taker <> head and taker <> row")
+            grouped = self.folder.read("equal-prints").where("row <> head")
+            pairs = grouped.join(taken, "head").where("taker <> head and taker <> row")
             pairs = pairs.select(
                 F.least("taker", "row").alias("left"), F.greatest("taker", "row").alias("right")
             )
             documents, bundles = self.documents, bundled(pairs, self._candidates.parts)
-            return self._check("behind", neighbours(bundles, documents.partitions, documents.reference))
+            return self._check("implied", neighbours(bundles, documents.partitions, documents.reference))
 
-        return self.folder.stage("behind", make, _looked)
+        return self.folder.stage("implied", make, _compared_facts)
 
     def _clusters(self) -> Facts:
-        return self.folder.stage(
-            "clusters", lambda: self._decided(self.pairs_so_far(), self.config), _counted
-        )
+        return self.folder.stage("clusters", lambda: self._decided(self._unheld(), self.config), _counted)
+
+    def _unheld(self) -> DataFrame:
+        """The pairs that count: similar enough, and held by no guard."""
+        pairs, guards = self.pairs_so_far(), self.config.protect
+        if not guards or self._candidates.method is None:
+            return pairs
+        near = self._saved("near", pairs.where(F.col("similarity") >= self.config.verify.threshold))
+        rows = near.select(F.explode(F.array("left", "right")).alias("row")).distinct()
+        units = self._candidates.units
+        if self.documents.rows_are_places:
+            rows = rows.withColumn("place", F.col("row"))
+        else:
+            rows = rows.join(units.select("row", "place"), "row")
+        rows = self._saved("guarded", rows)
+        texts = self.documents.texts(texts_of, TEXTS, rows.select("place"))
+        texts = texts.join(rows, "place").select("row", "text")
+        return self._saved("unheld", unheld(near, texts, units.select("row", "rank"), guards))
 
     def pairs_so_far(self) -> DataFrame:
-        """Verified pairs, of stages that are there."""
-        found = [_pairs(self.folder.read(n)) for n in ("verified", "behind") if self.folder.done(n)]
+        """Verified pairs of the stages that are stored."""
+        found = [_pairs(self.folder.read(n)) for n in ("verified", "implied") if self.folder.done(n)]
         if not found:
             return self.session.createDataFrame([], "left bigint, right bigint, similarity double")
         whole = found[0] if len(found) == 1 else found[0].unionByName(found[1])
@@ -242,11 +261,11 @@ class Stages:
         return sum(stage["pairs"] for stage in self._verified_facts())
 
     def _verified_facts(self) -> list[Facts]:
-        made = {"verified": self._verified, "behind": self._behind}
+        made = {"verified": self._verified, "implied": self._implied}
         return [make() for name, make in made.items() if self.folder.done(name)]
 
     def _involved(self, pairs: DataFrame) -> DataFrame:
-        """Documents with a pair or the words of another: row, first, pref, by, source."""
+        """Documents that have a pair or the same words as another: row, first, pref, by, source."""
         exact = self.folder.read("exact").select("row", "first")
         rows = pairs.select(F.explode(F.array("left", "right")).alias("row")).distinct()
         rows = rows.join(exact, "row", "left_anti").withColumn("first", F.col("row")).unionByName(exact)
@@ -254,7 +273,7 @@ class Stages:
         return rows.join(frame, "row")
 
     def _decided(self, pairs: DataFrame, config: Config) -> DataFrame:
-        """What the config's threshold and keep policy make of pairs: DECIDED."""
+        """The decisions by the config's threshold and keep policy: DECIDED."""
         near = pairs.where(F.col("similarity") >= config.verify.threshold).select(
             "left", "right", "similarity"
         )
@@ -273,7 +292,7 @@ class Stages:
                 else f'among "{config.keep.among}" sources'
             )
             raise ConfigError(
-                f"duplicates {what} are told on the driver: raise finish= to {count:,} (about 100 bytes each)"
+                f"duplicates {what} are decided on the driver: raise finish= to {count:,} (about 100 bytes each)"
             )
         return self._in_rounds(near, config)
 
@@ -310,7 +329,7 @@ class Stages:
         return decided_rows(taken, self._involved(near), ranks, config.keep.many)
 
     def _saved(self, name: str, rows: DataFrame) -> DataFrame:
-        """A round's rows, out of memory and out of the next round's plan."""
+        """The rows, stored, so that the next round's plan does not compute them again."""
         path, schema = f"{self.folder.path}/rounds/{name}", rows.schema
         rows.write.mode("overwrite").parquet(path)
         return self.session.read.schema(schema).parquet(path)
@@ -344,6 +363,6 @@ def _counted(rows: DataFrame) -> Facts:
     return {"documents": rows.count()}
 
 
-def _looked(rows: DataFrame) -> Facts:
-    counts = rows.agg(F.count("left"), F.sum("looked")).collect()[0]
+def _compared_facts(rows: DataFrame) -> Facts:
+    counts = rows.agg(F.count("left"), F.sum("compared")).collect()[0]
     return {"pairs": int(counts[0]), "candidates": int(counts[1] or 0)}

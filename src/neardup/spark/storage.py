@@ -1,4 +1,4 @@
-"""A run's folder on any Hadoop filesystem: stages that are whole or not there, and small files of facts."""
+"""A run's folder on any Hadoop filesystem: complete stages, and small files of facts about them."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from neardup.storage.checked_json import checked_json, parse_checked
 __all__ = ["MARK", "Facts", "Folder", "Listed", "as_frame", "file_system", "java_path"]
 
 MARK = "run.json"
-LAYOUT = 4  # of what the stages' folders and marks hold; another one is not read
+LAYOUT = 5  # version of the columns and marks of the stages; a run with another one is not read
 _WRITTEN = re.compile(
     r"part-\d+-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})"
-)  # a file of one writing by Spark
+)  # a file that Spark wrote; the group names the write job
 Facts = dict[str, Any]
 
 
@@ -39,7 +39,7 @@ def _java(spark: SparkSession) -> Any:
 
 
 def java_path(spark: SparkSession, path: str) -> Any:
-    """A path as Hadoop has it."""
+    """A path as an object of Hadoop."""
     return _java(spark).org.apache.hadoop.fs.Path(path)
 
 
@@ -48,7 +48,7 @@ def file_system(spark: SparkSession, path: str) -> tuple[Any, Any]:
     try:
         system = place.getFileSystem(spark._jsc.hadoopConfiguration())
         if str(system.getScheme()) == "file" and not place.isAbsolute():
-            # The driver's Java may have been started in another folder than the one this process is in now.
+            # Java may have been started in another working directory than that of this process now.
             place = java_path(spark, os.path.abspath(path))
         return system, place
     except Exception as error:
@@ -61,14 +61,14 @@ def _reason(error: Exception) -> str:
 
 
 class Folder:
-    """A folder, by the filesystem's own means (java's FileSystem through Spark)."""
+    """A folder, read and written through Hadoop's FileSystem."""
 
     def __init__(self, spark: SparkSession, path: str) -> None:
         self.spark = spark
         self._fs, place = file_system(spark, path)
         self.path = str(self._fs.makeQualified(place).toString())
         self._facts: dict[str, Facts] = {}
-        self.lease, self.claimed = Lease(self), (0, 0)  # length of the mark, and when it was written
+        self.lease, self.claimed = Lease(self), (0, 0)  # size of the mark file, and when it was written
 
     @property
     def local(self) -> str | None:
@@ -86,11 +86,11 @@ class Folder:
         return bool(self._fs.exists(place) and self._fs.getFileStatus(place).isDirectory())
 
     def names(self, name: str = "") -> list[str]:
-        """What lies directly in it, sorted."""
+        """The names of its files and folders, sorted."""
         return sorted(str(status.getPath().getName()) for status in self._fs.listStatus(self._at(name)))
 
     def files(self, name: str = "") -> list[Listed]:
-        """All files in it and below."""
+        """All files in it and in its subfolders."""
         found, every = [], self._fs.listFiles(self._at(name), True)
         while every.hasNext():
             status = every.next()
@@ -119,11 +119,11 @@ class Folder:
         self._fs.create(self._at(name), True).close()
 
     def replace(self, name: str, data: bytes) -> None:
-        """Write a small file in place of what was there."""
+        """Write a small file, or overwrite it."""
         _write(self._fs.create(self._at(name), True), data)
 
     def create(self, name: str, data: bytes) -> bool:
-        """Write a small file; False if there is one of this name."""
+        """Write a small file; False if the name exists."""
         try:
             stream = self._fs.create(self._at(name), False)
         except Py4JJavaError as error:
@@ -134,7 +134,8 @@ class Folder:
         return True
 
     def state(self, name: str) -> tuple[int, bytes] | None:
-        """When a small file was changed (ms), and what is in it, nothing while it is written; None if there is none."""
+        """When a small file was changed (ms) and its bytes, which are empty while it is written; None if there is
+        none."""
         changed = 0
         try:
             changed = int(self._fs.getFileStatus(self._at(name)).getModificationTime())
@@ -143,7 +144,7 @@ class Folder:
             return (changed, b"") if self.exists(name) else None
 
     def write_json(self, name: str, facts: Facts) -> None:
-        """A small file, there when it is whole."""
+        """Write a small file: under its name it is always complete."""
         hidden = f".{name}.tmp"
         self.replace(hidden, checked_json(facts))
         if self.exists(name):
@@ -165,11 +166,11 @@ class Folder:
         return facts
 
     def read_mark(self) -> Facts:
-        """What the run is of. ConfigError if its stages are laid out as by another version."""
+        """The mark of the run: its inputs and config. ConfigError if another version of neardup wrote it."""
         mark, checked = parse_checked(self._bytes(MARK), f"{self.path}/{MARK}", "the mark of a run")
         if mark.get("layout") != LAYOUT:
             raise ConfigError(
-                f"{self.path}: holds a run that was laid out by another version of neardup; go on with that one, name "
+                f"{self.path}: holds a run of another version of neardup; continue it with that version, name "
                 "another folder, or overwrite it"
             )
         if not checked:
@@ -177,9 +178,9 @@ class Folder:
         return mark
 
     def claim(self, identity: Facts, split: int, overwrite: bool) -> int:
-        """Make it the folder of this very run: of a new one, or of one that was stopped. Gives the size of the pieces
-        that files are cut into, which must be what it was. From here on no other driver may write to it, until the
-        lease is released."""
+        """Use the folder for this run: a new one, or the same one that was stopped. Returns the size of the pieces that
+        files are split into; a resumed run must use the stored size. No other driver may write to the folder until
+        the lease is released."""
         identity = json.loads(json.dumps(identity))
         if self.exists() and not self.exists(MARK):
             if not self.is_folder():
@@ -205,8 +206,8 @@ class Folder:
                     f"{self.path}: holds a run of other {' and '.join(named) or 'settings'}; "
                     "name another folder, or overwrite it"
                 )
-            # A stage's mark before its rows, the run's last: whenever this is stopped, what is left is a run's folder,
-            # and nothing in it counts as whole that is not.
+            # The mark of a stage is removed before its rows, and the run's mark last. If this is interrupted, the
+            # folder is still that of a run, and no incomplete stage has a mark.
             for name in sorted(self.names(), key=lambda name: (name == MARK, not name.endswith(".json"))):
                 if not name.startswith("."):
                     self.remove(name)
@@ -221,21 +222,24 @@ class Folder:
         return int(status.getLen()), int(status.getModificationTime())
 
     def check(self) -> None:
-        """DataError unless the folder is this driver's still, and of the very run that was claimed."""
+        """DataError unless this driver still holds the folder and it still is that of the claimed run."""
         self.lease.check()
         if self.claimed[0] and self._marked() != self.claimed:
             raise DataError(f"{self.path}: was removed or overwritten since this run began; run it again")
 
-    def _writing(self, name: str) -> str:
-        """What tells the files of one writing from others; a driver that was taken for gone may end its own late."""
+    def _write_job(self, name: str) -> str:
+        """The id of the job that wrote a stage. Files of another job can be there if a driver that was believed dead
+        finished its own late."""
         found = {made[1] for made in map(_WRITTEN.match, self.names(name)) if made}
         if len(found) > 1:
             raise DataError(f"{self.path}/{name}: two drivers wrote there at once; run it again")
         return "".join(found)
 
-    def stage(self, name: str, make: Callable[[], DataFrame], told: Callable[[DataFrame], Facts]) -> Facts:
-        """The facts of a stage, made now unless it is there whole: its mark is written last. So a rerun goes on after
-        the last whole stage on any filesystem, also where renaming a folder is copying it."""
+    def stage(
+        self, name: str, make: Callable[[], DataFrame], facts_of: Callable[[DataFrame], Facts]
+    ) -> Facts:
+        """The facts of a stage, which is made now unless it is stored. Its mark is written last, so a rerun continues
+        after the last complete stage on any filesystem, also where renaming a folder copies it."""
         mark = f"{name}.json"
         if name not in self._facts and self.exists(mark):
             self._facts[name] = self.read_json(mark)
@@ -245,30 +249,30 @@ class Folder:
             made = make()
             schema = made.schema.json()
             made.write.parquet(f"{self.path}/{name}")
-            known = {"schema": schema, "writing": self._writing(name)}
+            known = {"schema": schema, "job": self._write_job(name)}
             self._facts[name] = known
             try:
-                facts = {**told(self.read(name)), **known}
+                facts = {**facts_of(self.read(name)), **known}
                 self.check()
                 self.write_json(mark, facts)
             except BaseException:
-                del self._facts[name]  # it is not whole
+                del self._facts[name]  # it is incomplete
                 raise
             self._facts[name] = facts
         return self._facts[name]
 
     def done(self, name: str) -> bool:
-        """Whether a stage is there whole."""
+        """Whether a stage is complete."""
         return name in self._facts or self.exists(f"{name}.json")
 
     def read(self, name: str) -> DataFrame:
         """A stage's rows."""
         if name not in self._facts:
             self._facts[name] = self.read_json(f"{name}.json")
-        # Told its schema, Spark need not look for it in the files.
+        # With the schema given, Spark does not read it from the files.
         schema = T.StructType.fromJson(json.loads(self._facts[name]["schema"]))
-        writing = self._facts[name]["writing"]
-        only = {"pathGlobFilter": f"part-*{writing}*"} if writing else {}
+        job = self._facts[name]["job"]
+        only = {"pathGlobFilter": f"part-*{job}*"} if job else {}
         return self.spark.read.schema(schema).options(**only).parquet(f"{self.path}/{name}")
 
 
@@ -280,5 +284,5 @@ def _write(stream: Any, data: bytes) -> None:
 
 
 def as_frame(spark: SparkSession, table: pa.Table, schema: str) -> DataFrame:
-    """A table of the driver's as a DataFrame."""
+    """A table in the driver's memory as a DataFrame."""
     return spark.createDataFrame(table, schema) if table.num_rows else spark.createDataFrame([], schema)

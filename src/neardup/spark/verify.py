@@ -1,9 +1,9 @@
-"""Verification: feature sets come to the pairs, each set once for each cell that it has pairs in.
+"""Verification: pairs are grouped into cells, and a feature set is sent to each cell in which it has pairs.
 
-Pairs of one label are verified in one cell, so that a document that hangs together with others travels once or a few
-times. Labels with very many pairs are spread over a grid: rows are hashed to one of `side` numbers, and a pair belongs
-to the cell of its two. However many pairs a document has, its features travel to `side` cells at most, and a cell's
-features fit into memory.
+Pairs with one label are verified in one cell, so the features of a document are sent once or a few times. A label with
+very many pairs is split over a grid: each row is hashed to one of `side` numbers, and the two numbers of a pair name
+its cell. So the features of a document are sent to at most `side` cells, whatever the number of its pairs, and the
+features of a cell fit into memory.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from neardup.spark.storage import Facts
 
 __all__ = ["VERIFIED", "Cells", "Check", "cells_for", "ends_of", "verified"]
 
-VERIFIED = "left bigint, right bigint, similarity double, looked bigint"
+VERIFIED = "left bigint, right bigint, similarity double, compared bigint"
 _CELL = 64 << 20  # bytes of features in one cell
 _ROOM = 64 << 20  # bytes of features compared at a time, at the least a cell's
 _SET, _PAIR = 0, 1
@@ -37,22 +37,22 @@ Longs = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class _Local:
+class _PairColumns:
     left: Longs
     right: Longs
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Where pairs are verified: `count` cells for labels, and a grid of `side` by `side` for those that have too many
-    pairs for one (`crowded`, sorted)."""
+    """Where pairs are verified: `count` cells for labels, and a grid of `side` by `side` cells for labels with too many
+    pairs for one cell (`crowded`, sorted)."""
 
     count: int
     side: int
     crowded: Longs
 
     def placed(self, batch: pa.RecordBatch) -> tuple[Longs, Longs, Longs, Longs]:
-        """NEIGHBOURS by cells: cell, right, all lefts, and where those of each begin."""
+        """NEIGHBOURS by cells: cell, right, all lefts, and where the lefts of each begin."""
         label, right = (batch.column(name).to_numpy(zero_copy_only=False) for name in ("label", "right"))
         left, ends = flat(batch.column("lefts"), np.int64)
         cell = part_of(label, self.count)
@@ -104,9 +104,9 @@ class _Placed:
 
 @dataclass(frozen=True)
 class Check:
-    """Pairs to those that are similar enough. Rows come sorted by (cell, kind, row): of each cell its feature sets,
-    then its pairs, with the rows that a row met in `hashes`. `short` is the rule of short documents, if their exact
-    join was done."""
+    """Compares pairs and gives those that are similar enough. The input is sorted by (cell, kind, row): the feature
+    sets of a cell, then its pairs; the lefts of a pair row are in the column `hashes`. `short` is the rule of short
+    documents, if their exact join was done."""
 
     config: Config
     short: ShortRule | None
@@ -120,7 +120,7 @@ class Check:
                 continue
             cells = batch.column("cell").to_numpy(zero_copy_only=False)
             if held and size > _ROOM:
-                # Whole cells only: what belongs to the one at hand stays.
+                # Only whole cells are compared: rows of the last cell wait for the rest of it.
                 first = held[-1].column("cell")[held[-1].num_rows - 1].as_py()
                 end = int(np.searchsorted(cells, first, "right"))
                 held.append(batch.slice(0, end))
@@ -152,7 +152,7 @@ class Check:
             if not len(known) or (known[np.minimum(at, len(known) - 1)] != asked).any():
                 raise DataError("a document that was read before is not there now: the inputs have changed")
             ends.append(at)
-        a, b = self._meeting(table, sets, *ends)
+        a, b = self._allowed(table, sets, *ends)
         found = self._similar(table.take(pa.array(sets)), a, b)
         yield pa.record_batch(
             [
@@ -161,16 +161,16 @@ class Check:
                 pa.array(found.similarity),
                 pa.nulls(len(found), pa.int64()),
             ],
-            ["left", "right", "similarity", "looked"],
+            ["left", "right", "similarity", "compared"],
         )
         none = pa.nulls(1, pa.int64())
         yield pa.record_batch(
             [none, none, pa.nulls(1, pa.float64()), pa.array([len(a)], pa.int64())],
-            ["left", "right", "similarity", "looked"],
+            ["left", "right", "similarity", "compared"],
         )
 
-    def _meeting(self, table: pa.Table, sets: Longs, left: Longs, right: Longs) -> tuple[Longs, Longs]:
-        """The pairs that the config lets meet, and that no exact join has looked at."""
+    def _allowed(self, table: pa.Table, sets: Longs, left: Longs, right: Longs) -> tuple[Longs, Longs]:
+        """The pairs that the config's filters allow and that the exact join of short documents did not cover."""
         filters = self.config.filters
         if self.short is not None and not self.exactly:
             tokens = _numbers(table, "tokens")[sets]
@@ -182,8 +182,8 @@ class Check:
             left, right = left[fits], right[fits]
         if filters.same_language:
             names = np.array(table.column("language").take(pa.array(sets)).to_pylist(), object)
-            alike = names[left] == names[right]
-            left, right = left[alike], right[alike]
+            same = names[left] == names[right]
+            left, right = left[same], right[same]
         return left, right
 
     def _similar(self, sets: pa.Table, left: Longs, right: Longs) -> Pairs:
@@ -193,8 +193,8 @@ class Check:
             weights, _ = flat(sets.column("weights"), np.float32)
         features = Features(hashes, weights, offsets, "features of one run")
         config = self.config
-        # Rows rise with their documents in each cell, so who comes first in a pair is who came first in the corpus.
-        return config.verify.check(_Local(left, right), features)
+        # Sets are sorted by row, so the left one of a pair comes first in the corpus too.
+        return config.verify.check(_PairColumns(left, right), features)
 
 
 def _numbers(table: pa.Table, name: str) -> Longs:
@@ -202,7 +202,7 @@ def _numbers(table: pa.Table, name: str) -> Longs:
 
 
 def cells_for(pairs: DataFrame, facts: Facts, partitions: int) -> Cells:
-    """Cells whose features fit into memory, also where many pairs (NEIGHBOURS) have one label; `facts` are those of the
+    """Cells whose features fit into memory, even if many pairs (NEIGHBOURS) have one label; `facts` are those of the
     documents."""
     mean = 8 * max(1.0, facts["tokens"] / max(1, facts["documents"]))
     many = F.sum(F.octet_length("lefts") / 8).cast("long")
@@ -222,8 +222,8 @@ def ends_of(pairs: DataFrame, cells: Cells) -> DataFrame:
 def verified(
     pairs: DataFrame, sets: DataFrame, ends: DataFrame, cells: Cells, check: Check, partitions: int
 ) -> DataFrame:
-    """Pairs (NEIGHBOURS) and sets (row, hashes, weights, language) to VERIFIED: pairs that are similar enough, and
-    counts of those looked at. `ends` (cell, row, tokens) tell where a set is asked for."""
+    """VERIFIED: the pairs (NEIGHBOURS) that are similar enough, and how many were compared. `sets` has the columns row,
+    hashes, weights and language; `ends` (cell, row, tokens) says to which cells each set is sent."""
     as_sets = sets.join(ends, "row").select(
         "cell", F.lit(_SET).alias("kind"), "row", "tokens", "hashes", "weights", "language"
     )

@@ -1,4 +1,4 @@
-"""In a worker: what is done to documents. Batches of Arrow come in, one native thread works, batches go out."""
+"""What a worker does with documents: batches of Arrow come in, one native thread works, batches go out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from neardup.pipeline.rules import features_with_digits
 from neardup.pipeline.sharder import Sharder
 from neardup.pipeline.shards import MemoryShard
 from neardup.search.interface import Method, PrintColumns
-from neardup.spark.pieces import MADE, Pieces, Recipe, Wanted, split_of
+from neardup.spark.pieces import MADE, Pieces, PlaceSet, ReadRecipe, split_of
 
 __all__ = [
     "DIGESTS",
@@ -33,6 +33,7 @@ __all__ = [
     "SETS",
     "TEXTS",
     "Fingerprint",
+    "LaterPass",
     "Texts",
     "count_features",
     "digests_of",
@@ -46,10 +47,10 @@ __all__ = [
 DOCUMENT, REJECT, PIECE = 0, 1, 2
 READ = (
     "kind tinyint, file int, start bigint, line bigint, id string, d0 bigint, d1 bigint, empty boolean, "
-    "filtered tinyint, tokens bigint, size bigint, source string, score double, alike array<bigint>, "
+    "filtered tinyint, tokens bigint, size bigint, source string, score double, equal_key array<bigint>, "
     "keys array<bigint>, text string, reason string, detail string, sample string"
 )
-PRINTS = "place bigint, alike array<bigint>, keys array<bigint>"
+PRINTS = "place bigint, equal_key array<bigint>, keys array<bigint>"
 SETS = "place bigint, hashes binary, weights binary, language string"
 FREQUENCIES = "hash bigint, count bigint"
 TEXTS = "place bigint, text binary"
@@ -72,7 +73,7 @@ read_type = pa.schema(
         ("size", pa.int64()),
         ("source", pa.string()),
         ("score", pa.float64()),
-        ("alike", _LONGS),
+        ("equal_key", _LONGS),
         ("keys", _LONGS),
         ("text", pa.string()),
         ("reason", pa.string()),
@@ -86,16 +87,17 @@ Texts = Iterator[tuple[NDArray[np.int64], _core.Texts, Any]]
 
 
 def prepared_with(config: Config, learnt: Any) -> Prepared:
-    """The config's features as `prepare` makes them; `learnt` are broadcast Frequencies where it had to learn first."""
+    """The config's features, prepared as in a local run; `learnt` are broadcast Frequencies if the config needs
+    them."""
     return Prepared.untaught(config) if learnt is None else Prepared.taught(config, learnt.value)
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """Documents to what is kept of them: the first pass over the texts."""
+    """The first pass over the texts: fingerprints and all other columns of the documents."""
 
     config: Config
-    recipe: Recipe
+    recipe: ReadRecipe
     texts: bool
 
     def __call__(self, batches: Batches) -> Batches:
@@ -105,10 +107,10 @@ class Fingerprint:
         for shard in sharder.stream(pieces.incoming(batches)):
             assert isinstance(shard, MemoryShard)
             yield self._rows(shard, config)
-            if told := pieces.rejects() + _failed(shard):
-                yield _rejected(told)
-        if told := pieces.rejects():
-            yield _rejected(told)
+            if rejects := pieces.rejects() + _failed(shard):
+                yield _rejected(rejects)
+        if rejects := pieces.rejects():
+            yield _rejected(rejects)
         counted = pieces.counted
         yield _batch(
             len(counted),
@@ -151,10 +153,10 @@ def _failed(shard: MemoryShard) -> list[tuple[str, int | None, str, str, str]]:
 
 
 def _prints(method: Method, kept: PrintColumns) -> dict[str, Any]:
-    """What travels of documents, as lists of numbers: `alike` is equal for equal fingerprints, `keys` are their keys or
-    all of their fingerprints."""
+    """What is sent through a shuffle, as lists of numbers: `equal_key` is the same for equal fingerprints; `keys` are
+    the method's keys or the whole fingerprint."""
     made = method.shuffled(kept)
-    columns = {"alike": made.alike, "keys": made.words}
+    columns = {"equal_key": made.equal_key, "keys": made.words}
     return {name: _lists(column) for name, column in columns.items() if column is not None}
 
 
@@ -190,31 +192,31 @@ def _batch(count: int, **columns: Any) -> pa.RecordBatch:
 
 
 @dataclass(frozen=True)
-class Again:
-    """A later pass over the texts that are wanted: read again, or taken from where the run kept them."""
+class LaterPass:
+    """A later pass over some of the texts: they are read again, or taken from where the run stored them."""
 
-    recipe: Recipe | None
-    wanted: Any  # a broadcast Wanted
+    recipe: ReadRecipe | None
+    wanted: Any  # a broadcast PlaceSet
     work: Callable[[Texts], Batches]
 
     def __call__(self, batches: Batches) -> Batches:
-        wanted: Wanted = self.wanted.value
+        wanted: PlaceSet = self.wanted.value
         if self.recipe is not None:
             return self.work(Pieces(self.recipe, wanted).texts(batches))
         return self.work(_kept(batches, wanted))
 
 
-def _kept(batches: Batches, wanted: Wanted) -> Texts:
+def _kept(batches: Batches, wanted: PlaceSet) -> Texts:
     for batch in batches:
         places = batch.column("place").to_numpy(zero_copy_only=False)
-        chosen = np.flatnonzero(wanted.of(places))
+        chosen = np.flatnonzero(wanted.contains(places))
         if len(chosen):
             texts = batch.column("text").take(pa.array(chosen))
             yield places[chosen], as_texts(texts), texts
 
 
 def fingerprints(config: Config, learnt: Any) -> Callable[[Texts], Batches]:
-    """The fingerprints of texts, for configs that had to learn first."""
+    """The fingerprints of texts, for configs that learn from the corpus first."""
 
     def work(texts: Texts) -> Batches:
         prepared, method = prepared_with(config, learnt), config.method
@@ -225,8 +227,8 @@ def fingerprints(config: Config, learnt: Any) -> Callable[[Texts], Batches]:
             kept = _prints(method, method.kept(reading.prints, 1))
             none = pa.nulls(len(places), _LONGS)
             yield pa.record_batch(
-                [pa.array(places), kept.get("alike", none), kept.get("keys", none)],
-                ["place", "alike", "keys"],
+                [pa.array(places), kept.get("equal_key", none), kept.get("keys", none)],
+                ["place", "equal_key", "keys"],
             )
 
     return work
@@ -252,8 +254,8 @@ def count_features(config: Config) -> Callable[[Texts], Batches]:
 
 
 def feature_sets(config: Config, learnt: Any, languages: bool) -> Callable[[Texts], Batches]:
-    """The features that are compared; with weights where the measure asks for them, and languages where pairs must be
-    of one."""
+    """The features that are compared; with weights if the measure needs them, and with `languages` if both documents of
+    a pair must have the same one."""
 
     def work(texts: Texts) -> Batches:
         prepared = prepared_with(config, learnt)
@@ -273,7 +275,7 @@ def texts_of(texts: Texts) -> Batches:
 
 
 def digests_of(config: Config) -> Callable[[Texts], Batches]:
-    """Digests of the words with their digits, where the config folds them."""
+    """Digests of the words with their digits, for configs that fold digits."""
 
     def work(texts: Texts) -> Batches:
         features = features_with_digits(config)

@@ -1,9 +1,16 @@
-"""Atomic writes: a file is written under a hidden name and renamed when it is complete."""
+"""Atomic writes: a file is written under a hidden name and renamed when it is complete.
+
+While a process writes a hidden file or folder, it holds the system's lock on it. The system frees the lock when the
+process ends, in any way, so `sweep` removes only what a dead process left behind.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 import secrets
+import shutil
+import stat
 from contextlib import suppress
 from os import PathLike
 from pathlib import Path
@@ -12,12 +19,68 @@ from typing import BinaryIO, Self
 
 from neardup.errors import DataError
 
-__all__ = ["AtomicFile", "hidden_name", "sync_folder", "write_at"]
+try:
+    import fcntl
+except ImportError:  # not a POSIX system: nothing is locked, and nothing is swept
+    fcntl = None  # type: ignore[assignment]
+
+__all__ = ["AtomicFile", "hidden_name", "locked_folder", "sweep", "sync_folder", "write_at"]
+
+_LONGEST = 200  # bytes of a name that a hidden name repeats; file systems allow 255 in all
+_SECOND = re.compile(r"[0-9a-f]{12}\.tmp")
 
 
 def hidden_name(path: Path) -> Path:
     """A new name beside a path, for a file that is not complete yet."""
-    return path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
+    return path.with_name(f"{_stem(path)}{secrets.token_hex(6)}.tmp")
+
+
+def _stem(path: Path) -> str:
+    return f".{os.fsdecode(os.fsencode(path.name)[:_LONGEST])}."
+
+
+def locked_folder(path: Path) -> int:
+    """Lock a hidden folder until the handle that this returns is closed, so that nobody sweeps it."""
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    _lock(handle)
+    return handle
+
+
+def _lock(handle: int, *, wait: bool = True) -> bool:
+    """Whether this process has the lock on a file now; False where there are no locks."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # another process has it, or the file system has no locks
+        return False
+    return True
+
+
+def sweep(path: Path) -> None:
+    """Remove the hidden files and folders that dead processes left when they were to write this path."""
+    stem = _stem(path)
+    try:
+        names = [name for name in os.listdir(path.parent) if name.startswith(stem)]
+    except OSError:  # a folder may be written to without being listed
+        return
+    for name in names:
+        if _SECOND.fullmatch(name.removeprefix(stem)):
+            with suppress(OSError):
+                _sweep(path.with_name(name))
+
+
+def _sweep(hidden: Path) -> None:
+    handle = os.open(hidden, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        # The lock is held while the file is removed: a process that has just made it sees that it is gone.
+        if _lock(handle, wait=False):
+            if stat.S_ISDIR(os.fstat(handle).st_mode):
+                shutil.rmtree(hidden)
+            else:
+                hidden.unlink()
+    finally:
+        os.close(handle)
 
 
 def sync_folder(folder: Path) -> None:
@@ -41,20 +104,45 @@ class AtomicFile:
     """A new file under a hidden name beside its target, renamed by `commit`, removed by `discard`.
 
     A file that is not `durable` is not synced: it survives the death of the process, not a power failure. Only the
-    owner can read a `secret` file; other files have the usual permissions of a new file.
+    owner can read a `secret` file; other files have the permissions of the file they replace, or the usual ones of a
+    new file. Without `overwrite`, a file that exists is never replaced, not even one that appears in the meantime.
     """
 
-    def __init__(self, path: str | PathLike[str], *, durable: bool = True, secret: bool = False) -> None:
-        self.path, self._durable = Path(path), durable
+    def __init__(
+        self,
+        path: str | PathLike[str],
+        *,
+        durable: bool = True,
+        secret: bool = False,
+        overwrite: bool = True,
+    ) -> None:
+        self.path, self._durable, self._overwrite = Path(path), durable, overwrite
         if self.path.is_dir():
             raise DataError(f"{self.path}: is a folder; name a file to write")
         if not self.path.parent.is_dir():
             raise DataError(f"{self.path}: the folder {self.path.parent} does not exist; make it first")
-        self._hidden = hidden_name(self.path)
-        mode = 0o600 if secret else 0o666
-        handle = os.open(self._hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+        self._hidden, handle = self._new(0o600 if secret else 0o666)
         self.file: BinaryIO = open(handle, "wb")  # noqa: SIM115
         self._open = True
+        if not secret:
+            self._copy_mode(handle)
+
+    def _new(self, mode: int) -> tuple[Path, int]:
+        while True:
+            hidden = hidden_name(self.path)
+            handle = os.open(hidden, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
+            _lock(handle)
+            if os.fstat(handle).st_nlink:  # otherwise it was swept before it was locked
+                return hidden, handle
+            os.close(handle)
+
+    def _copy_mode(self, handle: int) -> None:
+        """Owner and permissions of the file that is replaced, as far as this process may set them."""
+        with suppress(OSError):
+            old = self.path.stat()
+            with suppress(OSError):
+                os.fchown(handle, old.st_uid, old.st_gid)
+            os.fchmod(handle, stat.S_IMODE(old.st_mode))
 
     def write(self, data: bytes | memoryview) -> None:
         self.file.write(data)
@@ -67,13 +155,28 @@ class AtomicFile:
             self.file.flush()
             if self._durable:
                 os.fsync(self.file.fileno())
+            self._move()
             self.file.close()
-            os.replace(self._hidden, self.path)
             self._open = False
             if self._durable:
                 sync_folder(self.path.parent)
         finally:
             self.discard()
+
+    def _move(self) -> None:
+        if self._overwrite:
+            os.replace(self._hidden, self.path)
+            return
+        try:
+            os.link(self._hidden, self.path)  # unlike a rename, this fails if the target exists
+        except FileExistsError:
+            raise DataError(f"{self.path}: exists by now; nothing was written there") from None
+        except OSError:  # the file system has no hard links
+            if os.path.lexists(self.path):
+                raise DataError(f"{self.path}: exists by now; nothing was written there") from None
+            os.replace(self._hidden, self.path)
+        else:
+            self._hidden.unlink()
 
     def discard(self) -> None:
         """Remove what was written; after `commit` this does nothing."""

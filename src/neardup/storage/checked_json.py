@@ -1,6 +1,6 @@
 """JSON objects that end with a checksum of all bytes before it: a file, or one line of a log.
 
-docs/format.md, "Checked JSON", describes the form.
+docs/reference/format.md, "Checked JSON", describes the form.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Column files: the checksummed format that all segment files use, and its reader.
 
-docs/format.md, "Column file", describes the format.
+docs/reference/format.md, "Column file", describes the format.
 """
 
 from __future__ import annotations
@@ -198,6 +198,10 @@ class ColumnFile:
     def release(self) -> None:
         """Release the memory of mapped pages; the system still caches them, or reads them again."""
         self._map.madvise(mmap.MADV_DONTNEED)
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a column."""
+        return name in self._index
 
     def length(self, name: str) -> int:
         """Bytes of a column."""

@@ -1,4 +1,4 @@
-"""The frozen file: a few named columns and facts about them, in one checksummed file (docs/format.md).
+"""The frozen file: a few named columns and facts about them, in one checksummed file (docs/reference/format.md).
 
 It stores what is fitted once and then never changes, such as document frequencies. It is written under a temporary
 name and renamed when complete. It is read only if magic, version, sizes and checksum are all right. Nothing in it is

@@ -13,7 +13,7 @@ def unsupported(what: str, needs: str) -> NeardupError:
     """The error for `what`, which needs something that this system does not have."""
     return NeardupError(
         f"{what} needs {needs}, which this system does not have; use Linux or macOS, or WSL on Windows "
-        "(docs/platforms.md)"
+        "(docs/reference/platforms.md)"
     )
 
 

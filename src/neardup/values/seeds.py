@@ -19,6 +19,10 @@ class Seed:
     """A 64-bit seed. A secret seed is never shown, because a person who knows it can create documents that collide.
 
     Schemes contain only the `identifier`: the number itself for a public seed, a one-way digest for a secret one.
+
+    >>> import neardup as nd
+    >>> print(nd.Seed(7).identifier)
+    0000000000000007
     """
 
     value: int

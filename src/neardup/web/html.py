@@ -6,13 +6,13 @@ import threading
 import weakref
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Literal, NamedTuple, get_args
 
 from neardup.errors import ConfigError, DataError, MissingExtra
 from neardup.values.sizes import parse_size
-from neardup.web.html_workers import Request, Workers
+from neardup.web.html_workers import PageRequest, Workers
 
 __all__ = ["Extracted", "Failure", "HtmlExtractor", "Method"]
 
@@ -28,11 +28,13 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Extracted:
-    """Columns over the rows of a batch of pages: texts (None for failed pages), titles, and the failures by row."""
+    """Columns over the rows of a batch of pages: texts (None for failed pages), titles, and the failures by row.
+    `whole` lists the rows whose text is that of the whole page, because their main content was too little."""
 
     texts: list[str | None]
     titles: list[str | None]
     failures: list[Failure]
+    whole: list[int] = field(default_factory=list)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -43,10 +45,11 @@ class Extracted:
 class HtmlExtractor:
     """Text of HTML pages, each within limits of time and memory.
 
-    Methods: "main" is the main content (resiliparse), "whole" all text of the page without scripts and styles,
-    "trafilatura" the main content by a slower and more careful method, "none" the decoded page itself. A page can also
-    be represented by its structure instead of its text: "tags" are the names of its elements in order, "anchors" the
-    texts of its links and "links" their addresses as written, one on each line.
+    Methods: "main" is the main content (resiliparse), or the whole page if that holds under 30% of its words; "whole"
+    is all text of the page without scripts and styles, "trafilatura" the main content by a slower and more careful
+    method, "none" the decoded page itself. A page can also be represented by its structure instead of its text: "tags"
+    are the names of its elements in order, "anchors" the texts of its links and "links" their addresses as written, one
+    on each line.
 
     `seconds` is the wall-clock time for a page; a slower worker is killed. `memory` is the address space that a page
     may use beyond a new worker, enforced if the system has RLIMIT_AS (Linux); elsewhere only time is limited. Pages
@@ -91,14 +94,15 @@ class HtmlExtractor:
             if self._is_too_large(page):
                 found.failures.append(Failure(row, "too large"))
             elif isinstance(page, bytes):
-                requests.append(Request(row, page, (charsets[row] if charsets else None) or ""))
+                requests.append(PageRequest(row, page, (charsets[row] if charsets else None) or ""))
             elif self.method == "none":
                 found.texts[row] = page
             else:
-                requests.append(Request(row, page, None))
+                requests.append(PageRequest(row, page, None))
         if requests:
             self._run(requests, found)
         found.failures.sort()
+        found.whole.sort()
         return found
 
     def close(self) -> None:
@@ -118,7 +122,7 @@ class HtmlExtractor:
         # A character has at most four bytes, so only few pages must be encoded to get their size.
         return 4 * len(page) > self.largest and len(page.encode("utf-8", "replace")) > self.largest
 
-    def _run(self, requests: list[Request], found: Extracted) -> None:
+    def _run(self, requests: list[PageRequest], found: Extracted) -> None:
         for package in ("resiliparse", *(["trafilatura"] if self.method == "trafilatura" else [])):
             if find_spec(package) is None:
                 raise MissingExtra("reading HTML", "web")
@@ -126,6 +130,8 @@ class HtmlExtractor:
             try:
                 for row, answer in self._workers.run(requests):
                     found.texts[row], found.titles[row] = answer.text, answer.title
+                    if answer.whole:
+                        found.whole.append(row)
                     if answer.reason is not None:
                         found.failures.append(Failure(row, answer.reason))
             except BaseException:

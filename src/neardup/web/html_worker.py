@@ -16,15 +16,16 @@ from collections.abc import Callable
 from struct import Struct
 from typing import Any, BinaryIO
 
-__all__ = ["ERROR", "MEMORY", "OK", "REQUEST", "RESPONSE", "decode", "main", "reader"]
+__all__ = ["ERROR", "MEMORY", "OK", "REQUEST", "RESPONSE", "WHOLE", "WholePage", "decode", "main", "reader"]
 
 REQUEST = Struct(
     "<?HQ"
 )  # whether the page is bytes of unknown charset, length of the charset hint, of the page
 RESPONSE = Struct("<BQQ")  # status, length of the text or of the error message, length of the title
-OK, ERROR, MEMORY = range(3)
+OK, ERROR, MEMORY, WHOLE = range(4)  # WHOLE: a text, of the whole page because its main content is too little
 
 Reader = Callable[[str], tuple[str, str]]
+LEAST_MAIN = 0.3  # of a page's words; what holds less is not its main content
 
 # The parent kills a worker at the limit; the worker's alarm is for the case that the parent has died.
 GRACE_SECONDS = 1.0
@@ -84,11 +85,18 @@ def reader(method: str) -> Reader:
 
     def main_content(page: str) -> tuple[str, str]:
         tree = HTMLTree.parse(page)
-        text = extract_plain_text(tree, main_content=True, list_bullets=False, links=False, alt_texts=False)
+        _without_drawings(tree.body)
+        text, every = (
+            extract_plain_text(tree, main_content=only, list_bullets=False, links=False, alt_texts=False)
+            for only in (True, False)
+        )
+        if len(text.split()) < LEAST_MAIN * len(every.split()):
+            return WholePage(_lines(tree.body, NodeType.TEXT, NodeType.ELEMENT)), tree.title or ""
         return text, tree.title or ""
 
     def whole_page(page: str) -> tuple[str, str]:
         tree = HTMLTree.parse(page)
+        _without_drawings(tree.body)
         return _lines(tree.body, NodeType.TEXT, NodeType.ELEMENT), tree.title or ""
 
     def tags(page: str) -> tuple[str, str]:
@@ -118,6 +126,17 @@ def reader(method: str) -> Reader:
         return extract(page, include_comments=False) or "", HTMLTree.parse(page).title or ""
 
     return article
+
+
+class WholePage(str):
+    """The text of a whole page where main content was asked for."""
+
+
+def _without_drawings(body: Any) -> None:
+    """Remove inline SVG and MathML: their text is not words of the page."""
+    for drawing in () if body is None else body.query_selector_all("svg,math"):
+        if drawing.parent is not None:
+            drawing.parent.remove_child(drawing)
 
 
 def _links(tree: Any) -> list[Any]:
@@ -161,7 +180,8 @@ def _limit_memory(memory: int) -> None:
 def _answer(page: bytes, unknown: bool, hint: str, read: Reader) -> tuple[int, bytes, bytes]:
     try:
         text, title = read(decode(page, hint) if unknown else page.decode("utf-8", "replace"))
-        return OK, text.encode("utf-8", "replace"), " ".join(title.split()).encode("utf-8", "replace")
+        status = WHOLE if isinstance(text, WholePage) else OK
+        return status, text.encode("utf-8", "replace"), " ".join(title.split()).encode("utf-8", "replace")
     except MemoryError:
         return MEMORY, b"", b""
     except Exception as error:

@@ -16,16 +16,16 @@ from typing import NamedTuple
 
 from neardup.errors import ConfigError
 from neardup.values.posix import require
-from neardup.web.html_worker import MEMORY, OK, REQUEST, RESPONSE
+from neardup.web.html_worker import MEMORY, OK, REQUEST, RESPONSE, WHOLE
 
-__all__ = ["Answer", "Request", "Workers"]
+__all__ = ["Answer", "PageRequest", "Workers"]
 
 START_SECONDS = 60.0  # time to start an interpreter and a parser on a busy machine
 STARTS = 3  # workers in a row that may die before they accept a page
 CHUNK = 1 << 20
 
 
-class Request(NamedTuple):
+class PageRequest(NamedTuple):
     """A page. `charset` is the declared charset of bytes, perhaps empty, and None if the page is text."""
 
     row: int
@@ -34,11 +34,13 @@ class Request(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """The result for a page: its text and title, or the reason why there are none."""
+    """The result for a page: its text and title, or the reason why there are none. `whole`: the text is that of the
+    whole page, because its main content is too little."""
 
     text: str | None
     title: str | None
     reason: str | None
+    whole: bool = False
 
 
 class Worker:
@@ -62,12 +64,12 @@ class Worker:
         os.set_blocking(self.stdout, False)
         self.ready = False
         self.is_fresh = True  # it has received no request yet
-        self.request: Request | None = None
+        self.request: PageRequest | None = None
         self.deadline = time.monotonic() + START_SECONDS
         self._outgoing: deque[memoryview] = deque()
         self._incoming = bytearray()
 
-    def ask(self, request: Request, seconds: float) -> None:
+    def ask(self, request: PageRequest, seconds: float) -> None:
         hint = (request.charset or "").encode("ascii", "replace")[:100]
         page = request.page.encode("utf-8", "replace") if isinstance(request.page, str) else request.page
         header = REQUEST.pack(request.charset is not None, len(hint), len(page))
@@ -134,27 +136,19 @@ class Workers:
         self.running: list[Worker] = []
         self.owner = os.getpid()
 
-    def run(self, requests: Sequence[Request]) -> Iterator[tuple[int, Answer]]:
+    def run(self, requests: Sequence[PageRequest]) -> Iterator[tuple[int, Answer]]:
         """The answer to each request with its row, in the order in which they arrive."""
         if os.getpid() != self.owner:  # after a fork the processes belong to the parent
             self.running, self.owner = [], os.getpid()
         # The worker of a repeated page was replaced, so there is, or can be, a new one for each.
-        waiting, again = deque(requests), deque[Request]()
+        waiting, again = deque(requests), deque[PageRequest]()
         tried, failed_starts = set[int](), 0
         with selectors.DefaultSelector() as selector:
             for worker in self.running:
                 selector.register(worker.stdout, selectors.EVENT_READ, worker)
             while waiting or again or self._busy():
-                while len(self.running) < self.count and self._is_short_of(len(waiting), len(again)):
-                    worker = Worker([self.method, repr(self.seconds), str(self.memory)])
-                    self.running.append(worker)
-                    selector.register(worker.stdout, selectors.EVENT_READ, worker)
-                for worker in self.running:
-                    source = again if again and worker.is_fresh else waiting
-                    if source and worker.ready and worker.request is None:
-                        worker.ask(source.popleft(), self.seconds)
-                        if worker.write():
-                            selector.register(worker.stdin, selectors.EVENT_WRITE, worker)
+                self._start(selector, len(waiting), len(again))
+                self._hand_out(selector, waiting, again)
                 for worker, events in self._happened(selector):
                     if events & selectors.EVENT_WRITE:
                         if not worker.write():
@@ -183,6 +177,24 @@ class Workers:
             worker = self.running.pop()
             if os.getpid() == self.owner:
                 worker.stop()
+
+    def _start(self, selector: selectors.BaseSelector, waiting: int, again: int) -> None:
+        """Start as many processes as the requests need, at most `count`."""
+        while len(self.running) < self.count and self._is_short_of(waiting, again):
+            worker = Worker([self.method, repr(self.seconds), str(self.memory)])
+            self.running.append(worker)
+            selector.register(worker.stdout, selectors.EVENT_READ, worker)
+
+    def _hand_out(
+        self, selector: selectors.BaseSelector, waiting: deque[PageRequest], again: deque[PageRequest]
+    ) -> None:
+        """Give each free process a request; pages that are tried again go to new processes only."""
+        for worker in self.running:
+            source = again if again and worker.is_fresh else waiting
+            if source and worker.ready and worker.request is None:
+                worker.ask(source.popleft(), self.seconds)
+                if worker.write():
+                    selector.register(worker.stdin, selectors.EVENT_WRITE, worker)
 
     def _busy(self) -> int:
         return sum(worker.request is not None for worker in self.running)
@@ -213,8 +225,8 @@ class Workers:
         if response is None:
             return None
         status, text, title = response
-        if status == OK:
-            return Answer(text, title or None, None)
+        if status in (OK, WHOLE):
+            return Answer(text, title or None, None, status == WHOLE)
         return Answer(None, None, "memory" if status == MEMORY else f"error: {text}")
 
     def _replace(self, worker: Worker, selector: selectors.BaseSelector) -> None:

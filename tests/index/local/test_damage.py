@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 import sqlite3
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from reference.index import answers, near_codes, of_codes
 from support.budgets import budget
+from support.command import run
 
 import neardup as nd
-from neardup.index.rebuild import recover_index
+from neardup.index.rebuild import recover_index, reindex
 
 CODES = near_codes(1, 1500)
+FIXTURES = Path(__file__).parents[2] / "fixtures" / "index"
 PLACES = budget(60, 1000)
 
 
@@ -201,3 +207,147 @@ def test_another_database_or_version_is_refused(tmp_path):
         database.close()
         with pytest.raises(nd.errors.FormatError, match=message):
             nd.Index(folder)
+
+
+@pytest.fixture
+def texts(tmp_path):
+    """An index of texts whose last page holds documents, closed."""
+    folder = tmp_path / "texts"
+    with nd.Index(folder, seed=3) as index:
+        index.add([nd.Document(f"d{n}", f"some words of document {n} " * 9, {"n": n}) for n in range(300)])
+    return folder
+
+
+def test_a_database_cut_inside_its_last_page_ends(texts, tmp_path):
+    """Every call ends with words: none goes on for ever, and what is recovered is right."""
+    file = texts / "index.sqlite"
+    data = file.read_bytes()
+    for cut in (len(data) - 4000, len(data) - 8192):
+        file.write_bytes(data[:cut])
+        for name in ("index.sqlite-wal", "index.sqlite-shm"):
+            (texts / name).unlink(missing_ok=True)
+        done = run("index", "verify", str(texts))
+        assert done.returncode == 1 and b"recover" in done.stdout, done
+        for command in (["export", str(tmp_path / "out.jsonl")], ["reindex", str(tmp_path / "again")]):
+            done = run("index", command[0], str(texts), command[1])
+            assert done.returncode == 1 and b"recover" in done.stderr, done
+            assert not (tmp_path / "out.jsonl").exists() and not (tmp_path / "again").exists()
+        with pytest.raises(nd.errors.FormatError), nd.Index(texts, mode="read") as index:
+            for count, _ in enumerate(index.documents()):
+                assert count < 300
+        shutil.rmtree(tmp_path / "saved", ignore_errors=True)
+        saved, lost = recover_index(texts, tmp_path / "saved")
+        assert saved + (lost or 0) == 300 and saved > 200
+        with nd.Index(tmp_path / "saved", mode="read") as index:
+            for entry in index.documents():
+                assert entry.text == f"some words of document {entry.meta['n']} " * 9
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "UPDATE documents SET meta = '{\"n\": ' WHERE row = 3",
+        "UPDATE documents SET meta = '[]' WHERE row = 3",
+        "UPDATE documents SET content = x'0161' WHERE row = 3",
+        "UPDATE documents SET content = 'text' WHERE row = 3",
+        "UPDATE documents SET id = x'00ff' WHERE row = 3",
+        "UPDATE documents SET added = 'then' WHERE row = 3",
+        "UPDATE documents SET keeper = 'me' WHERE row = 3",
+        "UPDATE documents SET keeper = 77777 WHERE row = 3",
+        "UPDATE documents SET print = x'01' WHERE row = 3",
+        "UPDATE documents SET expires = 'never' WHERE row = 3",
+        "UPDATE settings SET value = '{' WHERE name = 'config'",
+        "UPDATE settings SET value = 5 WHERE name = 'store'",
+        "UPDATE settings SET value = x'01' WHERE name = 'seed'",
+        "DELETE FROM settings WHERE name = 'identity'",
+        "UPDATE counters SET value = 'many' WHERE name = 'rows'",
+        "UPDATE counters SET value = 3 WHERE name = 'rows'",
+        "UPDATE cache SET first = 'a'",
+        "DROP TABLE changes",
+        "DELETE FROM documents WHERE row = 3",
+    ],
+)
+def test_impossible_values_are_problems_and_no_tracebacks(tmp_path, statement, version):
+    if version == 2:
+        with nd.Index(tmp_path / "i", seed=3) as index:
+            index.add([nd.Document(f"d{n}", f"words of {n} " * 20, {"n": n}) for n in range(12)])
+            index.compact()
+    else:
+        shutil.copytree(FIXTURES / "v1" / "bits", tmp_path / "i")
+    with contextlib.closing(sqlite3.connect(tmp_path / "i" / "index.sqlite")) as connection:
+        connection.execute(statement)
+        connection.commit()
+    folder, known = tmp_path / "i", nd.errors.NeardupError
+    try:
+        with nd.Index(folder, mode="read") as index:
+            assert not index.verify().sound
+            with contextlib.suppress(known):
+                index.export(tmp_path / "out.jsonl")
+            with contextlib.suppress(known):
+                reindex(index, tmp_path / "again")
+    except known as error:
+        assert "recover" in str(error)
+    with contextlib.suppress(known):
+        recover_index(folder, tmp_path / "saved")
+        with nd.Index(tmp_path / "saved", mode="read") as index:
+            assert index.verify().sound
+    with contextlib.suppress(known), nd.Index(folder) as index:
+        index.seen("some more words", id="more")
+        index.compact()
+
+
+def test_every_flip_of_a_stored_row_is_noticed(tmp_path):
+    """Each column of a row, changed to another value of its own type."""
+    with nd.Index(tmp_path / "i", seed=3) as index:
+        index.add([nd.Document(f"d{n}", f"words of {n} " * 5, {"n": n}) for n in range(12)], ttl=10_000)
+    changes = {
+        "id": "'e3'", "keeper": "4", "distance": "9", "similarity": "0.25", "added": "added + 1",
+        "expires": "expires + 1", "print": "zeroblob(8)", "meta": "'{}'", "content": "x'0061'",
+        "head": "head + 1", "body": "body + 1",
+    }  # fmt: skip
+    for column, value in changes.items():
+        copy = tmp_path / column
+        shutil.copytree(tmp_path / "i", copy)
+        with contextlib.closing(sqlite3.connect(copy / "index.sqlite")) as connection:
+            connection.execute(f"UPDATE documents SET {column} = {value} WHERE row = 3")
+            connection.commit()
+        with pytest.raises(nd.errors.FormatError, match="digest"), nd.Index(copy, mode="read") as index:
+            list(index.documents())
+
+
+def test_a_journal_of_a_dead_writer_does_not_block_readers(texts):
+    """As a full disk leaves it, when a new database is switched to its log: a journal that must be played back."""
+    file, journal = texts / "index.sqlite", texts / "index.sqlite-journal"
+    child = (
+        "import sqlite3, os, sys\n"
+        "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "c.execute('PRAGMA journal_mode = DELETE'); c.execute('PRAGMA cache_size = 1'); c.execute('BEGIN')\n"
+        "c.execute('UPDATE documents SET added = added + 1')\n"
+        "c.execute('CREATE TABLE more (x)'); c.execute('INSERT INTO more VALUES (zeroblob(99999))')\n"
+        "os._exit(0)\n"
+    )
+    with nd.Index(texts, mode="read") as index:
+        before = [entry.added for entry in index.documents()]
+    subprocess.run([sys.executable, "-c", child, str(file)], check=True)
+    assert journal.stat().st_size > 0
+    with nd.Index(texts, mode="read") as index:
+        assert [entry.added for entry in index.documents()] == before
+        assert index.verify().sound
+
+
+def test_what_a_dead_writer_left_is_swept(texts, tmp_path):
+    for left in ("index.sqlite.new", "index.sqlite.new-wal", "index.sqlite.new-journal"):
+        (texts / left).write_bytes(b"half")
+    backup = tmp_path / "backup"
+    (backup / "cache").mkdir(parents=True)
+    for left in ("index.sqlite.new", "cache/rows-0-9-aaaa.ndx", "cache/.rows.ndx.abcdef.tmp"):
+        (backup / left).write_bytes(b"half")
+    (texts / "cache").mkdir(exist_ok=True)
+    (texts / "cache" / ".rows-0-9.ndx.abcdef.tmp").write_bytes(b"half")
+    with nd.Index(texts) as index:
+        index.backup(backup)
+        index.compact()
+    assert not list(texts.glob("*.new*")) and not list(texts.glob("cache/.*"))
+    with nd.Index(backup, mode="read") as index:
+        assert len(index) == 300 and not list(backup.glob("cache/.*")) and not list(backup.glob("*.new*"))

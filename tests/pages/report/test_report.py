@@ -68,7 +68,7 @@ def test_the_numbers_are_the_summarys(findings, tmp_path, threshold):
     for number, name in (
         (summary.documents, "Documents"),
         (summary.kept, "Kept"),
-        (summary.gone, "Dropped"),
+        (summary.dropped, "Dropped"),
         (summary.exact, "The same words"),
         (summary.near, "Near-duplicates"),
         (summary.clusters, "Clusters"),
@@ -173,7 +173,7 @@ def test_the_command(findings, tmp_path):
     out = run("report", str(findings.path), "-o", str(tmp_path / "r.html"), "--threshold", "0.85", "--json")
     answer = json.loads(out.stdout)
     assert answer["out_bytes"] == (tmp_path / "r.html").stat().st_size
-    assert answer["dropped"] == nd.summarize(findings, threshold=0.85).gone
+    assert answer["dropped"] == nd.summarize(findings, threshold=0.85).dropped
     missing = run("report", str(tmp_path), "-o", str(tmp_path / "r.html"))
     assert missing.returncode == 1 and b"contains no findings" in missing.stderr
 
@@ -194,7 +194,7 @@ def test_what_it_says_repeats_it(tmp_path):
     assert again.config == found.config
     after = nd.summarize(again, threshold=0.7)
     assert replace(after, seconds=0) == replace(before, seconds=0)
-    assert f"Dropped</dt><dd>{before.gone}</dd>" in (tmp_path / "report.html").read_text()
+    assert f"Dropped</dt><dd>{before.dropped}</dd>" in (tmp_path / "report.html").read_text()
 
 
 def star(path, arms=4):
@@ -226,9 +226,9 @@ def test_decisions_of_a_review_count(tmp_path):
     left, right = (found.row_of(name) for name in ("pair", "pair2"))
     Review(found).decide("reject", left, right)
     after = nd.report(Findings(found.path), tmp_path / "r.html")
-    assert (before.gone, after.gone, after.decisions) == (5, 4, 1)
+    assert (before.dropped, after.dropped, after.decisions) == (5, 4, 1)
     assert "made with 1 decision of a review" in (tmp_path / "r.html").read_text()
-    assert nd.report(found, tmp_path / "r.html", decisions=Decisions()).gone == 5
+    assert nd.report(found, tmp_path / "r.html", decisions=Decisions()).dropped == 5
 
 
 def test_differences_hold_both_texts():

@@ -29,7 +29,7 @@ def check_equal(review: Review, threshold: float) -> None:
     said = read_decisions(findings)
     cut = decided_cut(findings, threshold, review.keep, decisions=said)
     wanted, made = summarize(findings, cut, threshold, said), review.figures(threshold)
-    assert made.dropped == wanted.gone, threshold
+    assert made.dropped == wanted.dropped, threshold
     for name in ("kept", "exact", "near", "clusters", "bytes_saved", "tokens_saved"):
         assert getattr(made, name) == getattr(wanted, name), (threshold, name)
     assert made.sources[:20] == [row for row in wanted.sources]

@@ -55,8 +55,8 @@ def test_lookup_equals_a_dictionary(tmp_path_factory, columns, random) -> None: 
             for i, query in enumerate(queries):
                 expected = sorted(
                     row
-                    for digest, row, gone in zip(stored, rows, empty, strict=True)
-                    if digest == query and not gone
+                    for digest, row, empty_row in zip(stored, rows, empty, strict=True)
+                    if digest == query and not empty_row
                 )
                 assert hits.rows[hits.offsets[i] : hits.offsets[i + 1]].tolist() == expected
                 assert hits.found[i] == bool(expected)

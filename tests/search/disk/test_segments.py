@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from papers.bits import bit_count
 from reference.disk import from_ints, near, read_column_file, some_codes, sorted_pairs, to_ints
 from support.budgets import budget
 
@@ -75,7 +76,7 @@ def test_search_over_many_blocks_and_threads(tmp_path: Path) -> None:
     queries = to_codes(np.concatenate([codes[:50], ~codes[:50]]), 64, SCHEME)
     one, two = (Segment.open(tmp_path / "a.seg").search(queries, 3, 20, threads=n) for n in (1, 2))
     expected = (codes[:50] ^ codes.T)[:, :]
-    count = (np.bitwise_count(expected) <= 3) & (expected < 1 << 44)
+    count = (bit_count(expected) <= 3) & (expected < 1 << 44)
     assert len(one) == count.sum()
     for left, right in zip(vars(one).values(), vars(two).values(), strict=True):
         assert np.array_equal(left, right)

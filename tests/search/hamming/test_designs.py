@@ -104,14 +104,6 @@ def test_the_check_is_exact(radius: int, keys: list[tuple[int, int]]) -> None:
         assert all((found & mask).bit_count() > flips for mask, flips in keys)
 
 
-@given(key_bits=st.integers(1, 40), which=st.sampled_from([manku(10), covering(64, 3, 11), compact(64, 3)]))
-def test_shorter_keys_still_cover(key_bits: int, which: Design) -> None:
-    short = which.shortened(key_bits)
-    assert short.covers()
-    assert short.key_bits == tuple(min(key_bits, k) for k in which.key_bits)
-    assert all(a.mask & ~b.mask == 0 for a, b in zip(short.tables, which.tables, strict=True))
-
-
 def test_a_design_that_misses_cannot_be_made() -> None:
     with pytest.raises(ConfigError, match="would miss"):
         Design("three", 64, 3, tuple(Table(0xFFFF << 16 * i) for i in range(3)))

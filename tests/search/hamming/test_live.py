@@ -11,6 +11,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 from numpy.typing import NDArray
+from papers.bits import bit_count
 from reference.engine import brute, clustered, neighbours, uniform
 from support.budgets import budget
 
@@ -81,7 +82,7 @@ class LiveMachine(RuleBasedStateMachine):
         assert set(zip(first.query.tolist(), first.row.tolist(), strict=True)) <= some
 
     def _near_centres(self) -> NDArray[np.bool_]:
-        gaps = np.bitwise_count(self.words[:, None, :] ^ self.centres[None]).sum(axis=2)
+        gaps = bit_count(self.words[:, None, :] ^ self.centres[None]).sum(axis=2)
         return np.asarray((gaps <= 12).any(axis=1))
 
 

@@ -249,7 +249,7 @@ def test_keys_and_probes_join_to_the_same_pairs(method: TableMethod) -> None:
     held: dict[tuple[int, int], list[int]] = {}
     for row, table, key in zip(keys.row.tolist(), keys.table.tolist(), keys.key.tolist(), strict=True):
         held.setdefault((table, key), []).append(row)
-    met = {
+    sharing = {
         (query, row)
         for query, table, key in zip(
             probes.row.tolist(), probes.table.tolist(), probes.key.tolist(), strict=True
@@ -257,7 +257,7 @@ def test_keys_and_probes_join_to_the_same_pairs(method: TableMethod) -> None:
         for row in held.get((table, key), [])
     }
     query, row, _ = brute(words, asked, radius)
-    assert set(zip(query.tolist(), row.tolist(), strict=True)) <= met
+    assert set(zip(query.tolist(), row.tolist(), strict=True)) <= sharing
 
 
 def test_users_mistakes() -> None:

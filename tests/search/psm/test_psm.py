@@ -19,7 +19,6 @@ from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.hamming.scan import Scan
 from neardup.search.psm.psm import PSM
-from neardup.search.psm.recall import wilson
 from neardup.search.psm.vosh import FlipModel, vosh
 
 
@@ -139,14 +138,14 @@ def test_keys_and_probes_join_to_what_the_index_finds() -> None:
     held: dict[int, list[int]] = {}
     for row, key in zip(keys.row.tolist(), keys.key.tolist(), strict=True):
         held.setdefault(key, []).append(row)
-    met = {
+    sharing = {
         (q, row)
         for q, key in zip(probes.row.tolist(), probes.key.tolist(), strict=True)
         for row in held.get(key, [])
     }
     query, row, distance = brute(stored.codes, asked.codes, 3)
     near = set(zip(query.tolist(), row.tolist(), distance.tolist(), strict=True))
-    assert {hit for hit in near if hit[:2] in met} == pairs(method.index(stored).search(asked))
+    assert {hit for hit in near if hit[:2] in sharing} == pairs(method.index(stored).search(asked))
 
 
 @pytest.mark.parametrize("order", ["template", "heap"])
@@ -198,12 +197,6 @@ def test_empty_rows_neither_ask_nor_answer() -> None:
     assert len(some) and not empty[some.row].any() and not np.roll(empty, 1)[some.query].any()
     none = PSM(3, flips=20).index(replace(stored, empty=np.ones(200, bool)))
     assert len(none.search(asked)) == 0
-
-
-def test_wilson() -> None:
-    low, high = wilson(95, 100)
-    assert low == pytest.approx(0.8882, abs=1e-3) and high == pytest.approx(0.9785, abs=1e-3)
-    assert wilson(10, 10)[1] == pytest.approx(1.0)
 
 
 def test_mistakes() -> None:
@@ -259,7 +252,7 @@ def test_margins_in_any_form_will_do() -> None:
         == pairs(index.search(replace(asked, margins=None), ranks=ranked.ranks))
         == want
     )
-    # A byte cannot tell margins apart that differ by less than 1/255 of the largest.
+    # A byte cannot separate margins that differ by less than 1/255 of the largest.
     found = pairs(index.search(small))
     assert len(found ^ want) < 0.02 * len(want) and found <= brute_pairs(stored, asked, 6)
     few = pairs(index.search(other_forms(asked, 8)[1]))
@@ -277,7 +270,7 @@ def test_byte_margins_calibrate_and_ranks_say_that_they_cannot() -> None:
     assert abs(full.calibration.flips - coarse.calibration.flips) <= 0.2 * full.calibration.flips
     assert full.expected == pytest.approx(coarse.expected, rel=0.05)
     assert np.array_equal(coarse.search(small).query[:9], coarse.search(both).query[:9])
-    with pytest.raises(DataError, match=r'full or byte margins.* ranks alone.* flips.*margins="full"'):
+    with pytest.raises(DataError, match=r'full or byte margins.* only ranks.* flips.*margins="full"'):
         PSM(radius=6).index(ranked)
     assert len(PSM(radius=6, flips=8).candidates(ranked)) > 0
     bare = replace(both, margins=None)

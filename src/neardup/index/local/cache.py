@@ -2,13 +2,14 @@
 
 Segment files hold ranges of rows and never change; one state file holds the flags of all rows at some moment. The
 database lists the files with their checksums. A file that is missing, damaged or outdated is rebuilt from the
-database, so no data is lost with it. docs/format.md, "Index", describes the format.
+database, so no data is lost with it. docs/reference/format.md, "Index", describes the format.
 """
 
 from __future__ import annotations
 
 import contextlib
 import secrets
+import stat
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 from neardup.errors import FormatError
 from neardup.index.local.columns import Columns, Flags, read_columns, read_flags
 from neardup.index.local.database import Database, size_of
+from neardup.index.local.row_checks import damaged
 from neardup.index.recipe import Recipe
 from neardup.storage.column_file import BLOCK, PAGE, ColumnFile
 from neardup.storage.column_writer import ColumnFileWriter
@@ -112,7 +114,9 @@ class Cache:
     def save(self, database: Database, fresh: Columns, flags: Flags, sequence: int) -> int:
         """Write the rows above the watermark and the state of all rows. Returns the new watermark. Small neighbouring
         segments are merged, so that there are few."""
-        self.folder.mkdir(exist_ok=True)
+        mode = stat.S_IMODE(database.path.stat().st_mode) & 0o666
+        if not self.folder.is_dir():
+            self.folder.mkdir(mode=stat.S_IMODE(database.path.parent.stat().st_mode), exist_ok=True)
         listed = self._listed(database)
         segments = [file for file in listed if not file.is_state]
         whole, taken, first, size = [fresh], [], segments[-1].last if segments else 0, len(fresh)
@@ -128,6 +132,8 @@ class Cache:
         made = [self._write_segment(Columns.joined(whole), first)] if size else []
         last = first + size
         made.append(self._write_state(flags, last, sequence))
+        for file in made:
+            (self.folder / file.name).chmod(mode)  # whoever may read the database may read these
         old = taken + [file.name for file in listed if file.is_state]
         with database.transaction():
             database.run_all("DELETE FROM cache WHERE name = ?", [(name,) for name in old])
@@ -136,9 +142,7 @@ class Cache:
                 [(f.name, f.first, f.last, f.sequence, f.checksum) for f in made],
             )
             database.run("DELETE FROM changes WHERE sequence <= ?", (sequence - LOG_KEPT,))
-            database.run(
-                "UPDATE counters SET value = max(value, ?) WHERE name = 'pruned'", (sequence - LOG_KEPT,)
-            )
+            database.count(pruned=max(sequence - LOG_KEPT - database.counters()["pruned"], 0))
         self.tidy(database)
         return last
 
@@ -163,7 +167,12 @@ class Cache:
         return sum(size_of(path) for path in self.folder.iterdir()) if self.folder.is_dir() else 0
 
     def _listed(self, database: Database) -> list[CacheFile]:
-        return [CacheFile(*line) for line in database.all("SELECT * FROM cache ORDER BY first, sequence")]
+        lines = database.all("SELECT * FROM cache ORDER BY first, sequence")
+        kinds = (str, int, int, int, bytes)
+        for line in lines:
+            if tuple(map(type, line)) != kinds or not 0 <= line[1] <= line[2] or "/" in line[0]:
+                raise damaged(database.path, "the list of cache files holds an impossible value")
+        return [CacheFile(*line) for line in lines]
 
     def _open_all(self, database: Database) -> CacheFiles:
         files, missing = CacheFiles(), {}

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import FormatError
 from neardup.index.local.database import Database
+from neardup.index.local.row_checks import damaged
 from neardup.index.recipe import Recipe
 from neardup.index.tables import hash_ids
 
@@ -62,19 +62,19 @@ def read_columns(
     ids, keys = np.zeros(count, np.uint64), np.zeros((count, words), np.uint64)
     empty, deleted, follows = np.zeros(count, bool), np.ones(count, bool), np.zeros(count, bool)
     blank = bytes(width)
-    for lines in database.chunks("row, id, print, keeper", first, last):
-        if not lines:
+    for heads in database.heads_between(first, last):
+        if not heads:
             continue
-        rows, names, prints, keepers = zip(*lines, strict=True)
+        rows, keepers = [head.row for head in heads], [head.keeper for head in heads]
+        prints = [head.print for head in heads]
         at = np.array(rows, np.int64) - first
         for line, fingerprint in enumerate(prints):
             if fingerprint is not None and len(fingerprint) != width:
-                raise FormatError(
+                raise damaged(
                     database.path,
-                    f"a fingerprint of {width} bytes",
-                    f"{len(fingerprint)} in row {rows[line]}",
+                    f"row {rows[line]} has a fingerprint of {len(fingerprint)} bytes, not {width}",
                 )
-        ids[at] = hash_ids(names, recipe.seed.value)
+        ids[at] = hash_ids([head.id for head in heads], recipe.seed.value)
         keys[at] = recipe.keys(
             recipe.column(b"".join(fingerprint or blank for fingerprint in prints)), threads
         )
@@ -87,9 +87,9 @@ def read_columns(
 def read_flags(database: Database, rows: int) -> Flags:
     """The flags of the first `rows` rows, from the database."""
     deleted, follows = np.ones(rows, bool), np.zeros(rows, bool)
-    for lines in database.chunks("row, keeper", 0, rows, 500_000):
-        if lines:
-            both = np.array(lines, np.int64)
+    for heads in database.heads_between(0, rows):
+        if heads:
+            both = np.array([(head.row, head.keeper) for head in heads], np.int64)
             deleted[both[:, 0]] = False
             follows[both[:, 0]] = both[:, 0] != both[:, 1]
     return Flags(deleted, follows)

@@ -1,44 +1,36 @@
-"""The system of record: one SQLite database in WAL mode (docs/format.md, "Index")."""
+"""The system of record: the tables of an index in one SQLite database (docs/reference/format.md, "Index")."""
 
 from __future__ import annotations
 
-import errno
 import functools
 import itertools
 import json
-import sqlite3
-import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import ConfigError, DataError, FormatError
-from neardup.index.interface import Durability
+from neardup.index.local.row_checks import (
+    BODY,
+    HEAD,
+    Head,
+    Whole,
+    body_digests,
+    change_digests,
+    checked_changes,
+    checked_heads,
+    checked_wholes,
+    damaged,
+    head_digests,
+    settings_digest,
+)
+from neardup.index.local.sqlite_file import COUNTERS, TOTAL, VERSION, SqliteFile, size_of
 
 __all__ = ["VERSION", "Database", "integers", "size_of"]
 
-VERSION = 1
-APPLICATION = 0x6E64_6978  # "ndix"
+T = TypeVar("T", Head, Whole)
 INSERTED_AT_ONCE = (64, 8, 1)  # documents in one statement; a statement is prepared once for each size
-PAGES_BEFORE_CHECKPOINT = 8192  # each checkpoint waits for the disk; this many pages are 64 MB
-
-SCHEMA = """
-CREATE TABLE settings (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
-CREATE TABLE counters (name TEXT PRIMARY KEY, value INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE documents (
-    row INTEGER PRIMARY KEY, id TEXT NOT NULL, keeper INTEGER NOT NULL, distance INTEGER, similarity REAL,
-    added INTEGER NOT NULL, expires INTEGER, print BLOB, meta TEXT, content BLOB
-);
-CREATE INDEX followers ON documents (keeper) WHERE keeper <> row;
-CREATE INDEX expiring ON documents (expires) WHERE expires IS NOT NULL;
-CREATE TABLE changes (sequence INTEGER PRIMARY KEY, row INTEGER NOT NULL, keeper INTEGER);
-CREATE TABLE cache (name TEXT PRIMARY KEY, first INTEGER, last INTEGER, sequence INTEGER, checksum BLOB) WITHOUT ROWID;
-INSERT INTO counters VALUES ('rows', 0), ('sequence', 0), ('pruned', 0), ('documents', 0), ('followers', 0);
-"""
 
 
 def integers(rows: Iterable[int] | NDArray[np.int64]) -> str:
@@ -56,156 +48,39 @@ def _marks(shared: int, own: int, lines: int) -> str:
     )
 
 
-class Database:
-    """A database of documents. Writers and readers use different connections; errors are converted to neardup's."""
-
-    def __init__(
-        self, path: Path, *, create: bool = False, readonly: bool = False, durability: Durability = "normal"
-    ) -> None:
-        if durability not in ("full", "normal"):
-            raise ConfigError(f'durability is "full" or "normal", not {durability!r}')
-        self.path = path
-        self._lock = threading.RLock()
-        with self.errors():
-            mode = "ro" if readonly else "rwc" if create else "rw"
-            uri = f"{path.resolve().as_uri()}?mode={mode}"
-            self._connection = sqlite3.connect(
-                uri,
-                uri=True,
-                timeout=60,
-                isolation_level=None,
-                check_same_thread=False,
-                cached_statements=256,
-            )
-            try:
-                self._prepare(create, readonly, durability)
-            except BaseException:
-                self._connection.close()
-                raise
-
-    def _prepare(self, create: bool, readonly: bool, durability: Durability) -> None:
-        run = self._connection.execute
-        if create:
-            run("PRAGMA page_size = 8192")
-        if not readonly:
-            run("PRAGMA journal_mode = WAL")
-            run(f"PRAGMA synchronous = {'FULL' if durability == 'full' else 'NORMAL'}")
-            run(f"PRAGMA wal_autocheckpoint = {PAGES_BEFORE_CHECKPOINT}")
-        run("PRAGMA cache_size = -65536")
-        if create:
-            self._connection.executescript(f"BEGIN; {SCHEMA} COMMIT;")
-            run(f"PRAGMA application_id = {APPLICATION}")
-            run(f"PRAGMA user_version = {VERSION}")
-        application = run("PRAGMA application_id").fetchone()[0]
-        if application != APPLICATION:
-            raise FormatError(self.path, "an index of neardup", "another SQLite database")
-        version = run("PRAGMA user_version").fetchone()[0]
-        if version != VERSION:
-            later = (
-                "install a later neardup to open it"
-                if version > VERSION
-                else "export it with the neardup version that made it"
-            )
-            raise FormatError(self.path, f"an index of version {VERSION}", f"version {version}; {later}")
-
-    def close(self) -> None:
-        with self._lock:
-            self._connection.close()
-
-    @contextmanager
-    def errors(self) -> Iterator[None]:
-        """Convert SQLite's errors: what is wrong with which file, and what to do."""
-        try:
-            yield
-        except sqlite3.Error as error:
-            code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-            if code == sqlite3.SQLITE_FULL:
-                why = "the disk is full; what was acknowledged is safe, what was under way was not added"
-                raise OSError(errno.ENOSPC, why, str(self.path)) from error
-            if code in (
-                sqlite3.SQLITE_IOERR,
-                sqlite3.SQLITE_CANTOPEN,
-                sqlite3.SQLITE_READONLY,
-                sqlite3.SQLITE_PERM,
-            ):
-                kind = errno.EIO if code == sqlite3.SQLITE_IOERR else errno.EACCES
-                raise OSError(kind, f"{error}; nothing of this call was kept", str(self.path)) from error
-            if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
-                raise FormatError(
-                    self.path,
-                    "a sound database",
-                    f"a damaged one ({error}). Way out: put a backup in its place (neardup index backup makes one), or "
-                    "save what can be read into a new index with: neardup index recover OLD NEW",
-                ) from error
-            if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-                raise DataError(
-                    f"{self.path}: another process keeps the database locked; try again"
-                ) from error
-            raise DataError(f"{self.path}: {error}") from error
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All changes are committed, or none."""
-        with self._lock, self.errors():
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-            except BaseException:
-                self.rollback()
-                raise
-            self.commit()
-
-    def begin(self, snapshot: bool = False) -> None:
-        """Start a transaction; a reading one sees the same state until it ends."""
-        with self._lock, self.errors():
-            self._connection.execute("BEGIN" if snapshot else "BEGIN IMMEDIATE")
-            if snapshot:
-                self._connection.execute(
-                    "SELECT value FROM counters"
-                ).fetchall()  # the snapshot starts at a read
-
-    def commit(self) -> None:
-        with self._lock, self.errors():
-            try:
-                self._connection.execute("COMMIT")
-            except BaseException:
-                self.rollback()
-                raise
-
-    def rollback(self) -> None:
-        with self._lock:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
-
-    def all(self, statement: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        """All lines that a query returns."""
-        with self._lock, self.errors():
-            return self._connection.execute(statement, parameters).fetchall()
-
-    def run(self, statement: str, parameters: Sequence[Any] = ()) -> int:
-        """Run a change. Returns how many lines it changed."""
-        with self._lock, self.errors():
-            return self._connection.execute(statement, parameters).rowcount
-
-    def run_all(self, statement: str, lines: Iterable[Sequence[Any]]) -> None:
-        """Run a change once for each line of parameters."""
-        with self._lock, self.errors():
-            self._connection.executemany(statement, lines)
+class Database(SqliteFile):
+    """The settings, counters, documents and changes of an index. Every value is checked before it is given out."""
 
     def settings(self) -> dict[str, Any]:
-        return dict(self.all("SELECT name, value FROM settings"))
+        """The settings. FormatError if they do not fit their digest."""
+        found = dict(self.all("SELECT name, value FROM settings"))
+        if self.digested and found.pop("digest", None) != settings_digest(found):
+            raise damaged(self.path, "the settings do not fit their digest")
+        return found
 
     def set(self, settings: dict[str, Any]) -> None:
-        self.run_all("INSERT OR REPLACE INTO settings VALUES (?, ?)", settings.items())
+        """Store all settings of a new index."""
+        every = settings | {"digest": settings_digest(settings)}
+        self.run_all("INSERT OR REPLACE INTO settings VALUES (?, ?)", every.items())
 
     def counters(self) -> dict[str, int]:
-        return dict(self.all("SELECT name, value FROM counters"))
+        """The counters. FormatError if they contradict each other."""
+        found = dict(self.all("SELECT name, value FROM counters"))
+        names = {*COUNTERS, TOTAL} if self.digested else {*COUNTERS}
+        if found.keys() != names or any(type(value) is not int or value < 0 for value in found.values()):
+            raise damaged(self.path, "the counters are not those of an index")
+        total = sum(found[name] for name in COUNTERS)
+        if found.pop(TOTAL, total) != total or not found["followers"] <= found["documents"] <= found["rows"]:
+            raise damaged(self.path, "the counters contradict each other")
+        return found
 
     def count(self, **by: int) -> None:
         """Add to counters."""
         given = {name: int(by[name]) for name in sorted(by) if by[name]}
         if not given:
             return
+        if self.digested:
+            given[TOTAL] = sum(given.values())
         cases = " ".join(f"WHEN '{name}' THEN ?" for name in given)
         names = ", ".join(f"'{name}'" for name in given)
         self.run(
@@ -217,6 +92,8 @@ class Database:
         """Insert documents, column by column, and values that are the same for all. Every bound value costs time, so
         columns without a value are left out: this doubles the speed for fingerprints without contents. Each statement
         inserts many documents, because other threads may delay the end of each."""
+        if self.digested:
+            columns = {**columns, **_digests(columns, same)}
         given = {
             name: column for name, column in columns.items() if any(value is not None for value in column)
         }
@@ -234,57 +111,155 @@ class Database:
                     self._connection.execute(statement, tuple(flat))
                     at += size
 
-    def chunks(self, columns: str, first: int, last: int, size: int = 50_000) -> Iterator[list[Any]]:
-        """The documents of rows first to last - 1, in order, `size` row numbers at a time."""
+    def change_heads(self, heads: Sequence[Head]) -> None:
+        """Give rows another keeper and other times; the other columns stay."""
+        digests = f", head = ?{7}" if self.digested else ""
+        made: Sequence[int] = head_digests(heads) if self.digested else ()
+        self.run_all(
+            "UPDATE documents SET keeper = ?2, distance = ?3, similarity = ?4, added = ?5, expires = ?6"
+            f"{digests} WHERE row = ?1",
+            [
+                (
+                    head.row,
+                    head.keeper,
+                    head.distance,
+                    head.similarity,
+                    head.added,
+                    head.expires,
+                    *made[at : at + 1],
+                )
+                for at, head in enumerate(heads)
+            ],
+        )
+
+    def heads_between(self, first: int, last: int, size: int = 50_000) -> Iterator[list[Head]]:
+        """The small columns of rows first to last - 1, in order, `size` row numbers at a time."""
+        for start, stop, lines in self._between(self._head_columns, first, last, size):
+            yield self._in_order(checked_heads(self.path, lines, self.digested), start, stop)
+
+    def wholes_between(self, first: int, last: int, size: int) -> Iterator[list[Whole]]:
+        """All columns of rows first to last - 1, in order, `size` row numbers at a time."""
+        for start, stop, lines in self._between(self._whole_columns, first, last, size):
+            yield self._in_order(checked_wholes(self.path, lines, self.digested), start, stop)
+
+    def wholes_from(self, first: int, most: int) -> list[Whole]:
+        """All columns of the next rows, from `first` on, in order."""
+        lines = self.all(
+            f"SELECT {self._whole_columns} FROM documents WHERE row >= ? ORDER BY row LIMIT ?", (first, most)
+        )
+        return self._in_order(checked_wholes(self.path, lines, self.digested), first, 1 << 63)
+
+    def heads(self, rows: Iterable[int] | NDArray[np.int64]) -> list[Head]:
+        """The small columns of those rows that exist, in the order of rows."""
+        return self._sorted(checked_heads(self.path, self._of_rows(self._head_columns, rows), self.digested))
+
+    def wholes(self, rows: Iterable[int] | NDArray[np.int64]) -> list[Whole]:
+        """All columns of those rows that exist, in the order of rows."""
+        return self._sorted(
+            checked_wholes(self.path, self._of_rows(self._whole_columns, rows), self.digested)
+        )
+
+    def followers(self, keepers: Iterable[int] | NDArray[np.int64]) -> list[Head]:
+        """The small columns of all rows that follow one of these keepers, in the order of rows."""
+        lines = self.all(
+            f"SELECT {self._head_columns} FROM documents WHERE keeper IN (SELECT value FROM json_each(?)) "
+            "AND keeper <> row",
+            (integers(keepers),),
+        )
+        return self._sorted(checked_heads(self.path, lines, self.digested))
+
+    def stored_bytes(self, rows: Iterable[int]) -> int:
+        """Bytes of meta and content of rows, as they are stored; SQLite knows them without reading the values."""
+        lines = self._of_rows("ifnull(length(meta), 0) + ifnull(length(content), 0)", rows)
+        return sum(line[0] for line in lines)
+
+    def count_followers(self, keeper: int) -> int:
+        """How many rows follow a keeper."""
+        found = self.all("SELECT count(*) FROM documents WHERE keeper = ? AND keeper <> row", (keeper,))
+        return int(found[0][0])
+
+    def contents(self, rows: NDArray[np.int64]) -> dict[int, tuple[bytes | None, bytes | None]]:
+        """Fingerprint and content of those rows that exist."""
+        return {line.row: (line.print, line.content) for line in self.wholes(rows)}
+
+    def ids(self, rows: NDArray[np.int64]) -> dict[int, str]:
+        """The ids of those rows that exist."""
+        return {head.row: head.id for head in self.heads(np.unique(rows))}
+
+    def changes(self, after: int, rows: int) -> list[tuple[int, int | None]]:
+        """(row, keeper) of the changes of the first `rows` rows in the log, in their order."""
+        digest = ", digest" if self.digested else ""
+        lines = self.all(
+            f"SELECT sequence, row, keeper{digest} FROM changes WHERE sequence > ? ORDER BY sequence",
+            (after,),
+        )
+        found = checked_changes(self.path, lines, self.digested)
+        counts = self.counters()
+        if len(found) != counts["sequence"] - max(after, counts["pruned"]):
+            raise damaged(self.path, "changes are missing from the log")
+        return [line for line in found if line[0] < rows]
+
+    def log_changes(self, lines: Sequence[tuple[int, int, int | None]]) -> None:
+        """Add (sequence, row, keeper) to the log."""
+        if self.digested:
+            made = change_digests(lines)
+            self.run_all(
+                "INSERT INTO changes VALUES (?,?,?,?)",
+                [(*line, digest) for line, digest in zip(lines, made, strict=True)],
+            )
+        else:
+            self.run_all("INSERT INTO changes VALUES (?,?,?)", lines)
+
+    @property
+    def _head_columns(self) -> str:
+        return f"{HEAD}, head" if self.digested else HEAD
+
+    @property
+    def _whole_columns(self) -> str:
+        return f"{HEAD}, {BODY}, head, body" if self.digested else f"{HEAD}, {BODY}"
+
+    def _between(
+        self, columns: str, first: int, last: int, size: int
+    ) -> Iterator[tuple[int, int, list[Any]]]:
         for start in range(first, last, size):
-            yield self.all(
-                f"SELECT {columns} FROM documents WHERE row >= ? AND row < ? ORDER BY row",
-                (start, min(start + size, last)),
+            stop = min(start + size, last)
+            yield (
+                start,
+                stop,
+                self.all(
+                    f"SELECT {columns} FROM documents WHERE row >= ? AND row < ? ORDER BY row", (start, stop)
+                ),
             )
 
-    def of_rows(self, columns: str, rows: Iterable[int] | NDArray[np.int64]) -> list[Any]:
-        """The documents of those rows that exist, in no particular order."""
+    def _of_rows(self, columns: str, rows: Iterable[int] | NDArray[np.int64]) -> list[Any]:
         return self.all(
             f"SELECT {columns} FROM documents WHERE row IN (SELECT value FROM json_each(?))",
             (integers(rows),),
         )
 
-    def contents(self, rows: NDArray[np.int64]) -> dict[int, tuple[bytes | None, bytes | None]]:
-        """Fingerprint and content of those rows that exist."""
-        return {
-            row: (fingerprint, content)
-            for row, fingerprint, content in self.of_rows("row, print, content", rows)
-        }
+    def _sorted(self, found: list[T]) -> list[T]:
+        """In the order of rows; FormatError if a row is there twice."""
+        return self._in_order(sorted(found, key=lambda line: line.row), 0, 1 << 63)
 
-    def ids(self, rows: NDArray[np.int64]) -> dict[int, str]:
-        """The ids of those rows that exist."""
-        return dict(self.of_rows("row, id", np.unique(rows)))
-
-    def backup(self, target: Path) -> None:
-        """Copy the committed state, while others read and write."""
-        with self.errors():
-            source = sqlite3.connect(f"{self.path.resolve().as_uri()}?mode=ro", uri=True, timeout=60)
-            copy = sqlite3.connect(target)
-            try:
-                source.backup(copy)  # in one step: a snapshot that writers do not disturb
-                copy.execute("PRAGMA journal_mode = WAL")
-            finally:
-                copy.close()
-                source.close()
-
-    def check(self) -> list[str]:
-        """The problems that SQLite finds in the file."""
-        return [line[0] for line in self.all("PRAGMA quick_check(10)") if line[0] != "ok"]
-
-    def size(self) -> int:
-        """Bytes of the database and its log."""
-        files = (self.path, self.path.with_name(self.path.name + "-wal"))
-        return sum(size_of(file) for file in files)
+    def _in_order(self, found: list[T], first: int, last: int) -> list[T]:
+        """FormatError unless rows ascend: a damaged page may give the same rows again and again."""
+        before = first - 1
+        for line in found:
+            if not before < line[0] < last:
+                raise damaged(self.path, f"row {line[0]} is not where it should be")
+            before = line[0]
+        return found
 
 
-def size_of(file: Path) -> int:
-    """Bytes of a file, 0 if it does not exist: a writer may remove it at any moment."""
-    try:
-        return file.stat().st_size
-    except FileNotFoundError:
-        return 0
+def _digests(
+    columns: Mapping[str, Sequence[Any]], same: Mapping[str, int | None]
+) -> dict[str, Sequence[Any]]:
+    """The two columns of digests for documents to be inserted."""
+    count = len(columns["row"])
+    added, expires = (columns.get(name) or [same[name]] * count for name in ("added", "expires"))
+    heads = zip(
+        columns["row"], columns["id"], columns["keeper"], columns["distance"], columns["similarity"],
+        added, expires, columns["print"], strict=True,
+    )  # fmt: skip
+    bodies = zip(columns["row"], columns["meta"], columns["content"], strict=True)
+    return {"head": head_digests(heads), "body": body_digests(bodies)}

@@ -5,21 +5,33 @@ from __future__ import annotations
 import contextlib
 import shutil
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 
 from neardup.errors import DataError, FormatError
 from neardup.index.answers import Health
+from neardup.index.interface import Access, file_mode
 from neardup.index.local.cache import Loaded
 from neardup.index.local.columns import Columns, Flags, read_columns
 from neardup.index.local.database import Database
-from neardup.index.local.session import CACHE, DATABASE, Session, new_folder, whole_database
+from neardup.index.local.documents import as_stored
+from neardup.index.local.files import (
+    CACHE,
+    DATABASE,
+    check_new_folder,
+    make_folder,
+    new_folder,
+    open_to_others,
+    whole_database,
+)
+from neardup.index.local.session import Session
 from neardup.index.local.state import logged
 
 __all__ = ["backup", "verify"]
 
-AT_ONCE = 100_000
+AT_ONCE, READ_AT_ONCE = 100_000, 1000
 
 
 Check = Callable[[int, Columns, Flags], Iterator[str]]
@@ -29,51 +41,73 @@ def verify(session: Session, database: Database) -> Health:
     """Compare the database with itself, with the cache files and with the tables in memory.
 
     The tables are as old as the session's snapshot, and a writer may have replaced the cache files of that snapshot.
-    So files are compared with the newest state, which differs from the snapshot if a reader lags behind.
+    So files are compared with the newest state, which differs from the snapshot if a reader lags behind. What is
+    damaged becomes a problem, and the rest is still looked at.
     """
     problems: list[str] = []
     documents = 0
-    try:
-        with contextlib.closing(Database(database.path, readonly=True)) as newest:
-            newest.begin(snapshot=True)
+    with _noted(problems), contextlib.closing(Database(database.path, readonly=True)) as newest:
+        newest.begin(snapshot=True)
+        with _noted(problems):
             problems += newest.check()
+        counts = newest.counters()
+        checks = [_tables(session)] if counts == (mine := database.counters()) else []
+        with _noted(problems):
             loaded = session.cache.load(newest, session.threads)
             problems += loaded.problems
-            counts = newest.counters()
-            tables, files = _tables(session), _files(loaded, newest)
-            behind = counts != database.counters()
-            alive, found = _compare(session, newest, counts, [files] if behind else [files, tables])
-            documents, problems = alive, problems + found
-            if behind:
-                documents, found = _compare(session, database, database.counters(), [tables])
-                problems += found
-    except FormatError as error:
+            checks.append(_files(loaded, newest))
+        documents = _compare(session, newest, counts, checks, problems)
+        _read_all(session, newest, counts["rows"], problems)
+        if counts != mine:
+            documents = _compare(session, database, mine, [_tables(session)], problems)
+    return Health(documents, tuple(dict.fromkeys(problems)), tuple(open_to_others(session.folder)))
+
+
+@contextmanager
+def _noted(problems: list[str]) -> Iterator[None]:
+    """What is damaged is a problem and no error."""
+    try:
+        yield
+    except (FormatError, DataError, OSError) as error:
         problems.append(str(error))
-    return Health(documents, tuple(dict.fromkeys(problems)))
 
 
 def _compare(
-    session: Session, database: Database, counts: dict[str, int], checks: Sequence[Check]
-) -> tuple[int, list[str]]:
-    """Check one state of the database. Returns its number of documents and its problems."""
-    problems: list[str] = []
-    alive = followers = 0
+    session: Session, database: Database, counts: dict[str, int], checks: Sequence[Check], problems: list[str]
+) -> int:
+    """Check one state of the database and add its problems. Returns its number of documents."""
+    alive = followers = unread = 0
     for first in range(0, counts["rows"], AT_ONCE):
         last = min(first + AT_ONCE, counts["rows"])
-        columns, flags = read_columns(database, session.recipe, first, last, session.threads)
-        for check in checks:
-            problems += [f"rows {first} to {last}: {said}" for said in check(first, columns, flags)]
-        here = ~flags.deleted
-        alive, followers = alive + int(here.sum()), followers + int(flags.follows[here].sum())
-    if (alive, followers) != (counts["documents"], counts["followers"]):
-        problems.append(f"the counter says {counts['documents']} documents, and {alive} are stored")
-    lost = database.all(
-        "SELECT count(*) FROM documents AS d LEFT JOIN documents AS k ON k.row = d.keeper "
-        "WHERE d.keeper <> d.row AND (k.row IS NULL OR k.keeper <> k.row)"
-    )[0][0]
-    if lost:
-        problems.append(f"{lost} documents follow a row that is not a keeper")
-    return alive, problems
+        unread += 1
+        with _noted(problems):
+            columns, flags = read_columns(database, session.recipe, first, last, session.threads)
+            for check in checks:
+                problems += [f"rows {first} to {last}: {said}" for said in check(first, columns, flags)]
+            here = ~flags.deleted
+            alive, followers = alive + int(here.sum()), followers + int(flags.follows[here].sum())
+            unread -= 1
+    if not unread:
+        if alive != counts["documents"]:
+            problems.append(f"the counter says {counts['documents']} documents, and {alive} are stored")
+        if followers != counts["followers"]:
+            problems.append(f"the counter says {counts['followers']} followers, and {followers} are stored")
+    with _noted(problems):
+        lost = database.all(
+            "SELECT count(*) FROM documents AS d LEFT JOIN documents AS k ON k.row = d.keeper "
+            "WHERE d.keeper <> d.row AND (k.row IS NULL OR k.keeper <> k.row)"
+        )[0][0]
+        if lost:
+            problems.append(f"{lost} documents follow a row that is not a keeper")
+    return alive
+
+
+def _read_all(session: Session, database: Database, rows: int, problems: list[str]) -> None:
+    """Read every document with its text and meta."""
+    for first in range(0, rows, READ_AT_ONCE):
+        with _noted(problems):
+            for part in database.wholes_between(first, min(first + READ_AT_ONCE, rows), READ_AT_ONCE):
+                as_stored(database, session.recipe, part)
 
 
 def _files(loaded: Loaded, database: Database) -> Check:
@@ -126,20 +160,23 @@ def _tables(session: Session) -> Check:
     return check
 
 
-def backup(session: Session, target: Path) -> None:
+def backup(session: Session, target: Path, access: Access = "owner") -> None:
     """Copy the database with SQLite's online backup, and the cache files that belong to it."""
-    if target.exists() and (not target.is_dir() or any(target.iterdir())):
-        raise DataError(f"{target}: a backup needs a new folder")
-    with new_folder(target), whole_database(target / DATABASE) as half:
+    check_new_folder(target, "a backup needs a new folder")
+    with new_folder(target, access), whole_database(target / DATABASE, access) as half:
+        cache = target / CACHE
+        shutil.rmtree(cache, ignore_errors=True)  # of a backup that died
         try:
             session.database.backup(half)
             with contextlib.closing(Database(half)) as copy:
                 names = session.cache.names(copy)
-            (target / CACHE).mkdir()
+                copy.fold_log()
+            make_folder(cache, access)
             for name in names:
                 # A file that was removed meanwhile is rebuilt when the copy is opened.
                 with contextlib.suppress(FileNotFoundError):
-                    shutil.copyfile(session.cache.folder / name, target / CACHE / name)
+                    shutil.copyfile(session.cache.folder / name, cache / name)
+                    (cache / name).chmod(file_mode(access))
         except BaseException:
-            shutil.rmtree(target / CACHE, ignore_errors=True)
+            shutil.rmtree(cache, ignore_errors=True)
             raise

@@ -3,7 +3,7 @@
 If a page of the tree is zeroed, SQL cannot reach the pages below it, although the leaves with the documents are
 intact. Leaves are recognised by their own header (https://www.sqlite.org/fileformat2.html), so this module looks at
 each page. Sizes and positions are checked before they are used, because a page may hold anything.
-docs/decisions/0044-recovery.md says why SQLite's own recovery is not used.
+docs/inside/decisions/0044-recovery.md says why SQLite's own recovery is not used.
 """
 
 from __future__ import annotations
@@ -13,11 +13,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-__all__ = ["COLUMNS", "salvage"]
+__all__ = ["COLUMNS", "PAGE", "salvage"]
 
 PAGE = 8192  # page size of every index
 LEAF = 0x0D
-COLUMNS = 10  # of documents: row, id, keeper, distance, similarity, added, expires, print, meta, content
+# Of documents: row, id, keeper, distance, similarity, added, expires, print, meta, content; from version 2 on also the
+# two digests.
+COLUMNS = (10, 12)
 LARGEST = 1 << 30
 WAL_HEAD, FRAME_HEAD = 32, 24
 
@@ -94,8 +96,10 @@ def _documents(page: _Page, pages: dict[int, bytes]) -> Iterator[tuple[Any, ...]
             values = _values(_payload(data, at, size, pages))
         except (IndexError, ValueError, struct.error):
             continue
-        if len(values) == COLUMNS:
-            yield (row, *values[1:])
+        if len(values) in COLUMNS:
+            # SQLite stores a whole number in a column of REAL as an integer.
+            share = float(values[4]) if isinstance(values[4], int) else values[4]
+            yield (row, *values[1:4], share, *values[5:])
 
 
 def _number(data: bytes, at: int) -> tuple[int, int]:
@@ -122,9 +126,11 @@ def _payload(data: bytes, at: int, size: int, pages: dict[int, bytes]) -> bytes:
     local = local if local <= most else least
     parts = [data[at : at + local]]
     left, following = size - local, struct.unpack_from(">I", data, at + local)[0]
+    passed: set[int] = set()
     while left > 0:
-        if following not in pages:
+        if following not in pages or following in passed:
             raise ValueError("a record continues on a page that does not exist")
+        passed.add(following)
         more = pages[following]
         parts.append(more[4 : 4 + min(left, PAGE - 4)])
         left -= len(parts[-1])
@@ -138,7 +144,7 @@ def _values(record: bytes) -> list[Any]:
     while at < end:
         kind, at = _number(record, at)
         kinds.append(kind)
-        if len(kinds) > COLUMNS:
+        if len(kinds) > max(COLUMNS):
             return []
     values: list[Any] = []
     for kind in kinds:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import secrets
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -13,95 +11,25 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from neardup.errors import DataError, FormatError
+from neardup.errors import DataError
 from neardup.index.inputs import check_ids
-from neardup.index.interface import Durability, read_only
+from neardup.index.interface import Access, Durability, read_only
 from neardup.index.local.cache import Cache
 from neardup.index.local.database import Database
+from neardup.index.local.files import CACHE, DATABASE, create_database, locked, make_folder, sweep
+from neardup.index.local.row_checks import damaged
 from neardup.index.local.state import State
 from neardup.index.local.transaction import Incoming, Written, write
 from neardup.index.match import Matcher
 from neardup.index.recipe import Recipe
 from neardup.index.tables import hash_ids
-from neardup.storage.lock import FileLock, Gate
+from neardup.storage.lock import Gate
 
-__all__ = [
-    "CACHE",
-    "DATABASE",
-    "Session",
-    "check_new_folder",
-    "create_database",
-    "new_folder",
-    "whole_database",
-]
+__all__ = ["Session"]
 
-DATABASE, CACHE, LOCK = "index.sqlite", "cache", "lock"
 ROWS_BEFORE_SAVE = 1 << 18
 FEW_ROWS = 4096  # so few new rows are not written to the cache when an index is closed
 Rows = NDArray[np.int64]
-
-
-def create_database(path: Path, recipe: Recipe) -> None:
-    """Create the database of an empty index."""
-    with (
-        whole_database(path) as half,
-        contextlib.closing(Database(half, create=True, durability="full")) as database,
-    ):
-        with database.transaction():
-            database.set(recipe.to_settings() | {"identity": secrets.token_hex(8)})
-        database.run("PRAGMA journal_mode = DELETE")  # everything is in the one file that gets the name
-
-
-@contextmanager
-def whole_database(path: Path) -> Iterator[Path]:
-    """A temporary name for a database that is not complete yet. It gets its final name if the block succeeds;
-    otherwise it is removed, together with SQLite's files beside it."""
-    half = path.with_name(f"{path.name}.new")
-    _remove(half)
-    try:
-        yield half
-        half.rename(path)
-    finally:
-        _remove(half)
-
-
-def _remove(database: Path) -> None:
-    for left in database.parent.glob(f"{database.name}*"):
-        left.unlink()
-
-
-def _locked(folder: Path) -> FileLock:
-    """The lock of the only process that may write; readers need none."""
-
-    def refused(note: bytes) -> DataError:
-        owner = note[:32].decode("ascii", "replace").strip() or "unknown"
-        return DataError(
-            f"{folder}: process {owner} has this index open for writing, and there can be only one writer; "
-            'close it there, or open it here for reading, with mode="read"'
-        )
-
-    return FileLock(folder / LOCK, refused, str(os.getpid()).encode())
-
-
-def check_new_folder(folder: Path) -> None:
-    """DataError if the folder contains something else."""
-    ours = (LOCK, f"{DATABASE}.new")
-    if folder.exists() and any(not path.name.startswith(ours) for path in folder.iterdir()):
-        raise DataError(f"{folder}: this folder is not empty and is not an index; give another folder")
-
-
-@contextmanager
-def new_folder(folder: Path) -> Iterator[None]:
-    """Create a folder to be filled. If that fails, the created folders are removed if they are empty."""
-    made = [path for path in (folder, *folder.parents) if not path.exists()]
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        yield
-    except BaseException:
-        for path in made:
-            with contextlib.suppress(OSError):
-                path.rmdir()
-        raise
 
 
 class Session:
@@ -112,7 +40,14 @@ class Session:
     """
 
     def __init__(
-        self, folder: Path, *, recipe: Recipe | None, writes: bool, durability: Durability, threads: int
+        self,
+        folder: Path,
+        *,
+        recipe: Recipe | None,
+        writes: bool,
+        durability: Durability,
+        threads: int,
+        access: Access = "owner",
     ) -> None:
         self.folder, self.writes, self.threads = folder, writes, threads
         self.writer = threading.RLock()
@@ -123,10 +58,11 @@ class Session:
         with contextlib.ExitStack() as stack:
             if writes:
                 if recipe is not None:
-                    folder.mkdir(parents=True, exist_ok=True)
-                stack.enter_context(_locked(folder))
+                    make_folder(folder, access)
+                stack.enter_context(locked(folder))
+                sweep(folder)
                 if recipe is not None and not file.exists():
-                    create_database(file, recipe)
+                    create_database(file, recipe, access)
             self.database = Database(file, readonly=not writes, durability=durability)
             stack.callback(self.database.close)
             # Readers in this process use their own connection, which never sees half a change.
@@ -138,8 +74,8 @@ class Session:
             try:
                 self.recipe = Recipe.from_settings(settings)
                 self.cache = Cache(folder / CACHE, self.recipe, settings["identity"])
-            except (KeyError, TypeError) as error:
-                raise FormatError(file, "the settings of an index", f"none ({error})") from error
+            except (KeyError, TypeError, ValueError, AttributeError) as error:
+                raise damaged(file, f"its settings cannot be read: {error}") from error
             self._load()
             self._open = stack.pop_all()
 
@@ -173,6 +109,8 @@ class Session:
         if not len(rows):
             return {}
         names = database.ids(rows)
+        if len(names) != len(np.unique(rows)):
+            raise damaged(database.path, "rows are missing")
         pairs = zip(place.tolist(), rows.tolist(), strict=True)
         return {ids[at]: row for at, row in pairs if names.get(row) == ids[at]}
 

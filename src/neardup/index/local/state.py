@@ -128,9 +128,7 @@ class State:
 
 def logged(database: Database, sequence: int, rows: int) -> tuple[Rows, Rows, Rows]:
     """The changes of the first `rows` rows in the log since `sequence`: deleted rows, new followers, new keepers."""
-    lines = database.all(
-        "SELECT row, keeper FROM changes WHERE sequence > ? AND row < ? ORDER BY sequence", (sequence, rows)
-    )
+    lines = database.changes(sequence, rows)
     latest = dict(lines)
     deleted = [row for row, keeper in lines if keeper is None]
     follow = [row for row, keeper in latest.items() if keeper is not None and keeper != row]

@@ -13,11 +13,13 @@ import numpy as np
 from neardup.index.answers import Cluster, Health, Hit, Stats, Stored
 from neardup.index.export import Line
 from neardup.index.hits import hits_of
-from neardup.index.interface import Opening, Rows, check_folder
+from neardup.index.interface import Access, Opening, Rows, check_folder
 from neardup.index.local.database import Database
-from neardup.index.local.documents import cluster_of, names_alive, stored_documents
+from neardup.index.local.documents import Everything, as_stored, cluster_of, names_alive, stored_documents
+from neardup.index.local.files import DATABASE, check_new_folder
 from neardup.index.local.health import backup, verify
-from neardup.index.local.session import DATABASE, Session, check_new_folder
+from neardup.index.local.row_checks import damaged
+from neardup.index.local.session import Session
 from neardup.index.local.writes import LocalWriter
 from neardup.index.match import Items, Matcher
 from neardup.index.recipe import default_config
@@ -45,6 +47,7 @@ class LocalStore:
             writes=opening.writes,
             durability=opening.durability,
             threads=opening.threads,
+            access=opening.access,
         )
         self.recipe = self.session.recipe
         try:
@@ -66,14 +69,18 @@ class LocalStore:
         """Set when documents were added and when they expire, with their rows."""
         database = self.session.database
         with self.session.writer, database.transaction():
-            database.run_all("UPDATE documents SET added = ?, expires = ? WHERE row = ?", times)
+            new = {row: (added, expires) for added, expires, row in times}
+            heads = database.heads(new)
+            database.change_heads(
+                [head._replace(added=new[head.row][0], expires=new[head.row][1]) for head in heads]
+            )
 
     def search(self, items: Items, own: Sequence[str | None], mode: Mode) -> list[list[Hit]]:
         with self.session.reading() as database:
             mine = self.session.rows_of([id for id in own if id], database)
             # The document's own row, or an expired row, must not be the only hit that `first` returns.
             wide: Mode = "all" if mine or time.time() * 1000 >= self.writer.next_expiry else mode
-            found = self.matcher.stored(items, database, followers=True, mode=wide)
+            found = self.matcher.stored(items, Everything(database), followers=True, mode=wide)
             return hits_of(found, names_alive(database, found.right, time.time()), own, mode)
 
     def search_rows(self, items: Items, mode: Mode, threads: int | None) -> Hits:
@@ -92,40 +99,49 @@ class LocalStore:
         with self.session.reading() as database:
             return database.ids(np.asarray(list(rows), np.int64))
 
-    def get_all(self, ids: Sequence[str]) -> list[Stored | None]:
+    def get_all(self, ids: Sequence[str], most: int | None = None) -> list[Stored | None]:
         with self.session.reading() as database:
             rows = self.session.rows_of(ids, database)
-            found = {entry.row: entry for entry in stored_documents(database, self.recipe, rows.values())}
+            entries = stored_documents(database, self.recipe, rows.values(), most)
+        found = {entry.row: entry for entry in entries}
         return [found.get(rows.get(id, -1)) for id in ids]
 
-    def cluster(self, id: str) -> Cluster | None:
+    def cluster(self, id: str, most: int | None = None) -> Cluster | None:
         with self.session.reading() as database:
             row = self.session.rows_of([id], database).get(id)
-            return None if row is None else cluster_of(database, row)
+            return None if row is None else cluster_of(database, row, most)
 
     def documents(self) -> Iterator[Stored]:
-        last = -1
+        following = 0
         while True:
             with self.session.reading() as database:
-                lines = database.all(
-                    "SELECT row FROM documents WHERE row > ? ORDER BY row LIMIT ?", (last, AT_ONCE)
-                )
-                found = stored_documents(database, self.recipe, [line[0] for line in lines])
+                lines = database.wholes_from(following, AT_ONCE)
+                state = self.session.state
+                last = lines[-1].row + 1 if len(lines) == AT_ONCE else state.rows
+                missing = int((~state.flags.deleted[following:last]).sum()) - len(lines)
+                if missing:
+                    raise damaged(database.path, f"rows are missing between {following} and {last}")
+                found = as_stored(database, self.recipe, lines)
             if not lines:
                 return
             yield from found
-            last = lines[-1][0]
+            following = lines[-1].row + 1
 
     def lines(self) -> Iterator[Sequence[Line]]:
         """All documents of one moment, by row; uses its own connection, so that nobody has to wait."""
         with contextlib.closing(Database(self.session.database.path, readonly=True)) as database:
             database.begin(snapshot=True)
-            columns = "row, id, keeper, distance, similarity, added, expires, print, meta, content"
-            for part in database.chunks(columns, 0, database.counters()["rows"], AT_ONCE):
-                own = {line[0]: line[1] for line in part}
-                others = np.array([line[2] for line in part if line[2] not in own], np.int64)
+            counts, seen = database.counters(), 0
+            for part in database.wholes_between(0, counts["rows"], AT_ONCE):
+                own = {line.row: line.id for line in part}
+                others = np.array([line.keeper for line in part if line.keeper not in own], np.int64)
                 names = own | (database.ids(others) if len(others) else {})
-                yield [Line(line[1], names[line[2]], *line[3:]) for line in part]
+                if not all(line.keeper in names for line in part):
+                    raise damaged(database.path, "a document follows a row that does not exist")
+                yield [Line(line.id, names[line.keeper], *line[3:]) for line in part]
+                seen += len(part)
+            if seen != counts["documents"]:
+                raise damaged(database.path, f"{counts['documents'] - seen} documents are missing")
 
     def contains(self, id: str) -> bool:
         with self.session.reading() as database:
@@ -167,9 +183,9 @@ class LocalStore:
         with self.session.writer, self.session.reading() as database:
             return verify(self.session, database)
 
-    def backup(self, target: str | PathLike[str]) -> None:
+    def backup(self, target: str | PathLike[str], access: Access) -> None:
         check_folder(target, "a backup to a server", "export the index, and import that to the server")
-        backup(self.session, Path(target))
+        backup(self.session, Path(target), access)
 
     def close(self) -> None:
         self.session.close()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from neardup.index.clusters import Keepers, choose_keepers
 from neardup.index.local.columns import Columns
-from neardup.index.local.database import Database, integers
+from neardup.index.local.database import Database
 from neardup.index.local.state import Change
 from neardup.index.match import Items, Matcher
 from neardup.index.tables import hash_ids
@@ -91,10 +91,7 @@ def write(
     lost, led = np.concatenate(follow), np.concatenate(lead)
     lines: list[tuple[int, int | None]] = [(row, None) for row in deleted.tolist()]
     if len(orphans):
-        lines += database.all(
-            "SELECT row, keeper FROM documents WHERE row IN (SELECT value FROM json_each(?))",
-            (integers(orphans),),
-        )
+        lines += [(head.row, head.keeper) for head in database.heads(orphans)]
     _log(database, lines)
     return Written(rows, keepers, len(deleted), Change(fresh, deleted, lost, led))
 
@@ -124,21 +121,18 @@ def _orphans(database: Database, removed: Rows) -> Rows:
     """The followers of deleted rows that are not deleted themselves, by row."""
     if not len(removed):
         return NONE
-    lines = database.all(
-        "SELECT row FROM documents WHERE keeper IN (SELECT value FROM json_each(?)) AND keeper <> row",
-        (integers(removed),),
-    )
-    return np.setdiff1d(np.array([line[0] for line in lines], np.int64), removed)
+    heads = database.followers(removed)
+    return np.setdiff1d(np.array([head.row for head in heads], np.int64), removed)
 
 
 def _delete(database: Database, removed: Rows) -> Rows:
     """Delete rows. Returns those that existed."""
     if not len(removed):
         return NONE
-    lines = database.of_rows("row, keeper", removed)
-    there = np.array(sorted(line[0] for line in lines), np.int64)
+    heads = database.heads(removed)
+    there = np.array([head.row for head in heads], np.int64)
     database.run_all("DELETE FROM documents WHERE row = ?", [(row,) for row in there.tolist()])
-    database.count(documents=-len(there), followers=-sum(row != keeper for row, keeper in lines))
+    database.count(documents=-len(there), followers=-sum(head.row != head.keeper for head in heads))
     return there
 
 
@@ -147,7 +141,8 @@ def _reassign(
 ) -> tuple[Keepers, tuple[Rows, Items] | None]:
     """New keepers for rows that lost theirs. `leaders` became keepers in this change, so they are not in the tables
     yet."""
-    items = matcher.of_contents(rows, database.contents(rows))
+    lines = database.wholes(rows)
+    items = matcher.of_contents(rows, {line.row: (line.print, line.content) for line in lines})
     fixed, everything, numbers = 0, items, rows
     if leaders is not None:
         fixed, everything = len(leaders[0]), Items.joined(leaders[1], items)
@@ -157,9 +152,9 @@ def _reassign(
     chosen = choose_keepers(numbers, shifted, *matcher.together(everything), matcher.same, fixed).part(fixed)
     distance = [value if value >= 0 else None for value in chosen.distance.tolist()]
     similarity = [value if value == value else None for value in chosen.similarity.tolist()]
-    database.run_all(
-        "UPDATE documents SET keeper = ?, distance = ?, similarity = ? WHERE row = ?",
-        zip(chosen.row.tolist(), distance, similarity, rows.tolist(), strict=True),
+    new = zip(lines, chosen.row.tolist(), distance, similarity, strict=True)
+    database.change_heads(
+        [line.head._replace(keeper=row, distance=bits, similarity=share) for line, row, bits, share in new]
     )
     leads = np.flatnonzero(chosen.row == rows)
     database.count(followers=-len(leads))
@@ -172,8 +167,5 @@ def _log(database: Database, lines: list[tuple[int, int | None]]) -> None:
     if not lines:
         return
     sequence = database.counters()["sequence"]
-    database.run_all(
-        "INSERT INTO changes VALUES (?,?,?)",
-        [(sequence + at, row, keeper) for at, (row, keeper) in enumerate(lines, 1)],
-    )
+    database.log_changes([(sequence + at, row, keeper) for at, (row, keeper) in enumerate(lines, 1)])
     database.count(sequence=len(lines))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from neardup.index.answers import Answers
 from neardup.index.inputs import batches, check_ids, lasting
+from neardup.index.local.row_checks import damaged
 from neardup.index.local.session import Session
 from neardup.index.local.transaction import Incoming
 from neardup.index.match import Items
@@ -36,7 +37,10 @@ class LocalWriter:
     def look(self) -> None:
         """Find when the next document expires."""
         lines = self._session.database.all("SELECT min(expires) FROM documents WHERE expires IS NOT NULL")
-        self.next_expiry = NEVER if lines[0][0] is None else int(lines[0][0])
+        found = lines[0][0]
+        if not isinstance(found, int | None):
+            raise damaged(self._session.database.path, "the time at which a document expires is no number")
+        self.next_expiry = NEVER if found is None else found
 
     def put(
         self, ids: Sequence[str], items: Items, metas: Sequence[str | None], ttl: float | None

@@ -1,4 +1,4 @@
-"""The stored record of one document, as bytes: docs/format.md, "Shared index"."""
+"""The stored record of one document, as bytes: docs/reference/format.md, "Shared index"."""
 
 from __future__ import annotations
 

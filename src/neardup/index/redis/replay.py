@@ -18,7 +18,7 @@ from neardup.errors import ConfigError, DataError, FormatError
 from neardup.index.contents import pack_text, unpack_text
 from neardup.index.export import Line, read_export
 from neardup.index.interface import Opening
-from neardup.index.key import read_key
+from neardup.index.key import exported_documents, read_key
 from neardup.index.match import Items
 from neardup.index.recipe import Recipe
 from neardup.index.redis.address import Address
@@ -43,13 +43,14 @@ def replay(address: str, sources: Sequence[str], key: str | PathLike[str] | None
     logs = [is_journal(source) for source in sources]
     if not sources or (not all(logs) and len(sources) > 1):
         raise ConfigError("replay takes one export, or any number of logs")
-    recipe = read_key(f"{sources[0]}.key" if key is None else key)
+    used = f"{sources[0]}.key" if key is None else key
+    recipe, documents = read_key(used), exported_documents(used)
     with contextlib.closing(_opened(address, recipe)) as store:
         if logs[0]:
             return _play(store, heapq.merge(*map(read_journal, sources), key=lambda change: change.order))
         if store.writer.last_row():
             raise DataError(f"{store.path}: an export needs a new index; give another name")
-        return _fill(store, read_export(sources[0], recipe))
+        return _fill(store, read_export(sources[0], recipe, documents))
 
 
 def _opened(address: str, recipe: Recipe) -> RedisStore:

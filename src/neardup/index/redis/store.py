@@ -10,9 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from neardup.index.answers import Cluster, Health, Hit, Stored
+from neardup.index.contents import TextTooLarge
 from neardup.index.export import Line
 from neardup.index.inputs import check_ids
-from neardup.index.interface import Opening, Rows, unsupported
+from neardup.index.interface import Access, Opening, Rows, unsupported
 from neardup.index.match import Items, Matcher
 from neardup.index.redis.address import Address
 from neardup.index.redis.connection import Connection
@@ -36,7 +37,7 @@ class RedisStore:
     address   redis://, rediss:// (TLS), redis+cluster:// or rediss+cluster://, with the name of the index: ?name=pages.
               Further options: expected, timeout, patience, log, sync (neardup.index.redis.address.Address)
 
-    Durability depends on the server; docs/shared-index.md says what can be lost.
+    Durability depends on the server; docs/how-to/shared-index.md says what can be lost.
     """
 
     def __init__(self, address: str, opening: Opening) -> None:
@@ -100,13 +101,19 @@ class RedisStore:
     def ids(self, rows: Iterable[int] | Rows) -> dict[int, str]:
         return {row: record.id for row, record in self._documents.read([int(row) for row in rows]).items()}
 
-    def get_all(self, ids: Sequence[str]) -> list[Stored | None]:
+    def get_all(self, ids: Sequence[str], most: int | None = None) -> list[Stored | None]:
         check_ids(ids)
-        return self._reader.stored(ids)
+        found = self._reader.stored(ids)
+        if most is not None and sum(len(entry.text or "") for entry in found if entry) > most:
+            raise TextTooLarge(f"what is stored has more than {most:,} characters")
+        return found
 
-    def cluster(self, id: str) -> Cluster | None:
+    def cluster(self, id: str, most: int | None = None) -> Cluster | None:
         check_ids([id])
-        return self._reader.cluster(id)
+        found = self._reader.cluster(id)
+        if found is not None and most is not None and len(found.members) > most:
+            raise TextTooLarge(f"the cluster has more than {most:,} members")
+        return found
 
     def documents(self) -> Iterator[Stored]:
         return self._reader.documents(self.writer.last_row())
@@ -163,7 +170,7 @@ class RedisStore:
         """Read everything and compare: records, ids, entries and clusters."""
         return repair(self._documents, self._tables, self.writer, changes=False)
 
-    def backup(self, target: str | PathLike[str]) -> None:
+    def backup(self, target: str | PathLike[str], access: Access) -> None:
         raise unsupported(
             f"backup of {self.path}",
             "export it to a file instead, and import that: neardup index export",

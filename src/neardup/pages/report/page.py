@@ -25,7 +25,7 @@ from neardup.pages.report.charts import Bar, Bin, bars, curves, histogram
 from neardup.pages.report.clusters import cluster_sections
 from neardup.pages.report.markup import Html, label, raw, tag, text
 from neardup.pages.report.settings import settings_section
-from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.output import open_output
 from neardup.values.sizes import size_text
 from neardup.values.wording import counted
 from neardup.version import __version__
@@ -75,7 +75,7 @@ def report(
     summary = summarize(found, cut, threshold, decisions)
     page = _page(found, cut, summary, clusters).encode("utf-8", "replace")
     assert len(page) < LARGEST, "every part of a report has a limit"
-    with AtomicFile(path) as whole:
+    with open_output(path) as whole:
         whole.write(page)
     return summary
 
@@ -119,25 +119,25 @@ def _page(found: Findings, cut: Cut, summary: Summary, clusters: int) -> str:
 
 
 def _lead(found: Findings, summary: Summary) -> str:
-    share = summary.gone / summary.documents if summary.documents else 0.0
+    share = summary.dropped / summary.documents if summary.documents else 0.0
     when = label(str(found.manifest.get("created", ""))[:10])
     return (
         f"{counted(summary.documents, 'document')} {'was' if summary.documents == 1 else 'were'} compared on "
         f"<time>{when}</time>. "
         f"At a threshold of {summary.threshold:g} ({label(summary.measure)}) "
-        f"{summary.gone:,} of them, {share:.1%}, are duplicates of another and are dropped."
+        f"{summary.dropped:,} of them, {share:.1%}, are duplicates of another and are dropped."
     )
 
 
 def _overview(found: Findings, cut: Cut, summary: Summary) -> Html:
-    share = f"{summary.gone / summary.documents:.1%}" if summary.documents else "–"
+    share = f"{summary.dropped / summary.documents:.1%}" if summary.documents else "–"
     saved = (
         f"{summary.bytes_saved / summary.bytes:.1%} of {size_text(summary.bytes)}" if summary.bytes else "–"
     )
     numbers = [
         ("Documents", f"{summary.documents:,}", size_text(summary.bytes)),
         ("Kept", f"{summary.kept:,}", "keepers and documents without duplicates"),
-        ("Dropped", f"{summary.gone:,}", f"{share} of all"),
+        ("Dropped", f"{summary.dropped:,}", f"{share} of all"),
         ("The same words", f"{summary.exact:,}", "as another document"),
         ("Near-duplicates", f"{summary.near:,}", f"{label(summary.measure)} ≥ {summary.threshold:g}"),
         ("Clusters", f"{summary.clusters:,}", "of two documents or more"),

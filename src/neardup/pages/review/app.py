@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from dataclasses import asdict, dataclass
 from importlib import resources
@@ -13,6 +13,7 @@ from typing import Any, Literal
 import msgspec
 
 from neardup.errors import NeardupError
+from neardup.findings.decisions import FindingsReplaced
 from neardup.http.access import Access
 from neardup.http.asgi import Application
 from neardup.http.limits import Limits, Refused
@@ -21,9 +22,10 @@ from neardup.http.routes import NDJSON, Reply, Request, Route
 from neardup.http.schemas import TryRequest
 from neardup.http.trace import tried
 from neardup.pages.files import SAFE, TRY, PageFiles
-from neardup.pages.review.cluster_list import Wanted, cluster_of, list_clusters
-from neardup.pages.review.compare import compare
-from neardup.pages.review.session import Review
+from neardup.pages.review.cluster_list import Wanted, cluster_of, documents_of, list_clusters, members_of
+from neardup.pages.review.compare import compare, rows_between
+from neardup.pages.review.export import exported
+from neardup.pages.review.session import OpenReview, Review
 from neardup.pipeline.trace import Trial
 
 __all__ = ["make_app"]
@@ -33,6 +35,7 @@ HEADERS = (
     *((name, value) for name, value in SAFE if name != b"cache-control"),
     (b"cache-control", b"no-store"),
 )
+SCAN = b"x-neardup-scan"  # the scan whose findings a page shows
 Json = dict[str, Any]
 
 
@@ -56,9 +59,20 @@ class ClusterParameters(AtThreshold):
     limit: int = 100
 
 
+class MemberParameters(AtThreshold):
+    row: int
+
+
 class PairParameters(AtThreshold):
     left: int
     right: int
+
+
+class RowParameters(msgspec.Struct):
+    left: int
+    right: int
+    start: int
+    stop: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,13 +80,30 @@ class ListParameters(Wanted):
     threshold: float
 
 
+@dataclass(frozen=True, kw_only=True)
+class ExportParameters(ListParameters):
+    format: str
+
+
 class _Handlers:
     """The handlers of the routes. All run in threads: a cut of a million pairs must not block the event loop."""
 
-    def __init__(self, review: Review, limits: Limits) -> None:
-        self._review, self._limits = review, limits
+    def __init__(self, open_review: OpenReview, limits: Limits) -> None:
+        self._open, self._limits = open_review, limits
+
+    @property
+    def _review(self) -> Review:
+        return self._open.review
+
+    def check_scan(self, headers: Mapping[bytes, bytes]) -> None:
+        """Refuse a page that shows the findings of another scan: its row numbers mean other documents."""
+        if headers.get(SCAN, b"") not in (b"", self._review.findings.scan_id.encode()):
+            raise Refused(409, "Another scan has replaced these findings. Reload the page to see them.")
 
     def overview(self, request: Request[None]) -> Json:
+        """The values that do not depend on the threshold. A page asks for them first, so that a page that is loaded
+        again shows the findings as they are now."""
+        self._open.reopen()
         return self._review.overview() | self._progress()
 
     def state(self, request: Request[None]) -> Json:
@@ -84,7 +115,13 @@ class _Handlers:
         counts = {kind: 0 for kind in ("accept", "reject", "keep")}
         for decision in decisions:
             counts[decision.decision] += 1
-        return {"revision": decisions.revision, "decisions": len(decisions), "counts": counts}
+        replaced = self._review.findings.replaced()
+        return {
+            "revision": decisions.revision,
+            "decisions": len(decisions),
+            "counts": counts,
+            "replaced": replaced,
+        }
 
     def figures(self, request: Request[None]) -> Json:
         return asdict(self._review.figures(request.query.threshold))
@@ -99,14 +136,28 @@ class _Handlers:
         wanted: ListParameters = request.query
         return list_clusters(self._review.view(wanted.threshold, table=True), wanted)
 
+    def export_list(self, request: Request[None]) -> Reply:
+        """All documents of the listed clusters, as CSV or JSONL."""
+        wanted: ExportParameters = request.query
+        view = self._review.view(wanted.threshold, table=True)
+        return exported(documents_of(view, wanted), wanted.format)
+
     def cluster(self, request: Request[None]) -> Json:
         asked: ClusterParameters = request.query
         view = self._review.view(asked.threshold, table=True)
         return cluster_of(self._review, view, asked.row, asked.offset, asked.limit)
 
+    def members(self, request: Request[None]) -> Json:
+        asked: MemberParameters = request.query
+        return members_of(self._review, self._review.view(asked.threshold, table=True), asked.row)
+
     def compare(self, request: Request[None]) -> Json:
         asked: PairParameters = request.query
         return compare(self._review, self._review.view(asked.threshold), asked.left, asked.right)
+
+    def rows(self, request: Request[None]) -> Json:
+        asked: RowParameters = request.query
+        return rows_between(self._review, asked.left, asked.right, asked.start, asked.stop)
 
     def decide(self, request: Request[DecisionRequest]) -> Json:
         """Save a decision; it is on disk before the answer is sent."""
@@ -142,8 +193,11 @@ def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
         route("GET", "/api/figures", handlers.figures, query=AtThreshold),
         route("GET", "/api/curve", handlers.curve),
         route("GET", "/api/clusters", handlers.clusters, query=ListParameters, slow=True),
+        route("GET", "/api/list", handlers.export_list, query=ExportParameters, slow=True),
         route("GET", "/api/cluster", handlers.cluster, query=ClusterParameters, slow=True),
+        route("GET", "/api/members", handlers.members, query=MemberParameters, slow=True),
         route("GET", "/api/compare", handlers.compare, query=PairParameters, slow=True),
+        route("GET", "/api/rows", handlers.rows, query=RowParameters, slow=True),
         route("POST", "/api/decisions", handlers.decide, body=DecisionRequest),
         route("GET", "/api/decisions", handlers.export),
         route("GET", "/v1/live", handlers.live),
@@ -153,6 +207,8 @@ def _table(handlers: _Handlers, executor: Executor) -> list[Route]:
 
 def _explain(error: Exception) -> Refused | None:
     """The refusal for an expected error, or None."""
+    if isinstance(error, FindingsReplaced):
+        return Refused(409, str(error))
     if isinstance(error, NeardupError):
         return Refused(422, str(error))
     if isinstance(error, OSError):  # the disk is full, or the findings folder is not writable
@@ -170,7 +226,7 @@ def _page_files() -> PageFiles:
     )
 
 
-def make_app(review: Review, token: str, limits: Limits, executor: Executor) -> Application:
+def make_app(review: OpenReview, token: str, limits: Limits, executor: Executor) -> Application:
     """The ASGI application. Everyone on this machine can get the files; only those who know the token can get findings
     and decisions.
 
@@ -178,11 +234,12 @@ def make_app(review: Review, token: str, limits: Limits, executor: Executor) -> 
     user's browser.
     """
     wanted = "open the address that `neardup review` printed: it contains the key to this page"
+    handlers = _Handlers(review, limits)
     return Application(
-        _table(_Handlers(review, limits), executor),
+        _table(handlers, executor),
         limits,
         Metrics(),
-        access=Access(token, local=True, wanted=wanted),
+        access=Access(token, local=True, wanted=wanted, more=handlers.check_scan),
         pages=_page_files(),
         explain=_explain,
         headers=HEADERS,

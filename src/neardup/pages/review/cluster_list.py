@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
@@ -16,12 +17,24 @@ from neardup.findings.folder import Findings
 from neardup.findings.risk import FLAGS
 from neardup.pages.review.session import Review, View
 
-__all__ = ["SNIPPET", "Order", "Wanted", "cluster_of", "list_clusters", "member", "search_rows", "snippet"]
+__all__ = [
+    "SNIPPET",
+    "Order",
+    "Wanted",
+    "cluster_of",
+    "documents_of",
+    "list_clusters",
+    "member",
+    "members_of",
+    "search_rows",
+    "snippet",
+]
 
 Rows = NDArray[np.int64]
 Order = Literal["risk", "size", "similarity"]
 SNIPPET = 240  # characters
 MOST_PAGE = 200
+MOST_MEMBERS = 100_000  # rows of a cluster that the page steps through
 MOST_SEARCH = 1000  # characters
 SEARCH_SECONDS = 3.0
 _SEARCH_BATCH = 512
@@ -42,6 +55,58 @@ class Wanted:
 
 def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
     """One page of clusters."""
+    table, findings = view.table, view.findings
+    chosen, decided, partial = _chosen(view, wanted)
+    page = _page(chosen, wanted.offset, wanted.limit).tolist()
+    keepers = table.keeper[page]
+    return {
+        "revision": view.decisions.revision,
+        "total": len(chosen),
+        "of": len(table),
+        "partial": partial,
+        "offset": wanted.offset,
+        "clusters": [
+            {
+                "label": int(table.labels[place]),
+                "keeper": name,
+                "size": int(table.sizes[place]),
+                "least": float(table.least[place]),
+                "risk": round(float(table.risk[place]), 3),
+                "flags": table.flags_of(place),
+                "decided": int(decided[place]),
+                "begins": snippet(findings, row),
+            }
+            for place, row, name in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
+        ],
+    }
+
+
+def documents_of(view: View, wanted: Wanted) -> Iterator[dict[str, Any]]:
+    """All documents of the listed clusters, one record each."""
+    findings, clusters = view.findings, view.cut.clusters
+    for place in _chosen(view, wanted)[0].tolist():
+        rows = view.table.rows(place)
+        keeper = int(view.table.keeper[place])
+        for row, id in zip(rows.tolist(), findings.ids(rows), strict=True):
+            similarity = float(clusters.similarity[row])
+            where = findings.place(row)
+            made = view.decisions.pairs.get((min(row, keeper), max(row, keeper)))
+            yield {
+                "cluster": int(view.table.labels[place]),
+                "id": id,
+                "outcome": "kept" if view.cut.kept[row] else "dropped",
+                "keeper": findings.ids(np.array([keeper]))[0],
+                "similarity": None if np.isnan(similarity) else similarity,
+                "decision": None if made is None else made.decision,
+                "source": findings.source_names[int(findings.sources[row])],
+                "file": where.file,
+                "row": where.row,
+            }
+
+
+def _chosen(view: View, wanted: Wanted) -> tuple[Rows, Rows, bool]:
+    """The places of the wanted clusters in the table, the decisions of every cluster, and whether the search ended
+    before it had looked at all texts."""
     table, findings, order, show = view.table, view.findings, wanted.order, wanted.show
     source, search = wanted.source, wanted.search[:MOST_SEARCH].strip()
     if order not in get_args(Order):
@@ -68,28 +133,7 @@ def list_clusters(view: View, wanted: Wanted) -> dict[str, Any]:
     if search:
         rows, partial = search_rows(findings, search)
         chosen = chosen[np.isin(table.labels[chosen], view.cut.clusters.labels[rows])]
-    page = _page(chosen, wanted.offset, wanted.limit).tolist()
-    keepers = table.keeper[page]
-    return {
-        "revision": view.decisions.revision,
-        "total": len(chosen),
-        "of": len(table),
-        "partial": partial,
-        "offset": wanted.offset,
-        "clusters": [
-            {
-                "label": int(table.labels[place]),
-                "keeper": name,
-                "size": int(table.sizes[place]),
-                "least": float(table.least[place]),
-                "risk": round(float(table.risk[place]), 3),
-                "flags": table.flags_of(place),
-                "decided": int(decided[place]),
-                "begins": snippet(findings, row),
-            }
-            for place, row, name in zip(page, keepers.tolist(), findings.ids(keepers), strict=True)
-        ],
-    }
+    return chosen, decided, partial
 
 
 def _page(rows: Rows, offset: int, limit: int) -> Rows:
@@ -112,30 +156,58 @@ def _decided(view: View) -> Rows:
 def cluster_of(review: Review, view: View, row: int, offset: int = 0, limit: int = 100) -> dict[str, Any]:
     """The cluster of a document: its keeper and the reason for it, and some members, the least similar first."""
     table, clusters = view.table, view.cut.clusters
+    keeper, others, left = _members(review, view, row)
+    place = table.place_of(int(clusters.labels[row]))
+    page = _page(others, offset, limit)
+    return {
+        "revision": view.decisions.revision,
+        "label": int(clusters.labels[row]),
+        "size": len(others) + 1,
+        "flags": [] if place is None else table.flags_of(place),
+        "risk": 0.0 if place is None else round(float(table.risk[place]), 3),
+        "least": 1.0 if place is None else float(table.least[place]),
+        "keeper": member(view, keeper, keeper),
+        "why": _why(review, view, keeper, len(others) + 1),
+        "members": [_measured(review, member(view, one, keeper), keeper) for one in page.tolist()],
+        "offset": offset,
+        "rejected": [
+            member(view, d.left_row if d.right_row == keeper else d.right_row, keeper) for d in left[:MOST_PAGE]
+        ],
+    }  # fmt: skip
+
+
+def members_of(review: Review, view: View, row: int) -> dict[str, Any]:
+    """The rows of all members of a cluster except the keeper, in the order of `cluster_of`, then the rejected ones."""
+    keeper, others, left = _members(review, view, row)
+    rejected = [d.left_row if d.right_row == keeper else d.right_row for d in left]
+    return {
+        "revision": view.decisions.revision,
+        "keeper": keeper,
+        "rows": [*others[:MOST_MEMBERS].tolist(), *rejected],
+        "more": max(0, len(others) - MOST_MEMBERS),
+    }
+
+
+def _members(review: Review, view: View, row: int) -> tuple[int, Rows, list[Decision]]:
+    """The keeper of a document's cluster, the other members, the least similar first, and the decisions that rejected
+    documents from it."""
+    table, clusters = view.table, view.cut.clusters
     review.check_row(row)
     place = table.place_of(int(clusters.labels[row]))
     rows = np.array([row]) if place is None else table.rows(place)
     keeper = int(clusters.keeper[row])
     similarity = np.nan_to_num(clusters.similarity[rows], nan=-1.0)
     others = rows[np.lexsort((rows, similarity))]
-    others = others[others != keeper]
-    page = _page(others, offset, limit)
     left = [d for d in view.decisions.of("reject") if keeper in d.pair and not _together(view, d)]
-    return {
-        "revision": view.decisions.revision,
-        "label": int(clusters.labels[row]),
-        "size": len(rows),
-        "flags": [] if place is None else table.flags_of(place),
-        "risk": 0.0 if place is None else round(float(table.risk[place]), 3),
-        "least": 1.0 if place is None else float(table.least[place]),
-        "keeper": member(view, keeper, keeper),
-        "why": _why(review, view, keeper, len(rows)),
-        "members": [member(view, one, keeper) for one in page.tolist()],
-        "offset": offset,
-        "rejected": [
-            member(view, d.left_row if d.right_row == keeper else d.right_row, keeper) for d in left[:MOST_PAGE]
-        ],
-    }  # fmt: skip
+    return keeper, others[others != keeper], left
+
+
+def _measured(review: Review, made: dict[str, Any], keeper: int) -> dict[str, Any]:
+    """Measure the similarity of a member that the scan did not compare with the keeper."""
+    if made["similarity"] is None:
+        made["similarity"] = review.known_similarity(keeper, made["row"])
+        made["measured_now"] = made["similarity"] is not None
+    return made
 
 
 def _together(view: View, decision: Decision) -> bool:

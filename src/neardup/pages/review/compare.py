@@ -1,115 +1,18 @@
-"""Two documents side by side: rows of words with shared passages in the same row, and all measures."""
+"""Two documents side by side: their rows of words, all measures, and the decision about them."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from neardup.compare.diff import Block, Words, absorb, align
 from neardup.compare.explain import explain
-from neardup.compare.passages import UNSPACED, matched_spans
-from neardup.findings.explain import text_of
 from neardup.findings.folder import Findings
 from neardup.pages.review.cluster_list import member
 from neardup.pages.review.session import Review, View
 
-__all__ = ["aligned", "compare"]
+__all__ = ["compare", "rows_between"]
 
-# A longer text is cut, and the page says so: nobody reads a megabyte word by word.
-SHOWN, SHOWN_WORDS = 100_000, 8_000
-MEASURED = 1 << 20
-LONG_ROW, LONGEST_ROW = 25, 60  # words after which a row ends at the next line end, or anywhere
-MOVED = 6  # this many words in a row that occur elsewhere in the other text count as moved, not changed
 SHINGLES = 12
-
-# A word, a character of a script without spaces, or a run of other signs.
-_MARKS = "\u0300-\u036f\u0900-\u0dff"
-_WORD = re.compile(rf"[{UNSPACED}]|(?:(?![{UNSPACED}])[\w{_MARKS}])+|[^\w\s]+")
-
-Piece = tuple[str, str]  # same, changed or moved; and the text
-
-
-def aligned(left: str, right: str) -> dict[str, Any]:
-    """Rows of pieces, left and right, with shared words in the same row. Compares word by word and ignores case."""
-    mine, theirs = Words.of(left, _WORD, SHOWN, SHOWN_WORDS), Words.of(right, _WORD, SHOWN, SHOWN_WORDS)
-    keys = [word.casefold() for word in mine.keys], [word.casefold() for word in theirs.keys]
-    moved_left: set[int] = set()
-    moved_right: set[int] = set()
-    for span in matched_spans(*keys, MOVED) if all(keys) else ():
-        if span.words >= MOVED:
-            moved_left.update(range(span.left, span.left + span.words))
-            moved_right.update(range(span.right, span.right + span.words))
-    rows = _Rows()
-    for equal, one, other in absorb(align(*keys), _by_chance):
-        if equal:
-            for i, j in zip(one, other, strict=True):
-                rows.same(mine.parts[i], theirs.parts[j])
-        else:
-            rows.apart("left", [(i in moved_left, mine.parts[i]) for i in one])
-            rows.apart("right", [(j in moved_right, theirs.parts[j]) for j in other])
-    return {"rows": rows.done(), "cut": [mine.cut, theirs.cut]}
-
-
-def _by_chance(before: Block, same: Block, after: Block) -> bool:
-    """Whether a few equal words inside a long change are equal only by chance: people want to see one replaced passage,
-    not its scattered "the" and "of"."""
-    return 2 * len(same.left) <= min(max(len(block.left), len(block.right)) for block in (before, after))
-
-
-class _Rows:
-    """Builds the rows: a new row begins after a shared paragraph, or inside a long one."""
-
-    def __init__(self) -> None:
-        self._rows: list[dict[str, Any]] = []
-        self._words = 0
-        self._open: dict[str, list[list[str]]] = {"left": [], "right": []}
-
-    def same(self, left: str, right: str) -> None:
-        self._put("left", "same", left)
-        self._put("right", "same", right)
-        self._words += 1
-        lines = min(left.count("\n"), right.count("\n"))
-        if lines > 1 or (lines and self._words >= LONG_ROW) or self._words >= LONGEST_ROW:
-            self._close()
-
-    def apart(self, side: str, words: list[tuple[bool, str]]) -> None:
-        for moved, word in words:
-            self._put(side, "moved" if moved else "changed", word)
-
-    def _put(self, side: str, kind: str, text: str) -> None:
-        pieces = self._open[side]
-        if pieces and pieces[-1][0] == kind:
-            pieces[-1][1] += text
-        else:
-            pieces.append([kind, text])
-
-    def _close(self) -> None:
-        if self._open["left"] or self._open["right"]:
-            same = all(kind == "same" for side in self._open.values() for kind, _ in side)
-            self._rows.append({side: _tidy(pieces) for side, pieces in self._open.items()} | {"same": same})
-        self._open, self._words = {"left": [], "right": []}, 0
-
-    def done(self) -> list[dict[str, Any]]:
-        self._close()
-        return self._rows
-
-
-def _tidy(pieces: list[list[str]]) -> list[list[str]]:
-    """White space after a change is not marked, and white space at the end of a row is removed."""
-    tidied: list[list[str]] = []
-    for kind, text in pieces:
-        words = text.rstrip()
-        parts = [[kind, words], ["same", text[len(words) :]]] if kind != "same" and words else [[kind, text]]
-        for part in parts:
-            if tidied and tidied[-1][0] == part[0]:
-                tidied[-1][1] += part[1]
-            elif part[1]:
-                tidied.append(part)
-    while tidied and not tidied[-1][1].strip():
-        tidied.pop()
-    if tidied:
-        tidied[-1][1] = tidied[-1][1].rstrip()
-    return tidied
+MOST_ROWS = 1000
 
 
 def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]:
@@ -117,20 +20,20 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
     findings = view.findings
     review.check_row(left)
     review.check_row(right)
-    texts = text_of(findings, left), text_of(findings, right)
+    both = review.texts(left, right)
+    texts, notes = both.texts, [*both.notes]
     clusters = view.cut.clusters
-    notes = _notes(findings, texts, (left, right))
     compared = findings.config.compared
     found = explain(
-        texts[0][:MEASURED],
-        texts[1][:MEASURED],
+        *texts,
         threshold=view.threshold,
         width=compared.width,
         normalize=compared.normalize,
         samples=SHINGLES,
     )
-    shown = aligned(*texts)
-    if _only_numbers_differ(shown["rows"]):
+    notes += _same_words(findings, left, right, texts)
+    rows = both.rows
+    if rows.numbers:
         notes.append("They differ only in numbers, such as dates, prices or page numbers.")
     pair = (min(left, right), max(left, right))
     made = view.decisions.pairs.get(pair)
@@ -164,25 +67,31 @@ def compare(review: Review, view: View, left: int, right: int) -> dict[str, Any]
         },
         "characters": [len(text) for text in texts],
         "notes": notes,
-        **shown,
+        "differences": {
+            "rows": rows.differing,
+            "removed": rows.removed,
+            "added": rows.added,
+            "moved": rows.moved,
+        },
+        **rows.window(0),
     }
 
 
-def _notes(findings: Findings, texts: tuple[str, str], rows: tuple[int, int]) -> list[str]:
-    notes = []
-    if findings.first[rows[0]] == findings.first[rows[1]]:
-        notes.append(
-            "They have the same words: only case, white space or punctuation can differ. The findings contain the text "
-            "of the first one, which is shown for both."
-        )
-    if max(map(len, texts)) > MEASURED:
-        notes.append(f"Measured on the first {MEASURED:,} characters of each.")
-    return notes
+def rows_between(review: Review, left: int, right: int, start: int, stop: int | None) -> dict[str, Any]:
+    """More rows of the same comparison: the next ones from `start`, or all rows of a fold."""
+    rows = review.texts(review.check_row(left), review.check_row(right)).rows
+    if stop is None:
+        return rows.window(max(0, start))
+    start = max(0, start)
+    return {"rows": rows.rows[start : min(stop, start + MOST_ROWS)], "next": None, "total": len(rows.rows)}
 
 
-def _only_numbers_differ(rows: list[dict[str, Any]]) -> bool:
-    pieces = [
-        text for row in rows for side in ("left", "right") for kind, text in row[side] if kind != "same"
-    ]
-    words = [word for text in pieces for word in re.findall(r"\w+", text)]
-    return bool(words) and all(any(sign.isdigit() for sign in word) for word in words)
+def _same_words(findings: Findings, left: int, right: int, texts: tuple[str, str]) -> list[str]:
+    """How two documents with the same words differ: not at all, or in what the scan ignores."""
+    if texts[0] == texts[1]:
+        return ["The texts are identical, character by character."]
+    if findings.first[left] == findings.first[right]:
+        return [
+            "They have the same words. They differ only in upper and lower case, white space or punctuation."
+        ]
+    return []

@@ -11,7 +11,7 @@ from neardup.http.deadline import Deadline
 from neardup.http.limits import Limits
 from neardup.http.server import Address, Listening, event_loop
 from neardup.pages.review.app import make_app
-from neardup.pages.review.session import Review
+from neardup.pages.review.session import OpenReview, Review
 
 __all__ = ["serve"]
 
@@ -19,18 +19,20 @@ THREADS = 8
 LIMITS = Limits(body=1 << 20, requests=64, connections=256, drain_seconds=5.0)
 
 
-def serve(review: Review, port: int = 0, *, started: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT, then finish running requests and return. `started` gets the address to open."""
+def serve(make: Callable[[], Review], port: int = 0, *, started: Callable[[str], None]) -> None:
+    """Serve until SIGTERM or SIGINT, then finish running requests and return. `started` gets the address to open.
+    `make` opens the findings, and again after another scan has replaced them."""
+    review = OpenReview(make)
     with Deadline(LIMITS.drain_seconds) as deadline, event_loop() as runner:
         runner.run(_serve(review, Address(port=port), deadline, started))
 
 
 async def _serve(
-    review: Review, address: Address, deadline: Deadline, started: Callable[[str], None]
+    review: OpenReview, address: Address, deadline: Deadline, started: Callable[[str], None]
 ) -> None:
     token, executor = secrets.token_urlsafe(24), ThreadPoolExecutor(THREADS, "review")
     listening = Listening(make_app(review, token, LIMITS, executor), address, LIMITS, deadline)
-    review.start()
+    review.review.start()
     try:
         async with listening:
             if await listening.until(asyncio.ensure_future(_answers(listening.port))):
@@ -42,9 +44,9 @@ async def _serve(
         await asyncio.to_thread(_close, review, executor)
 
 
-def _close(review: Review, executor: ThreadPoolExecutor) -> None:
+def _close(review: OpenReview, executor: ThreadPoolExecutor) -> None:
     executor.shutdown(wait=True, cancel_futures=True)
-    review.close()
+    review.review.close()
 
 
 async def _answers(port: int) -> None:

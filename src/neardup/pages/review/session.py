@@ -6,6 +6,7 @@ import os
 import shlex
 import threading
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -18,14 +19,28 @@ from neardup.clusters.selection import Cut
 from neardup.errors import DataError
 from neardup.findings.decided import decided_cut
 from neardup.findings.decisions import Decision, DecisionLog, Decisions, Kind
-from neardup.findings.explain import measured, policy_of, text_of
+from neardup.findings.explain import measured, own_text, policy_of, text_of
 from neardup.findings.folder import Findings
 from neardup.findings.risk import ClusterTable, cluster_table
 from neardup.pages.review.figures import Figures, figures_of, histogram_of, steps_of
+from neardup.pages.review.rows import Aligned, aligned
 
-__all__ = ["Review", "View"]
+__all__ = ["OpenReview", "Review", "View"]
 
 VIEWS = 3  # cuts kept in memory; one of a million documents takes 25 MB
+COMPARED = 4  # pairs of texts kept in memory with their alignment
+
+
+@dataclass(frozen=True)
+class Both:
+    """The texts of two documents, and notes about where they come from."""
+
+    texts: tuple[str, str]
+    notes: tuple[str, ...]
+
+    @cached_property
+    def rows(self) -> Aligned:
+        return aligned(*self.texts)
 
 
 @dataclass(frozen=True)
@@ -68,6 +83,7 @@ class Review:
         self._decisions = _copy(self._source)
         self._views: OrderedDict[tuple[float, int], View] = OrderedDict()
         self._figures: dict[float, Figures] = {}
+        self._both: OrderedDict[tuple[int, int], Both] = OrderedDict()
         self._asked = 0
         self._wake, self._closing = threading.Event(), False
         self._thread = threading.Thread(target=self._precompute, name="figures", daemon=True)
@@ -120,9 +136,33 @@ class Review:
         if at < high and pairs.right[at] == b:
             return float(pairs.similarity[at])
         try:
-            return measured(findings, text_of(findings, left), text_of(findings, right))
+            return measured(findings, self._compared(left), self._compared(right))
         except DataError:
             return None
+
+    def _compared(self, row: int) -> str:
+        """The text of a document, or another text with the same words, which has the same similarity."""
+        return self.findings.text(row) if self.findings.has_text(row) else text_of(self.findings, row)
+
+    def known_similarity(self, keeper: int, row: int) -> float | None:
+        """The similarity, if it is stored or both texts are in the findings; None if an input would have to be read."""
+        findings = self.findings
+        stored = findings.has_text(keeper) and findings.has_text(row)
+        return self.similarity(keeper, row) if stored else None
+
+    def texts(self, left: int, right: int) -> Both:
+        """The texts of two documents as they are in the input."""
+        with self._lock:
+            both = self._both.get((left, right))
+        if both is None:
+            notes: list[str] = []
+            texts = own_text(self.findings, left, notes), own_text(self.findings, right, notes)
+            both = Both(texts, tuple(notes))
+            with self._lock:
+                self._both[left, right] = both
+                while len(self._both) > COMPARED:
+                    self._both.popitem(last=False)
+        return both
 
     def check_row(self, row: int) -> int:
         if not 0 <= row < len(self.findings):
@@ -228,6 +268,10 @@ class Review:
             "rejected": sum(findings.manifest["counts"]["rejected"].values()),
             "bytes": int(findings.sizes[own].sum()),
             "tokens": int(findings.tokens[own].sum()),
+            "scan": findings.scan_id,
+            "capped": int(findings.manifest["counts"].get("capped", 0)),
+            "skipped": int(findings.manifest["counts"].get("skipped", 0)),
+            "set_aside": [path.name for path in sorted(findings.path.glob("decisions-*.jsonl"))],
             "pairs": len(findings.pairs),
             "measure": findings.config.verify.name,
             "threshold": findings.threshold,
@@ -243,6 +287,23 @@ class Review:
             ][:1000],
             "changed": changed_inputs(findings),
         }  # fmt: skip
+
+
+class OpenReview:
+    """The review that is served. When another scan has replaced the findings, `reopen` opens the new ones."""
+
+    def __init__(self, make: Callable[[], Review]) -> None:
+        self._make, self._lock = make, threading.Lock()
+        self.review = make()
+
+    def reopen(self) -> Review:
+        """The review of the findings as they are now."""
+        with self._lock:
+            if self.review.findings.replaced():
+                old, self.review = self.review, self._make()
+                self.review.start()
+                old.close()
+            return self.review
 
 
 def changed_inputs(findings: Findings) -> list[str]:
@@ -263,7 +324,11 @@ def _command(findings: Findings, keep: Keep) -> str:
     """The command that applies this page's numbers, with the keep policy but without the threshold."""
     words, own = ["neardup", "apply", str(findings.path)], findings.config.keep
     if (keep.by, keep.score) != (own.by, own.score):
-        words += ["--keep", f"score:{keep.score}" if keep.by == "score" else keep.by]
+        words += ["--keep", f"{keep.by}:{keep.score}" if keep.score else keep.by]
+    if keep.source != own.source and keep.source is not None:
+        words += ["--source", keep.source]
+    if keep.by_language and not own.by_language:
+        words += ["--by-language"]
     if keep.prefer != own.prefer:
         words += [word for name in keep.prefer for word in ("--prefer", name)]
     if keep.many != own.many:

@@ -34,6 +34,9 @@ export function show(element, ...children) {
   return element;
 }
 
+/** "1 word", "2,000 words". */
+export const plural = (number, noun) => `${count(number)} ${noun}${number === 1 ? "" : "s"}`;
+
 export const byId = (id) => document.getElementById(id);
 
 // Invisible characters with an effect: controls, direction marks, zero-width characters, lone surrogates, and the tags

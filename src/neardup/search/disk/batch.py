@@ -1,4 +1,4 @@
-"""Batches of queries against stored files far larger than memory, both papers' ways.
+"""Batches of queries against stored files that are much larger than memory, by the methods of two papers.
 
 BatchBPHS   tables on the queries while the stored codes stream by (Manku, Jain, Das Sarma 2007, 3.3); exact
 BatchPSM    a header table on each sorted chunk, flips computed once per query (Sood, Loguinov 2011, 6.3)
@@ -10,9 +10,11 @@ within the radius in the order of the stored set: file by file, in each by code 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +27,7 @@ from neardup.search.disk.segment_set import SegmentSet
 from neardup.search.disk.segment_writer import memory_bytes
 from neardup.search.disk.segments import Chunk, sorted_hits, words_of
 from neardup.search.hamming.designs import Design, compact
+from neardup.search.hamming.tables import design_arrays
 from neardup.search.interface import Hits, Mode, check_mode
 from neardup.search.psm.flips import Flips, TemplateFlips
 from neardup.values.threads import check_threads
@@ -33,7 +36,7 @@ __all__ = ["BatchBPHS", "BatchPSM", "search_then_append"]
 
 _HIT = 80  # bytes a hit takes while its batch is put together: columns, their sorted copies, the order
 _MOST_HEADER = 30
-_SLICE = 1 << 16  # codes looked up in one native call, so that what they find stays small
+_SLICE = 1 << 16  # codes looked up in one native call, to bound the number of hits
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def _pairs(
     distance: NDArray[np.uint8],
     most: int,
 ) -> Iterator[Hits]:
-    """Hits of groups as hits of their members, at most `most` at a time: a group may stand for millions."""
+    """Hits of groups as hits of their members, at most `most` at a time: a group may have millions of members."""
     wide = np.diff(stored.starts)[place]
     ends = np.cumsum(np.diff(queries.starts)[query] * wide)
     total = int(ends[-1]) if len(ends) else 0
@@ -83,7 +86,7 @@ def _pairs(
 
 
 def _ahead(chunks: Iterable[Chunk]) -> Iterator[Chunk]:
-    """The same chunks, the next one being read while this one is used."""
+    """The same chunks; a thread reads the next one while this one is used."""
     waiting = iter(chunks)
     with ThreadPoolExecutor(1) as reader:
         coming = reader.submit(next, waiting, None)
@@ -114,13 +117,44 @@ def _room(memory: int | str, used: int, bits: int, queries: int) -> tuple[int, i
     return rest // 2 // code, rest // 4 // _HIT
 
 
+class _Queries(NamedTuple):
+    """Queries, and the rows and words of those that are not empty."""
+
+    codes: Codes
+    numbers: NDArray[np.int64]
+    words: NDArray[np.uint64]
+
+
+class BatchMethod(ABC):
+    """A search of a batch of queries in stored files."""
+
+    bits: int
+
+    def search(
+        self, queries: Codes, stored: SegmentSet, *, mode: Mode = "all", threads: int = 1
+    ) -> Iterator[Hits]:
+        """Hits piece by piece; each piece is sorted as Hits are."""
+        stored.check(queries)
+        mode, threads = check_mode(mode), check_threads(threads)
+        asked, words = rows_and_words(queries, self.bits)
+        if not len(words) or not len(stored):
+            return iter(())
+        numbers = np.arange(len(words)) if asked is None else asked
+        return self._search(_Queries(queries, numbers, words), stored, mode, threads)
+
+    @abstractmethod
+    def _search(self, asked: _Queries, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
+        """Hits of queries that are not empty, in stored codes, of which there is at least one."""
+
+
 @dataclass(frozen=True)
-class BatchBPHS:
+class BatchBPHS(BatchMethod):
     """Exact: all stored codes within `radius`, by tables on the queries; the stored files need no tables.
 
-    `design` is any design for these bits and radius; two or three tables with flips unless told otherwise.
+    `design` is any design for these bits and radius; by default two or three tables with flips.
     `memory` bounds tables, chunks and hits together; `chunk` is how many codes to read at a time, when less
-    than memory allows. Mode `first` saves nothing here: any stored code may be some query's first.
+    than memory allows. Mode `first` gives all hits
+    at the end, and is not faster: any stored code may be some query's first.
     """
 
     bits: int = 64
@@ -139,18 +173,8 @@ class BatchBPHS:
                 f"the search for {self.bits} and {self.radius}"
             )
 
-    def search(
-        self, queries: Codes, stored: SegmentSet, *, mode: Mode = "all", threads: int = 1
-    ) -> Iterator[Hits]:
-        """Hits as the stored codes come by; with `first` all at the end. Each piece is sorted as Hits are."""
-        stored.check(queries)
-        return self._search(queries, stored, check_mode(mode), check_threads(threads))
-
-    def _search(self, queries: Codes, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
-        asked, words = rows_and_words(queries, self.bits)
-        if not len(words) or not len(stored):
-            return
-        numbers = np.arange(len(words)) if asked is None else asked
+    def _search(self, asked: _Queries, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
+        numbers, words = asked.numbers, asked.words
         groups = CodeRows.of(Chunk(*_core.sort_codes(words, numbers)))
         tables = _tables(groups.codes, self.design or _default_design(self.bits, self.radius), threads)
         used = tables.bytes + tables.row_bytes + len(words) * (16 * words_of(self.bits) + 24)
@@ -180,17 +204,15 @@ def _default_design(bits: int, radius: int) -> Design:
 
 
 def _tables(codes: NDArray[np.uint64], design: Design, threads: int) -> _core.HammingTables:
-    words = range(words_of(design.bits))
-    masks = np.array([[t.mask >> (64 * w) & (2**64 - 1) for w in words] for t in design.tables], np.uint64)
-    flips = np.array([table.flips for table in design.tables], np.uint8)
+    masks, flips = design_arrays(design)
     return _core.HammingTables(codes, design.bits, design.radius, masks, flips, threads=threads)
 
 
 @dataclass(frozen=True)
-class BatchPSM:
+class BatchPSM(BatchMethod):
     """Probabilistic: stored codes within `radius` whose top `header` bits are the query's or a flip of them.
 
-    Each query's `probes` likeliest flips are computed once. What is found depends on header and probes alone,
+    Each query's `probes` likeliest flips are computed once. The result depends only on header and probes,
     and is what PSM finds with them in memory; a header of None is floor(log2(codes read at a time)). `memory`
     and `chunk` are as in BatchBPHS. In mode `first` a query leaves the batch once it has a hit, and reading
     stops when none is left.
@@ -214,23 +236,13 @@ class BatchPSM:
         if self.header is not None and not 1 <= self.header <= min(self.bits, _MOST_HEADER):
             raise ConfigError(f"a header has 1 to {min(self.bits, _MOST_HEADER)} bits, not {self.header}")
 
-    def search(
-        self, queries: Codes, stored: SegmentSet, *, mode: Mode = "all", threads: int = 1
-    ) -> Iterator[Hits]:
-        """Hits chunk by chunk; each piece is sorted as Hits are."""
-        stored.check(queries)
-        return self._search(queries, stored, check_mode(mode), check_threads(threads))
-
-    def _search(self, queries: Codes, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
-        asked, words = rows_and_words(queries, self.bits)
-        if not len(words) or not len(stored):
-            return
-        numbers = np.arange(len(words)) if asked is None else asked
+    def _search(self, asked: _Queries, stored: SegmentSet, mode: Mode, threads: int) -> Iterator[Hits]:
+        numbers, words = asked.numbers, asked.words
         used = len(words) * (16 * words_of(self.bits) + 24 + 8 * self.probes)
         size, most = _room(self.memory, used, self.bits, len(words))
         size = min(size, self.chunk or size, max(map(len, stored.segments)))
         header = self.header or max(1, min(size.bit_length() - 1, _MOST_HEADER, self.bits))
-        flips = self.flips(queries, header, self.probes, self.radius, threads)
+        flips = self.flips(asked.codes, header, self.probes, self.radius, threads)
         for chunk in _ahead(stored.chunks(size, threads=threads)):
             rows = CodeRows.of(chunk)
             table = _core.HeaderTable(rows.codes, self.bits, header)
@@ -253,7 +265,7 @@ class BatchPSM:
 
 
 def search_then_append(
-    method: BatchBPHS | BatchPSM,
+    method: BatchMethod,
     queries: Codes,
     rows: NDArray[np.int64],
     stored: SegmentSet,
@@ -263,7 +275,7 @@ def search_then_append(
 ) -> Iterator[Hits]:
     """Search a batch and, once the last hit is taken, sort it and append it to the stored folder (SL 6.3).
 
-    A batch meets what was stored before it, not itself: pairs inside one batch are a join's business.
+    A batch is searched in the codes stored before it, not in itself: use a join for pairs inside one batch.
     """
     yield from method.search(queries, stored, mode=mode, threads=threads)
     stored.append(queries, rows, threads=threads)

@@ -1,6 +1,6 @@
 """Compressed segment files: sorted codes in Huffman-coded blocks, searched without unpacking the rest.
 
-Manku, Jain and Das Sarma 2007, section 3.2; docs/format.md, "Compressed segment file", has the bytes. On
+Manku, Jain and Das Sarma 2007, section 3.2; docs/reference/format.md, "Compressed segment file", has the bytes. On
 uniform codes a code of f bits among 2^d takes f - d + 3.6 bits in the blocks; their directory adds 2.3 %.
 """
 
@@ -16,21 +16,20 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError
 from neardup.fingerprints.fingerprints import Codes
-from neardup.search.codes import check_radius, check_scheme, rows_and_words
-from neardup.search.disk.segment_writer import StoredCodes
-from neardup.search.disk.segments import Chunk, sort_chunk, sorted_hits, words_of
+from neardup.search.codes import check_radius
+from neardup.search.disk.segments import Chunk, StoredCodes, sort_chunk, sorted_hits, words_of
 from neardup.search.interface import Hits
-from neardup.storage.column_file import BLOCK, Closing, ColumnFile, pieces
+from neardup.storage.column_file import BLOCK, ColumnFile, pieces
 from neardup.storage.column_writer import ColumnFileWriter
 from neardup.values.threads import check_threads
 
-__all__ = ["CompressedSegment", "Matches", "compress_segment", "write_compressed"]
+__all__ = ["CompressedSegment", "PrefixMatches", "compress_segment", "write_compressed"]
 
 _HAS_ROWS = 1
 _CHUNK = 1 << 20
 
 
-class Matches(NamedTuple):
+class PrefixMatches(NamedTuple):
     """Stored codes with a query's prefix: query `query[i]`, place in the order, code uint64[n, words]."""
 
     query: NDArray[np.int64]
@@ -49,7 +48,7 @@ def write_compressed(
 ) -> None:
     """Sort codes (uint64[n] or uint64[n, words]) and save them compressed, in blocks of `block` bytes.
 
-    Without rows the file holds codes alone, as in the paper: a code's row number is its place in the order.
+    Without rows the file holds only codes, as in the paper: a code's row number is its place in the order.
     """
     held = np.arange(len(codes)) if rows is None else rows
     chunk = sort_chunk(codes, held, bits)
@@ -121,16 +120,15 @@ def _leading_counts(chunks: Iterable[Chunk], bits: int) -> NDArray[np.uint64]:
     return total
 
 
-class CompressedSegment(Closing):
+class CompressedSegment(StoredCodes):
     """A compressed segment, opened. Opening reads its directory; blocks are checked when unpacked."""
 
     MAGIC = b"\x89NDcmp\r\n"
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._file = ColumnFile(path, self.MAGIC, _HAS_ROWS)
+        super().__init__(ColumnFile(path, self.MAGIC, _HAS_ROWS))
         header = self._file.header
-        self.path, self.bits, self.scheme = self._file.path, header.bits, header.scheme
-        self.block, self._count = header.parameter, header.count
+        self.block = header.parameter
         self.has_rows = bool(header.flags & _HAS_ROWS)
         if not 64 <= self.block <= 65536 or self.block % 8:
             raise self._file.damage("blocks of 64 to 65,536 bytes", f"{self.block}")
@@ -152,18 +150,6 @@ class CompressedSegment(Closing):
         """Open a file that write_compressed or compress_segment made; FormatError for anything else."""
         return cls(path)
 
-    def __len__(self) -> int:
-        return self._count
-
-    def close(self) -> None:
-        """Give the file back; arrays taken from it stay valid while they are held."""
-        self._file.close()
-
-    @property
-    def nbytes(self) -> int:
-        """Size of the file."""
-        return self.path.stat().st_size
-
     @property
     def bits_per_code(self) -> float:
         """Bits a code takes in the blocks, padding included, directory and rows not."""
@@ -176,8 +162,7 @@ class CompressedSegment(Closing):
 
     def read(self, start: int, stop: int, *, threads: int = 1) -> Chunk:
         """Places start to stop, unpacked and checked."""
-        if not 0 <= start <= stop <= self._count:
-            raise ConfigError(f"this segment has {self._count} codes, not {start} to {stop}")
+        self._check_places(start, stop)
         if start == stop:
             return Chunk(np.empty((0, words_of(self.bits)), np.uint64), np.empty(0, np.int64))
         first = int(np.searchsorted(self._starts, start, "right")) - 1
@@ -193,17 +178,10 @@ class CompressedSegment(Closing):
             raise self._file.damage(f"{stop} codes", f"{origin + len(codes)}")
         return Chunk(codes[start - origin : stop - origin], self._rows(start, stop, threads))
 
-    def chunks(self, size: int, *, threads: int = 1) -> Iterator[Chunk]:
-        """The whole segment in order, `size` codes at a time."""
-        if size < 1:
-            raise ConfigError(f"a chunk must have at least one code, not {size}")
-        for start in range(0, self._count, size):
-            yield self.read(start, min(start + size, self._count), threads=threads)
-
-    def matching(self, queries: Codes, prefix: int, *, threads: int = 1) -> Matches:
+    def matching(self, queries: Codes, prefix: int, *, threads: int = 1) -> PrefixMatches:
         """All stored codes that share a query's top `prefix` bits."""
         query, place, _, codes, asked = self._search(queries, self.bits, prefix, threads)
-        return Matches(query if asked is None else asked[query], place, codes)
+        return PrefixMatches(query if asked is None else asked[query], place, codes)
 
     def search(self, queries: Codes, radius: int, prefix: int, *, threads: int = 1) -> Hits:
         """The stored rows that share a query's top `prefix` bits and are at most `radius` bits away.
@@ -230,11 +208,7 @@ class CompressedSegment(Closing):
     ) -> tuple[
         NDArray[np.int64], NDArray[np.int64], NDArray[np.uint8], NDArray[np.uint64], NDArray[np.int64] | None
     ]:
-        check_radius(radius, self.bits)
-        if not 0 <= prefix <= self.bits:
-            raise ConfigError(f"prefix must be from 0 to {self.bits} bits, not {prefix}")
-        check_scheme(queries, self.scheme)
-        asked, words = rows_and_words(queries, self.bits)
+        asked, words = self._words_asked(queries, radius, prefix)
         query, place, distance, codes, _, damaged = self._blocks.search(
             words, prefix, radius, threads=check_threads(threads)
         )
@@ -247,7 +221,7 @@ class CompressedSegment(Closing):
         return self._file.read("rows", 8 * start, 8 * stop, threads).view(np.int64)
 
     def _part(self, first: int, last: int, blocks: NDArray[np.uint8]) -> _core.CompressedBlocks:
-        """Blocks first to last - 1, whose bytes are at hand, for the core."""
+        """Blocks first to last - 1, with these bytes, for the core."""
         checksums, seed = self._file.checksums("blocks")
         count = self._count if last == len(self._starts) else int(self._starts[last])
         try:

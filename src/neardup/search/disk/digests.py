@@ -1,6 +1,6 @@
 """A file of sorted digests: have these exact documents been seen? O(log n) a lookup, straight from the file.
 
-docs/format.md, "Digest file", gives the bytes.
+docs/reference/format.md, "Digest file", gives the bytes.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class DigestHits:
 
     @property
     def found(self) -> NDArray[np.bool_]:
-        """Which queries met at least one row."""
+        """Which queries found at least one row."""
         return np.diff(self.offsets) > 0
 
 
@@ -59,7 +59,7 @@ def write_digests(path: str | os.PathLike[str], digests: Digests, rows: ArrayLik
     if len(scheme) > _LONGEST_SCHEME:
         raise ConfigError("this scheme is too long to be stored")
     kept = np.flatnonzero(~digests.empty)
-    kept = kept[np.argsort(numbers[kept], kind="stable")]  # equal digests then stand in order of their rows
+    kept = kept[np.argsort(numbers[kept], kind="stable")]  # so that equal digests are sorted by row
     order = kept[_core.sort_digests(np.ascontiguousarray(digests.digests[kept]))]
     data = digests.digests[order].tobytes()
     data += bytes(-len(data) % 8)
@@ -132,7 +132,7 @@ class DigestFile(Closing):
         return DigestHits(offsets, np.asarray(self._rows[places], dtype=np.int64))
 
     def close(self) -> None:
-        """Let go of the file; lookups are over."""
+        """Release the file; no lookups are possible afterwards."""
         nothing: Any = np.zeros((0, self._digests.shape[1]), dtype=np.uint8)
         self._digests, self._rows = nothing, np.zeros(0, dtype=np.int64)
 

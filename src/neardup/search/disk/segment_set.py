@@ -13,8 +13,7 @@ from neardup.errors import ConfigError, DataError, FormatError, SchemeError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.codes import rows_and_words, width_for
 from neardup.search.disk.compressed import CompressedSegment
-from neardup.search.disk.segment_writer import StoredCodes
-from neardup.search.disk.segments import Chunk, Segment, write_segment
+from neardup.search.disk.segments import Chunk, Segment, StoredCodes, write_segment
 from neardup.storage.column_file import Closing
 
 __all__ = ["SegmentSet", "open_segment"]
@@ -23,7 +22,7 @@ _PLAIN, _COMPRESSED = ".seg", ".segz"
 
 
 def open_segment(path: str | os.PathLike[str]) -> StoredCodes:
-    """Open a segment file of either kind, told apart by the first bytes of the file."""
+    """Open a plain or a compressed segment file; its first bytes say which one it is."""
     with open(path, "rb") as file:
         magic = file.read(8)
     for kind in (Segment, CompressedSegment):
@@ -58,12 +57,12 @@ class SegmentSet(Closing):
         return sum(len(segment) for segment in self.segments)
 
     def close(self) -> None:
-        """Give all files back."""
+        """Close all files."""
         for segment in self.segments:
             segment.close()
 
     def check(self, codes: Codes) -> None:
-        """Raise SchemeError unless these codes can meet the stored ones. An empty set takes any codes."""
+        """Raise SchemeError unless these codes have the scheme of the stored ones. An empty set takes any codes."""
         bits = width_for(codes, None)
         self._same_kind(codes.scheme, bits)
 

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 from neardup import _core
 from neardup.errors import ConfigError, DataError, SchemeError
 from neardup.search.codes import check_radius
-from neardup.search.disk.segments import Chunk, Segment, SortedSegment, sort_chunk, words_of
+from neardup.search.disk.segments import Chunk, Segment, SortedSegment, StoredCodes, sort_chunk, words_of
 from neardup.storage.column_file import BLOCK
 from neardup.values.sizes import parse_size
 from neardup.values.threads import check_threads
 
-__all__ = ["LEAST_MEMORY", "SegmentWriter", "StoredCodes", "memory_bytes", "merge_segments"]
+__all__ = ["LEAST_MEMORY", "SegmentWriter", "memory_bytes", "merge_segments"]
 
 LEAST_MEMORY = 4_000_000
-"""Bytes below which nothing here works well: a merge wants some blocks of several runs at once."""
+"""The least memory in bytes: a merge needs some blocks of several runs at once."""
 
 
 def memory_bytes(memory: int | str) -> int:
@@ -34,29 +34,7 @@ def memory_bytes(memory: int | str) -> int:
     return size
 
 
-class StoredCodes(Protocol):
-    """Ascending codes in a file: a Segment or a CompressedSegment."""
-
-    path: Path
-    bits: int
-    scheme: str
-
-    def __len__(self) -> int: ...
-
-    def read(self, start: int, stop: int, *, threads: int = 1) -> Chunk:
-        """A checked copy of places start to stop."""
-        ...
-
-    def chunks(self, size: int, *, threads: int = 1) -> Iterator[Chunk]:
-        """All of it in order, about `size` codes at a time."""
-        ...
-
-    def close(self) -> None:
-        """Give the file back."""
-        ...
-
-
-class _Run:
+class _MergeRun:
     """One of the inputs of a merge, and the codes of it that are in memory."""
 
     def __init__(self, stored: StoredCodes) -> None:
@@ -93,14 +71,14 @@ class _Run:
 
 def _merged(sources: Sequence[StoredCodes], size: int) -> Iterator[Chunk]:
     """All codes of the sources in order, with at most about `size` of each in memory."""
-    runs = [_Run(source) for source in sources]
+    runs = [_MergeRun(source) for source in sources]
     while True:
         for run in runs:
             run.fill(size)
         runs = [run for run in runs if len(run.chunk.rows)]
         if not runs:
             return
-        # Below the least of the runs' limits nothing can still come from any file, so it can go out.
+        # No file has further codes up to the least of the runs' limits, so these can be written.
         limits = [limit for run in runs if (limit := run.limit()) is not None]
         parts = [run.take(min(limits) if limits else None) for run in runs]
         codes = np.concatenate([part.codes for part in parts])
@@ -122,8 +100,8 @@ def merge_segments(
         if (source.bits, source.scheme) != (bits, scheme):
             raise SchemeError(f"{scheme} ({bits} bits)", f"{source.scheme} ({source.bits} bits)")
     limit, threads = memory_bytes(memory), check_threads(threads)
-    # A code in memory is in its run, in the joined parts, in both sides of the sort and in the chunk before; the
-    # rest is for what the allocator keeps.
+    # A code in memory is in its run, in the joined parts, in both sides of the sort and in the chunk before. The
+    # rest is overhead of the allocator.
     share = limit // (8 * (8 * words_of(bits) + 8))
     fan_in = max(2, share // (BLOCK // 8))
     with tempfile.TemporaryDirectory(dir=Path(path).parent, prefix=f".{Path(path).name}.") as folder:
@@ -174,7 +152,7 @@ class SegmentWriter:
         check_radius(0, bits)
         self.path, self.scheme, self.bits = Path(path), scheme, bits
         self._memory, self._threads = memory_bytes(memory), check_threads(threads)
-        # A code takes its place here and, while a run is sorted, two more; the rest is the allocator's.
+        # A code takes its place here and, while a run is sorted, two more; the rest is overhead.
         room = self._memory // (4 * (8 * words_of(bits) + 8))
         self._codes = np.empty((room, words_of(bits)), np.uint64)
         self._rows = np.empty(room, np.int64)
@@ -209,13 +187,17 @@ class SegmentWriter:
         done = 0
         while done < len(words):
             if self._held == len(self._rows):
-                self._spill(Path(self._folder.name, f"{len(self._runs)}.seg"))
-                self._runs.append(Segment.open(Path(self._folder.name, f"{len(self._runs)}.seg")))
+                self._add_run()
             take = min(len(words) - done, len(self._rows) - self._held)
             self._codes[self._held : self._held + take] = words[done : done + take]
             self._rows[self._held : self._held + take] = numbers[done : done + take]
             self._held += take
             done += take
+
+    def _add_run(self) -> None:
+        path = Path(self._folder.name, f"{len(self._runs)}.seg")
+        self._spill(path)
+        self._runs.append(Segment.open(path))
 
     def _spill(self, path: Path) -> None:
         chunk = sort_chunk(self._codes[: self._held], self._rows[: self._held], self.bits)
@@ -228,8 +210,6 @@ class SegmentWriter:
             self._spill(self.path)
             return
         if self._held:
-            target = Path(self._folder.name, f"{len(self._runs)}.seg")
-            self._spill(target)
-            self._runs.append(Segment.open(target))
+            self._add_run()
         self._codes, self._rows = self._codes[:0].copy(), self._rows[:0].copy()  # the merge needs the room
         merge_segments(self._runs, self.path, memory=self._memory, threads=self._threads)

@@ -1,12 +1,14 @@
 """Segment files: sorted codes and their row numbers, mapped and checked as they are used.
 
-docs/format.md, "Segment file", has the bytes. segment_writer.py makes segments larger than memory.
+docs/reference/format.md, "Segment file", has the bytes. segment_writer.py makes segments larger than memory.
 """
 
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Iterator
+from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
@@ -26,6 +28,7 @@ __all__ = [
     "Chunk",
     "Segment",
     "SortedSegment",
+    "StoredCodes",
     "prefix_range",
     "sort_chunk",
     "sorted_hits",
@@ -60,6 +63,58 @@ def sort_chunk(codes: NDArray[np.uint64], rows: NDArray[np.int64], bits: int) ->
     if numbers.dtype != np.int64 or numbers.shape != (len(words),):
         raise DataError(f"rows must be int64[{len(words)}], not {numbers.dtype}{list(numbers.shape)}")
     return Chunk(*_core.sort_codes(words, numbers))
+
+
+class StoredCodes(Closing):
+    """Ascending codes of one scheme in a file, opened: a Segment or a CompressedSegment."""
+
+    path: Path
+    bits: int
+    scheme: str
+    _file: ColumnFile
+    _count: int
+
+    def __init__(self, file: ColumnFile) -> None:
+        header = file.header
+        self._file, self._count = file, header.count
+        self.path, self.bits, self.scheme = file.path, header.bits, header.scheme
+
+    def __len__(self) -> int:
+        return self._count
+
+    def close(self) -> None:
+        """Close the file; arrays taken from it remain valid."""
+        self._file.close()
+
+    @property
+    def nbytes(self) -> int:
+        """Size of the file."""
+        return self.path.stat().st_size
+
+    @abstractmethod
+    def read(self, start: int, stop: int, *, threads: int = 1) -> Chunk:
+        """A checked copy of places start to stop."""
+
+    def chunks(self, size: int, *, threads: int = 1) -> Iterator[Chunk]:
+        """The whole file in order, `size` codes at a time."""
+        if size < 1:
+            raise ConfigError(f"a chunk must have at least one code, not {size}")
+        for start in range(0, self._count, size):
+            yield self.read(start, min(start + size, self._count), threads=threads)
+
+    def _check_places(self, start: int, stop: int) -> None:
+        if not 0 <= start <= stop <= self._count:
+            raise ConfigError(f"this segment has {self._count} codes, not {start} to {stop}")
+
+    def _words_asked(
+        self, queries: Codes, radius: int, prefix: int
+    ) -> tuple[NDArray[np.int64] | None, NDArray[np.uint64]]:
+        """The rows and words of queries, after all arguments of a search are checked."""
+        check_radius(radius, self.bits)
+        if not 0 <= prefix <= self.bits:
+            raise ConfigError(f"prefix must be from 0 to {self.bits} bits, not {prefix}")
+        check_scheme(queries, self.scheme)
+        return rows_and_words(queries, self.bits)
 
 
 class SortedSegment:
@@ -123,16 +178,14 @@ def write_segment(
         segment.add(chunk, threads)
 
 
-class Segment(Closing):
-    """A segment file, opened. Opening reads the header and the fences alone, about 1/4,000 of the file."""
+class Segment(StoredCodes):
+    """A segment file, opened. Opening reads only the header and the fences, about 1/4,000 of the file."""
 
     MAGIC = b"\x89NDseg\r\n"
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self._file = ColumnFile(path, self.MAGIC)
-        header = self._file.header
-        self.path, self.bits, self.scheme = self._file.path, header.bits, header.scheme
-        self._width, self._count = 8 * words_of(self.bits), header.count
+        super().__init__(ColumnFile(path, self.MAGIC))
+        self._width = 8 * words_of(self.bits)
         self._step = BLOCK // self._width
         fences = pieces(self._count, self._step) * self._width
         self._file.expect(
@@ -142,21 +195,14 @@ class Segment(Closing):
                 "rows": (self._count * 8, BLOCK),
             }
         )
-        if header.parameter:
-            raise self._file.damage("parameter 0", f"{header.parameter}")
+        if parameter := self._file.header.parameter:
+            raise self._file.damage("parameter 0", f"{parameter}")
         self._fences = self._as_codes(self._file.column("fences"))
 
     @classmethod
     def open(cls, path: str | os.PathLike[str]) -> Segment:
         """Open a file that write_segment or SegmentWriter made; FormatError when it is anything else."""
         return cls(path)
-
-    def __len__(self) -> int:
-        return self._count
-
-    def close(self) -> None:
-        """Give the file back; arrays taken from it stay valid while they are held."""
-        self._file.close()
 
     @property
     def codes(self) -> NDArray[np.uint64]:
@@ -168,36 +214,19 @@ class Segment(Closing):
         """The row number of each code: a read-only view of the file, checked on first use."""
         return self._file.column("rows").view(np.int64)
 
-    @property
-    def nbytes(self) -> int:
-        """Size of the file."""
-        return self.path.stat().st_size
-
     def read(self, start: int, stop: int, *, threads: int = 1) -> Chunk:
-        """A copy of places start to stop, checked; it takes no memory but its own."""
-        if not 0 <= start <= stop <= self._count:
-            raise ConfigError(f"this segment has {self._count} codes, not {start} to {stop}")
+        """A checked copy of places start to stop; it needs no other memory."""
+        self._check_places(start, stop)
         codes = self._file.read("codes", start * self._width, stop * self._width, threads)
         rows = self._file.read("rows", start * 8, stop * 8, threads)
         return Chunk(self._as_codes(codes), rows.view(np.int64))
-
-    def chunks(self, size: int, *, threads: int = 1) -> Iterator[Chunk]:
-        """The whole segment in order, `size` codes at a time."""
-        if size < 1:
-            raise ConfigError(f"a chunk must have at least one code, not {size}")
-        for start in range(0, self._count, size):
-            yield self.read(start, min(start + size, self._count), threads=threads)
 
     def search(self, queries: Codes, radius: int, prefix: int, *, threads: int = 1) -> Hits:
         """The stored rows that share a query's top `prefix` bits and are at most `radius` bits away.
 
         Only the blocks that can hold the prefix are read and checked. With prefix 0 this is a full scan.
         """
-        check_radius(radius, self.bits)
-        if not 0 <= prefix <= self.bits:
-            raise ConfigError(f"prefix must be from 0 to {self.bits} bits, not {prefix}")
-        check_scheme(queries, self.scheme)
-        asked, words = rows_and_words(queries, self.bits)
+        asked, words = self._words_asked(queries, radius, prefix)
         first, last = self._blocks_of(words, prefix)
         marks = np.zeros(len(self._fences) + 1, np.int64)
         np.add.at(marks, first, 1)

@@ -1,8 +1,8 @@
-"""Rotate, sort, check adjacent: codes that differ in low bits only stand side by side when sorted, and
-turning the bits round makes every bit a low one some time.
+"""Rotate, sort, compare neighbours: codes that differ only in low bits are neighbours when sorted, and each
+bit is a low one in some rotation.
 
-A heuristic without any guarantee of recall: two codes within the radius meet only if no other code sorts
-between them (or too few do, for a wider window) in one rotation at least. O(rotations * rows * log rows).
+A heuristic without any guarantee of recall: two codes within the radius are found only if in at least one rotation
+no other code sorts between them (or few, with a wider window). O(rotations * rows * log rows).
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class Adjacent(HammingMethod):
         words = np.ascontiguousarray(words[rows])
         left, right, distance = groups.links()
         turns = self.rotations or bits
-        # A distance costs less than looking a pair up in a set, so pairs are checked as they come; only those
-        # within the radius are collected, and those met in several rotations are made one at the end.
+        # A distance costs less than looking a pair up in a set, so every pair is compared. Only pairs within the radius
+        # are collected, and those of several rotations become one at the end.
         found = [(left, right, distance)]
         for turn in range(turns):
             order = sort_order(rotate(words, bits, turn * bits // turns))

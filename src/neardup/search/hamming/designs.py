@@ -1,9 +1,9 @@
 """Table designs: which bits of a code each table is keyed on, so that no code within the radius is missed.
 
 A table holds every code under the bits of its mask. A query that differs from a stored code in at most
-`flips` bits of the mask meets it there, because the query probes its own key and every key within `flips` of
-it. A design is exact when each pattern of at most `radius` differing bits leaves at least one table so
-lightly touched; that is checked whenever a design is made.
+`flips` bits of the mask finds it there, because the query probes its own key and every key within `flips` of
+it. A design is exact if for each pattern of at most `radius` differing bits at least one table has at most `flips` of
+them in its mask. That is checked whenever a design is made.
 
 bphs        blocks, keyed on every choice of some of them (Manku, Jain, Das Sarma 2007; Sood, Loguinov 2011)
 covering    groups of bits, one of which has few errors, with a small covering design inside each; "fast"
@@ -90,21 +90,9 @@ class Design:
         return sum(table.probes(key_bits) for table in self.tables)
 
     def candidates(self, codes: float, key_bits: int | None = None) -> float:
-        """Expected codes met by one query among `codes` uniform ones, when keys are cut to `key_bits`."""
+        """Expected candidates of one query among `codes` uniform ones, when keys are cut to `key_bits`."""
         limit = self.bits if key_bits is None else key_bits
         return sum(codes * t.probes(limit) / 2.0 ** min(limit, t.key_bits) for t in self.tables)
-
-    def shortened(self, key_bits: int) -> Design:
-        """The same design with every key cut to at most `key_bits` bits, its lowest going first. Dropping
-        bits from a key can only drop errors from it, so nothing is missed."""
-        if key_bits < 1:
-            raise ConfigError(f"a key needs at least one bit, got {key_bits}")
-        return Design(
-            self.name,
-            self.bits,
-            self.radius,
-            tuple(Table(_highest(t.mask, key_bits), t.flips) for t in self.tables),
-        )
 
     def covers(self) -> bool:
         """Whether every pattern of at most `radius` differing bits leaves a table with at most `flips` of
@@ -115,12 +103,6 @@ class Design:
         """A pattern of at most `radius` differing bits that every table misses, or None when there is
         none."""
         return gap(self.bits, self.radius, tuple((t.mask, t.flips) for t in self.tables))
-
-
-def _highest(mask: int, count: int) -> int:
-    while mask.bit_count() > count:
-        mask &= mask - 1
-    return mask
 
 
 def even_blocks(size: int, count: int) -> list[int]:
@@ -284,8 +266,8 @@ def compact(bits: int, radius: int, tables: int = 2) -> Design:
     """Cut codes into `tables` parts, each a table's whole key, probed with flips so that none can be missed.
 
     Part i bears flips_i errors, and the sum of flips_i + 1 is radius + 1: flips are shared out evenly, larger
-    first. A part with more flips makes more probes, so it gets more bits, until each part meets as many
-    candidates as any other. 64 bits and radius 3: two parts of 32 with one flip each.
+    first. A part with more flips makes more probes, so it gets more bits, until all parts give equally
+    many candidates. 64 bits and radius 3: two parts of 32 with one flip each.
     """
     if not 1 <= tables <= radius + 1:
         raise ConfigError(f"compact designs at radius {radius} have 1 to {radius + 1} tables, got {tables}")
@@ -294,7 +276,7 @@ def compact(bits: int, radius: int, tables: int = 2) -> Design:
     flips = [part - 1 for part in even_blocks(radius + 1, tables)]
     sizes = [1] * tables
     for _ in range(bits - tables):
-        # log2 of the share of all codes that part i meets: probes / 2**size.
+        # log2 of the share of all codes that are candidates in part i: probes / 2**size.
         load = [log2(sum(comb(s, j) for j in range(f + 1))) - s for s, f in zip(sizes, flips, strict=True)]
         sizes[max(range(tables), key=lambda i: (load[i], -i))] += 1
     masks = _cut(range(bits), sizes)

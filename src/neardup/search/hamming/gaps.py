@@ -1,4 +1,4 @@
-"""Whether a set of keys can miss a pattern of errors: the exactness check behind every table design."""
+"""The check that a table design is exact: whether its keys can miss a pattern of errors."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def gap(bits: int, radius: int, tables: tuple[Key, ...]) -> int | None:
     """A pattern of at most `radius` errors with more than `flips` of them in each mask, or None when there is
     none.
 
-    Tables that share no bits are broken by errors of their own, so each set of tables tied together by shared
-    bits is asked for the fewest errors that break it; these add up. Exact.
+    Tables that share no bits are broken by different errors. So for each set of tables that are connected by shared
+    bits the fewest errors that break it are found; their sum is the answer. Exact.
     """
     pattern, left = 0, radius
     for tied in _components(tables):
@@ -43,9 +43,9 @@ def _components(tables: tuple[Key, ...]) -> list[list[Key]]:
 def _breaking(bits: int, errors: int, tables: list[Key]) -> int | None:
     """A pattern of at most `errors` bits with more than `flips` of them in each table's mask, or None.
 
-    Bits that lie in the same masks are alike, so patterns are counts over such classes of bits. The search
-    picks a table not yet broken, which the pattern must put one more error into, and tries each class of its
-    mask; an earlier sibling's class is closed to later ones, so that each pattern is met once.
+    Bits that are in the same masks form a class, and a pattern is a count of errors for each class. The search picks a
+    table that is not yet broken, so the pattern needs one more error in it, and tries each class of its mask. Later
+    branches do not use the classes of earlier ones, so each pattern is tried once.
     """
     classes: dict[tuple[bool, ...], list[int]] = {}
     for bit in range(bits):

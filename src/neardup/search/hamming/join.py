@@ -33,7 +33,7 @@ class Join(HammingMethod):
     `bits` is the width of code to insist on; by default that of the codes, or of the design. `design` names
     the keys (tables without flips that cover the radius); by default the best for the number of rows. Time is
     O(tables * rows) plus the pairs that share a key. Codes that crowd under one key are split by the bits in
-    which they still vary, and tried pair by pair, lanes at a time, where nothing tells them apart. Scratch
+    which they still vary, and compared pair by pair where no bit splits them. Scratch
     memory is 8, 12 or 20 bytes a row for 32, 64 or 128 bits and a few MB a thread, whatever the data.
     """
 
@@ -76,8 +76,8 @@ class Join(HammingMethod):
         return Candidates.of(left, right, distance)
 
     def labels(self, codes: Codes, *, threads: int = 1) -> NDArray[np.int64]:
-        """For each row the smallest row it hangs together with, through any number of pairs: single link,
-        and no pair is ever held. An empty row is alone."""
+        """For each row the smallest row of its connected component (single link); no pair is held in memory. An
+        empty row is its own component."""
         stream = self.within(codes, threads=threads)
         labels = stream.open().labels()
         first = stream.groups.labels()
@@ -104,7 +104,7 @@ class PairsWithin:
     """The pairs of one set: iterate for columns (left, right, distance) of first rows, left < right.
 
     Each pair comes once, in an order that neither threads nor `batch` change; every iteration runs the join
-    anew. `groups` says which rows stand behind a first row.
+    again. `groups` has the other rows with the code of a first row.
     """
 
     join: Join
@@ -125,7 +125,7 @@ class PairsWithin:
         return _batches(self.open(), self.batch)
 
     def expand(self) -> Iterator[Batch]:
-        """All pairs of rows, equal codes spelled out, at most `batch` at a time."""
+        """All pairs of rows, those of equal codes too, at most `batch` at a time."""
         yield from self.groups.pairs(batch=self.batch)
         for pairs in self:
             yield from self.groups.expand(pairs, batch=self.batch)
@@ -136,7 +136,7 @@ class PairsBetween:
     """The pairs of two sets: iterate for columns (left, right, distance) of first rows of either set.
 
     Each pair comes once, in an order that neither threads nor `batch` change; every iteration runs the join
-    anew.
+    again.
     """
 
     join: Join
@@ -159,7 +159,7 @@ class PairsBetween:
         return _batches(self.open(), self.batch)
 
     def expand(self) -> Iterator[Batch]:
-        """All pairs of rows, equal codes spelled out, at most `batch` at a time."""
+        """All pairs of rows, those of equal codes too, at most `batch` at a time."""
         for pairs in self:
             yield from self.left_groups.expand(pairs, self.right_groups, batch=self.batch)
 

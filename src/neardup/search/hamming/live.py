@@ -35,9 +35,9 @@ class LiveState:
 class LiveSearcher:
     """Stored codes that may change while they are searched, from any number of threads.
 
-    Rows are numbered as they come, from 0, and never anew. A search sees one state of the index from its
-    beginning to its end; codes become visible in order, so a search during an add may see the first part of
-    it. `method` is an exact one; Compact adds fastest."""
+    Rows are numbered from 0 in the order they are added, and a number is never used again. A search sees one state of
+    the index from its beginning to its end; codes become visible in order, so a search during an add may see the first
+    part of it. `method` is an exact one; Compact adds fastest."""
 
     def __init__(self, method: TableMethod | None = None) -> None:
         self.method = Compact() if method is None else method

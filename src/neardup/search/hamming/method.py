@@ -1,8 +1,10 @@
-"""What all searches of codes share: how they are a method of the seam, whichever way they find pairs."""
+"""The base class of all searches of codes: it implements the method interface for any way to find pairs."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,21 +19,28 @@ from neardup.search.candidates import SPREAD, Joined, best_first
 from neardup.search.codes import check_codes, check_radius
 from neardup.search.collapse import collapse
 from neardup.search.hamming.designs import Design, bphs, covering, covering_sizes
-from neardup.search.interface import Candidates, Measure, Method, PrintColumns, Reach, Shuffled, Task
+from neardup.search.interface import (
+    Candidates,
+    Keyed,
+    Method,
+    PrintColumns,
+    Reach,
+    Shuffled,
+    Task,
+    VerifyMeasure,
+)
 from neardup.search.pair_runs import pack_pairs
 
-__all__ = ["HammingMethod", "join_design"]
+__all__ = ["HammingMethod", "Prefix", "join_design"]
 
 
-# Nanoseconds a code spends in each table, and with each other code of its bucket: the ratio alone matters
-# here.
-TABLE_COST, MEETING_COST = 15.0, 0.06
+# Nanoseconds a code costs in each table, and with each other code of its bucket. Only the ratio matters.
+TABLE_COST, COMPARE_COST = 15.0, 0.06
 MOST_TABLES, WIDEST_SEARCHED = 60, 8
 
 
 def join_design(bits: int, radius: int, rows: int) -> Design:
-    """The design that joins `rows` uniform codes soonest: more tables cost passes, shorter keys
-    comparisons."""
+    """The design that joins `rows` uniform codes fastest: more tables cost passes, shorter keys cost comparisons."""
     check_radius(radius, bits)
     if radius > WIDEST_SEARCHED:
         if radius >= bits:
@@ -39,10 +48,18 @@ def join_design(bits: int, radius: int, rows: int) -> Design:
         return bphs(bits, radius, radius + 1, 1)
 
     def cost(tables: int, key_bits: float) -> float:
-        return tables * (TABLE_COST + MEETING_COST * rows / 2 ** (key_bits + 1))
+        return tables * (TABLE_COST + COMPARE_COST * rows / 2 ** (key_bits + 1))
 
     sizes = covering_sizes(bits, radius, MOST_TABLES)
     return covering(bits, radius, min(sizes, key=lambda tables: cost(tables, sizes[tables])))
+
+
+@dataclass(frozen=True)
+class Prefix:
+    """One table whose key is the leading `bits` bits of a code; `probes` gives those of queries."""
+
+    bits: int
+    probes: Callable[[Codes], Keyed]
 
 
 class HammingMethod(Method):
@@ -56,7 +73,7 @@ class HammingMethod(Method):
     finds_all: ClassVar[bool] = True
     """Whether it finds every pair within the radius."""
     needs_ranks: ClassVar[bool] = False
-    """Whether it must know the weakest bits of each code."""
+    """Whether it needs the weakest bits of each code."""
 
     @abstractmethod
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
@@ -65,7 +82,7 @@ class HammingMethod(Method):
     def fingerprint(self) -> Printer:
         return Simhash(margins="ranks" if self.needs_ranks else "none")
 
-    def settled(self, fingerprint: Printer, verify: Measure, recall: float) -> Method:
+    def settled(self, fingerprint: Printer, verify: VerifyMeasure, recall: float) -> Method:
         made = _bits(fingerprint)
         if self.bits is not None and self.bits != made:
             raise ConfigError(f"the search is for codes of {self.bits} bits, the fingerprints have {made}")
@@ -98,6 +115,10 @@ class HammingMethod(Method):
         words = np.ascontiguousarray(prints.codes)
         return np.asarray(_core.distances_at(words, words, left, right) <= self.radius)
 
+    def prefix(self, stored: Callable[[], int]) -> Prefix | None:
+        """How to search `stored()` codes by one table of prefixes; None if the method has other keys or none."""
+        return None
+
     def reach(self, fingerprint: Printer) -> Reach:
         return Reach(_bits(fingerprint), self.radius)
 
@@ -107,10 +128,10 @@ class HammingMethod(Method):
     def shuffled(self, kept: PrintColumns) -> Shuffled:
         if not self.finds_all:
             raise ConfigError(
-                f"{type(self).__name__} finds a part of the pairs, which depends on what is held together; "
+                f"{type(self).__name__} finds only some of the pairs, which depend on the codes in one table; "
                 "on Spark search by Join, which finds all of them (or query stored codes with neardup.spark.queries)"
             )
-        return Shuffled(alike=kept["codes"])
+        return Shuffled(equal_key=kept["codes"])
 
 
 def _bits(fingerprint: Printer) -> int:

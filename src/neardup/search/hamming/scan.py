@@ -41,9 +41,7 @@ class Scan(HammingMethod):
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
         """All pairs of rows within the radius, equal codes too: n (n - 1) / 2 comparisons, all pairs in
         memory."""
-        hits = self.index(codes).search(codes, threads=threads)
-        ahead = hits.query < hits.row
-        return Candidates(hits.query[ahead], hits.row[ahead], hits.distance[ahead])
+        return self.index(codes).search(codes, threads=threads).pairs()
 
 
 @dataclass(frozen=True)

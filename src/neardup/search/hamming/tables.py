@@ -46,11 +46,10 @@ __all__ = [
 Lookup = Literal["direct", "binary", "interpolation"]
 """How `index` finds a key in a table. `direct`: by address, in batches. `binary` and `interpolation`: by
 search in a sorted copy of the codes, one query at a time, as the papers have it. Both find the same rows; in
-mode `first` the sorted tables go by whole keys, the direct ones by as many leading bits as fit their size."""
+mode `first` the sorted tables compare whole keys, the direct ones as many leading bits as their size permits."""
 
 TYPICAL_CODES, CANDIDATES_A_PROBE = 2**21, 16
-"""What Covering chooses its tables for: so many codes, and as many candidates compared in the time of a
-probe."""
+"""Covering chooses its tables for this many codes, if this many candidates are compared in the time of one probe."""
 
 
 def design_arrays(design: Design) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
@@ -75,7 +74,7 @@ def _check_lookup(lookup: str) -> None:
 
 
 class TableMethod(HammingMethod, KeyMethod):
-    """What the exact methods share: everything but the design of their tables."""
+    """The base class of the exact methods. Each of them only adds the design of its tables."""
 
     radius: int
     bits: int
@@ -137,9 +136,7 @@ class TableMethod(HammingMethod, KeyMethod):
     def candidates(self, codes: Codes, *, threads: int = 1) -> Candidates:
         """All pairs of rows within the radius, equal codes too, all in memory; `Join` streams them and is
         faster."""
-        hits = self.index(codes, threads=threads).search(codes, threads=threads)
-        ahead = hits.query < hits.row
-        return Candidates(hits.query[ahead], hits.row[ahead], hits.distance[ahead])
+        return self.index(codes, threads=threads).search(codes, threads=threads).pairs()
 
 
 @dataclass(frozen=True)
@@ -172,8 +169,8 @@ class TableSearcher:
         return Hits(query if asked is None else asked[query], row, distance)
 
     def search_groups(self, queries: Codes, *, threads: int = 1) -> tuple[Hits, NDArray[np.int64]]:
-        """Distinct codes instead of rows: the lowest row of each, and how many rows have it. A query that
-        meets 100,000 equal codes gets one line."""
+        """Distinct codes instead of rows: the lowest row of each, and how many rows have it. 100,000 equal codes
+        give one line."""
         asked, words = self._asked(queries)
         query, row, distance, size = self.tables.search_groups(words, check_threads(threads))
         return Hits(query if asked is None else asked[query], row, distance), size

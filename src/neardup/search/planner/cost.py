@@ -4,7 +4,7 @@ The shape is the papers': a query costs its probes, each a random access and a b
 eq. 9, 14, 19, 21), and a batch on disk costs the larger of reading and computing (SL eq. 16-18, 23).
 Corrections to the printed forms are in place: sorting a batch costs time per step, and so does each of the k
 flip sets of each query. What the papers count as one access is here two overlapped ones, of the bucket's
-bounds and of the bucket, whose cost depends on how much memory they wander in.
+bounds and of the bucket, whose cost depends on the size of the memory they read from.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 LINE_CODES = 16  # low words of stored codes in one line of memory
-PRESENCE_BITS = 6  # key bits after the header that a presence word tells apart
+PRESENCE_BITS = 6  # key bits after the header that select a bit of a presence word
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def _kept_bytes(bits: int, header_bits: int) -> int:
 def _probe_ns(machine: Machine, codes: float, header_bits: int, tables: int) -> float:
     """One probe: the bounds of its bucket, the bucket's first line, and the lines it runs on into.
 
-    All tables of a design share the caches, so together they are the memory that reads wander in.
+    All tables of a design share the caches, so the reads go to the memory of all of them.
     """
     bounds = machine.access_ns(2.0 * 2.0**header_bits * tables)
     bucket = machine.access_ns(4.0 * codes * tables)
@@ -121,9 +121,9 @@ def tables_cost(
     home = min(header_bits or native_header_bits(design.bits, codes, flips=False), design.tables[0].key_bits)
     fixed = machine.per_query + matched * _hit_ns(machine, codes, home, count)
     whole = sum(table_ns)
-    visited, meetings = _matching(design)
-    early = sum(ns * share for ns, share in zip(table_ns, visited, strict=True)) + machine.per_meeting
-    every = whole + machine.per_meeting * meetings
+    visited, repeats = _matching(design)
+    early = sum(ns * share for ns, share in zip(table_ns, visited, strict=True)) + machine.per_match
+    every = whole + machine.per_match * repeats
     return Cost(
         bytes=total_bytes,
         build=build * machine.build_factor(kind, codes) * NANO,
@@ -136,21 +136,21 @@ def tables_cost(
 
 @lru_cache(maxsize=256)
 def _matching(design: Design) -> tuple[tuple[float, ...], float]:
-    """What becomes of queries with a neighbour: the share that gets as far as each table when the first match
-    ends a query, and in how many tables such a pair meets.
+    """For queries with a neighbour: the share that reaches each table if the first match ends a query, and the mean
+    number of tables in which such a pair is found.
 
     From a fixed sample of neighbours at distances 1 to radius, equally often.
     """
     generator = np.random.default_rng(7)
     counts = np.zeros(len(design.tables))
-    samples, met = 400, 0
+    samples, found = 400, 0
     for i in range(samples):
         size = 1 + i % max(design.radius, 1)
         pattern = sum(1 << int(b) for b in generator.permutation(design.bits)[:size]) if design.radius else 0
         hits = [t for t, x in enumerate(design.tables) if (x.mask & pattern).bit_count() <= x.flips]
         counts[: hits[0] + 1] += 1
-        met += len(hits)
-    return tuple((counts / samples).tolist()), met / samples
+        found += len(hits)
+    return tuple((counts / samples).tolist()), found / samples
 
 
 # Flip sets that reach 90, 95 and 99 percent of the neighbours at distances 1 to radius, equally often, in
@@ -198,7 +198,7 @@ def psm_cost(
     header."""
     header = min(header_bits, bits, 32)
     probe = _probe_ns(machine, codes, header, 1)
-    hit = _hit_ns(machine, codes, header, 1) + machine.per_meeting
+    hit = _hit_ns(machine, codes, header, 1) + machine.per_match
     fixed = machine.per_query + machine.per_table + matched * hit
     flips = machine.per_ranking + flip_sets * (machine.per_flip_set + probe)
     # The likeliest sets come first: half of the neighbours are found by about a sixth of them.
@@ -238,7 +238,7 @@ def batch_cost(
     """
     read = codes * bits / 8 / machine.disk_bytes_per_second
     seconds = max(read, codes * per_code + extra)
-    # Queries that leave the batch at their first match have, on average, met half of the file.
+    # A query that leaves the batch at its first match was, on average, compared with half of the file.
     first = max(read, codes * per_code * (1 - leaving / 2) + extra)
     return Cost(bytes=0.0, build=0.0, all=seconds / batch, first=first / batch)
 

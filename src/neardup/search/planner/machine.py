@@ -1,4 +1,4 @@
-"""What the machine at hand can do: the few numbers every prediction is made of, measured in a few seconds."""
+"""The speed of this machine: the few numbers that all predictions use, measured in a few seconds."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Scales = Mapping[str, Points]
 
 @dataclass(frozen=True)
 class Machine:
-    """Costs of one core, in nanoseconds unless said otherwise.
+    """Costs of one core, in nanoseconds unless a comment names another unit.
 
     `access` lists (bytes of a working set, cost of one random read in it when many are under way); costs
     between are interpolated on the logarithm of the size. `scale` corrects a method's query time and
-    `build_scale` its build time: measured over predicted at so many codes, 1 where nothing was measured.
+    `build_scale` its build time: measured time over predicted time by number of codes, 1 without a measurement.
     """
 
     access: tuple[tuple[float, float], ...]
@@ -35,7 +35,7 @@ class Machine:
     per_read: float = 2.0  # accesses that one read costs: reads of a probe follow each other, so overlap less
     per_presence: float = 0.5  # ask one word of a presence map, beyond the access
     per_line: float = 7.5  # compare one more line of 16 stored codes
-    per_meeting: float = 50.0  # a match met in one more table
+    per_match: float = 50.0  # a match, again in each table that has it
     per_hit: float = 30.0  # look up the row of a match, beyond the accesses
     per_flip_set: float = 2.0  # make one PSM probe from the margins
     per_ranking: float = 70.0  # rank the margins of one query's header
@@ -51,11 +51,11 @@ class Machine:
         return _between(self.access, size)
 
     def query_factor(self, kind: str, codes: float) -> float:
-        """What to multiply a predicted query time by."""
+        """The factor for a predicted query time."""
         return _between(self.scale[kind], codes) if kind in self.scale else 1.0
 
     def build_factor(self, kind: str, codes: float) -> float:
-        """What to multiply a predicted build time by."""
+        """The factor for a predicted build time."""
         return _between(self.build_scale[kind], codes) if kind in self.build_scale else 1.0
 
     def scaled(self, scale: Scales, build_scale: Scales) -> Machine:
@@ -112,7 +112,7 @@ def measure_access(largest: int = 2**29) -> tuple[tuple[float, float], ...]:
         costs.append((float(size), seconds / reads / NANO))
         size *= 4
     floor = costs[0][1]
-    # What the gather loop itself takes is no cost of memory; a read from the nearest cache is about 1 ns.
+    # The time of the gather loop itself is subtracted; a read from the nearest cache takes about 1 ns.
     access = [(s, max(1.0, 1.0 + cost - floor)) for s, cost in costs]
     last = access[-1]
     return (*access, (last[0] * 2**7, last[1] * 1.35))

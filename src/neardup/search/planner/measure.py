@@ -1,5 +1,4 @@
-"""Calibration: a few seconds of small real searches, so that predictions are of this machine and this
-build."""
+"""Measures a few small searches, so that predictions fit this machine and this build."""
 
 from __future__ import annotations
 
@@ -12,6 +11,7 @@ from numpy.typing import NDArray
 
 from neardup import _core
 from neardup.search.hamming.designs import Design, compact, covering, manku
+from neardup.search.hamming.tables import design_arrays
 from neardup.search.planner.cost import Cost, psm_cost, scan_cost, tables_cost
 from neardup.search.planner.machine import Machine, best_seconds, measure_access
 
@@ -26,7 +26,7 @@ RADIUS = 3
 
 @lru_cache(maxsize=1)
 def measure() -> Machine:
-    """The machine at hand, measured once and kept in memory: memory access, then one search of each kind at
+    """This machine, measured once and kept in memory: memory access, then one search of each kind at
     two sizes.
 
     The cost model gives the shape of each prediction, the ratio of measured to predicted its scale. Designs
@@ -65,8 +65,7 @@ class _Timed:
     """Tables, and the CPU seconds it took to build them."""
 
     def __init__(self, codes: Words, design: Design) -> None:
-        masks = np.array([[table.mask] for table in design.tables], dtype=np.uint64)
-        flips = np.array([table.flips for table in design.tables], dtype=np.uint8)
+        masks, flips = design_arrays(design)
 
         def build() -> None:
             self.native = _core.HammingTables(codes, design.bits, design.radius, masks, flips)

@@ -1,5 +1,4 @@
-"""The ways to search so many codes that a plan weighs against each other, each at its best header and
-shards."""
+"""The ways to search that a plan compares, each with its best header and number of shards."""
 
 from __future__ import annotations
 
@@ -21,19 +20,18 @@ from neardup.search.planner.cost import (
 )
 from neardup.search.planner.machine import NANO, Machine
 
-__all__ = ["Option", "Task", "options"]
+__all__ = ["Option", "PlanTask", "options"]
 
 MOST_TABLES = 24
 MOST_PROBES = 200_000
 MOST_SHARDS = 4096
 MOST_CODES = 2**32 - 2  # positions in one set of tables are 32-bit numbers
-BATCH = 10_000_000  # queries asked at once of a file, where memory does not say otherwise
+BATCH = 10_000_000  # queries of one pass over a file, unless memory allows fewer
 
 
 @dataclass(frozen=True)
-class Task:
-    """What is to be searched: how many codes, how wide, within what radius and memory, and how it is
-    asked."""
+class PlanTask:
+    """The search to plan: number and width of codes, radius, memory, and the queries."""
 
     codes: int
     bits: int
@@ -71,7 +69,7 @@ class Option:
 
 @dataclass(frozen=True)
 class _Fit:
-    """A structure at its best header, cut into as many shards as memory asks for."""
+    """A structure with its best header, in as many shards as the memory makes necessary."""
 
     header_bits: int
     shards: int
@@ -79,7 +77,7 @@ class _Fit:
     bytes: float
 
 
-def options(task: Task, machine: Machine) -> list[Option]:
+def options(task: PlanTask, machine: Machine) -> list[Option]:
     """Every option for a task, in no order."""
     found = [*_tables(task, machine), _scan(task, machine), _batch_bphs(task, machine)]
     if task.recall < 1 and task.radius > 0:
@@ -103,13 +101,13 @@ def _designs(bits: int, radius: int) -> Iterator[tuple[str, Design]]:
 
 
 def _headers(codes: float, bits: int) -> list[int]:
-    """Header bits worth a look for PSM: buckets of 16 codes down to half a code."""
+    """Header bits to try for PSM: buckets of 16 codes down to half a code."""
     middle = round(log2(max(codes, 2)))
     return sorted({min(max(header, 2), 32, bits) for header in range(middle - 4, middle + 2)})
 
 
 def _best_fit(
-    task: Task, cost_of: Callable[[float, int], Cost], headers: Callable[[float], list[int]]
+    task: PlanTask, cost_of: Callable[[float, int], Cost], headers: Callable[[float], list[int]]
 ) -> _Fit | None:
     """The header and shards with the most queries a second for each shard, or None if no shards are
     enough."""
@@ -159,7 +157,7 @@ def _option(
     )
 
 
-def _tables(task: Task, machine: Machine) -> Iterator[Option]:
+def _tables(task: PlanTask, machine: Machine) -> Iterator[Option]:
     for kind, design in _designs(task.bits, task.radius):
 
         def cost_of(codes: float, header: int, kind: str = kind, design: Design = design) -> Cost:
@@ -178,13 +176,15 @@ def _tables(task: Task, machine: Machine) -> Iterator[Option]:
             keys = design.probes(fit.header_bits)
             why = f"exact in few bytes: {keys:,} keys a query, most of them ruled out by a presence map"
         else:
-            met = design.candidates(task.codes / fit.shards, fit.header_bits)
-            why = f"exact with one probe in each of {count} tables, about {met:,.0f} candidates a query"
+            candidates = design.candidates(task.codes / fit.shards, fit.header_bits)
+            why = (
+                f"exact with one probe in each of {count} tables, about {candidates:,.0f} candidates a query"
+            )
         shown = replace(fit, header_bits=min(fit.header_bits, max(design.key_bits)))
         yield _option(kind, design.name, shown, why, tables=count)
 
 
-def _psm(task: Task, machine: Machine) -> Iterator[Option]:
+def _psm(task: PlanTask, machine: Machine) -> Iterator[Option]:
     def k_for(header: int) -> int:
         return flip_sets_needed(header, task.radius, task.recall)
 
@@ -198,7 +198,7 @@ def _psm(task: Task, machine: Machine) -> Iterator[Option]:
         yield _option("psm", "psm", fit, why, tables=1, k=k, recall=task.recall)
 
 
-def _scan(task: Task, machine: Machine) -> Option:
+def _scan(task: PlanTask, machine: Machine) -> Option:
     whole = scan_cost(machine, task.bits, task.codes)
     shards = min(task.codes, max(1, ceil(whole.bytes / (task.memory_bytes or whole.bytes))))
     cost = scan_cost(machine, task.bits, task.codes / shards)
@@ -207,14 +207,14 @@ def _scan(task: Task, machine: Machine) -> Option:
 
 
 # A sixteenth of the memory is for the chunks being read, the rest for the batch of queries.
-def _batch(task: Task, per_query: float) -> tuple[int, float]:
+def _batch(task: PlanTask, per_query: float) -> tuple[int, float]:
     budget = float(task.memory_bytes or 2**30)
     batch = int(min(budget * 15 / 16 / per_query, 2**32 - 1, task.queries or BATCH, max(task.codes, 1)))
     batch = max(batch, 1)
     return batch, batch * per_query + min(budget / 16, task.codes * task.bits / 8)
 
 
-def _batch_bphs(task: Task, machine: Machine) -> Option:
+def _batch_bphs(task: PlanTask, machine: Machine) -> Option:
     """Tables on the queries while the file streams by; each stored code is a query to them (Manku et al.
     3.3)."""
     sizes = covering_sizes(task.bits, task.radius, MOST_TABLES)
@@ -233,7 +233,7 @@ def _batch_bphs(task: Task, machine: Machine) -> Option:
     return _option("batch-bphs", f"batch {design.name}", fit, why, tables=tables, batch=batch)
 
 
-def _batch_psm(task: Task, machine: Machine) -> Option:
+def _batch_psm(task: PlanTask, machine: Machine) -> Option:
     """Sorted chunks as large as the batch, each probed by every query still open (Sood, Loguinov 6.3)."""
     batch, total = _batch(task, 16 + task.bits / 2)
     header = _headers(batch, task.bits)[-1]

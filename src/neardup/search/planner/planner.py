@@ -1,4 +1,4 @@
-"""plan(): every way to search so many codes, with its predicted memory, build time and speed, best first."""
+"""plan(): all ways to search a number of codes, with predicted memory, build time and speed, best first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from math import floor, log10
 from neardup.errors import ConfigError
 from neardup.search.planner.machine import REFERENCE, Machine
 from neardup.search.planner.measure import measure as measured_machine
-from neardup.search.planner.options import Option, Task, options
+from neardup.search.planner.options import Option, PlanTask, options
 from neardup.values.sizes import parse_size
 
 __all__ = ["Plan", "plan"]
@@ -114,6 +114,10 @@ def plan(
     will be asked in all, if that is known, and `matched` the share of them with a neighbour. The costs of
     this machine are measured once in a few seconds and kept in memory; with `measure=False` those of a
     typical machine are taken at once, and `machine` gives others.
+
+    >>> import neardup as nd
+    >>> nd.plan(1e6, radius=3, memory="1GB", measure=False).best.exact
+    True
     """
     count = int(documents)
     if count < 1:
@@ -133,7 +137,7 @@ def plan(
             return option.shards / option.queries_per_second
         return option.shards * (option.build_seconds + asked / option.queries_per_second)
 
-    found = options(Task(count, bits, radius, limit, recall, asked, matched), machine)
+    found = options(PlanTask(count, bits, radius, limit, recall, asked, matched), machine)
     found.sort(key=lambda option: (machine_seconds(option), option.memory_bytes))
     return Plan(count, bits, radius, limit, asked, machine.measured, tuple(_worth_showing(found)))
 

@@ -32,7 +32,7 @@ class Flips(Protocol):
         """For each query that is not empty its `probes` likeliest sets of header bits, uint32[n, probes].
 
         Bit header - 1 of a mask is the highest bit of the code. Masks of a query are distinct and have at
-        most `radius` bits; 0 stands for none.
+        most `radius` bits; 0 means none.
         """
         ...
 

@@ -20,7 +20,7 @@ def margin_sizes(codes: Codes, rows: NDArray[np.int64] | None = None) -> NDArray
     """The margins of some rows (by default of all that are not empty), float32[rows, bits]. Only their sizes
     mean anything: full margins keep their sign, those from bytes have none."""
     if not has_sizes(codes):
-        have = "have none" if codes.ranks is None else "keep ranks alone"
+        have = "have none" if codes.ranks is None else "keep only ranks"
         raise DataError(
             f"this needs margins, the votes behind each bit, and these codes {have}: make codes with "
             'Simhash(margins="full") or Simhash(margins="bytes"), or use an exact method such as Compact'

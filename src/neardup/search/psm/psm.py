@@ -1,12 +1,12 @@
-"""Probabilistic simhash matching: one table, asked for a query's own header and the headers likeliest to
-have come of it (Sood and Loguinov, CIKM 2011). The smallest index and the cheapest at wide radii, at the
-price of some recall.
+"""Probabilistic simhash matching: one table; a query asks for its own header and for its likeliest changed headers
+(Sood and Loguinov, CIKM 2011). It is the smallest index and the cheapest at wide radii, but it loses some recall.
 
-What it finds is a part of what an exact method finds. Its relative recall R' is that part; the recall of
-near duplicates is R' times the share of them that lies within the radius at all."""
+It finds a part of what an exact method finds: the relative recall R'. The recall of near duplicates is R' times the
+share of them that is within the radius."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -18,7 +18,7 @@ from neardup.errors import ConfigError, DataError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.fingerprints.printer import Printer
 from neardup.search.codes import check_radius, check_scheme, rows_and_words
-from neardup.search.hamming.method import HammingMethod
+from neardup.search.hamming.method import HammingMethod, Prefix
 from neardup.search.interface import Candidates, Hits, Keyed, KeyMethod, Mode, check_mode
 from neardup.search.psm.margins import has_sizes, margin_sizes
 from neardup.search.psm.recall import Calibration, calibrate
@@ -87,7 +87,7 @@ class PSM(HammingMethod, KeyMethod):
         return margins if self.model is None else self.model.costs(margins)
 
     def header_for(self, rows: int) -> int:
-        """Header bits for so many codes."""
+        """Header bits for this many codes."""
         return self.header_bits or min(max(1, rows.bit_length() - 1), 32)
 
     def expected_for(self, codes: Codes, header: int) -> NDArray[np.float32]:
@@ -116,8 +116,8 @@ class PSM(HammingMethod, KeyMethod):
 
     def check_live(self, fingerprint: Printer) -> None:
         raise ConfigError(
-            "a live index says of near-duplicates that exactly one is new, so it has to find all of them, and PSM "
-            "finds a share: give search=nd.Compact (the smallest), nd.Covering (the fastest) or nd.BPHS"
+            "a live index reports exactly one of near-duplicates as new, so it must find all of them, and PSM finds "
+            "only some: give search=nd.search.Compact (the smallest), nd.search.Covering (the fastest) or nd.BPHS"
         )
 
     def keys(self, codes: Codes) -> Keyed:
@@ -132,10 +132,23 @@ class PSM(HammingMethod, KeyMethod):
         header and the number of flips, so these must be given."""
         if self.header_bits is None or self.flips is None:
             raise ConfigError("probes of PSM need header_bits and flips; calibrate gives both")
+        return self._probes(codes, self.header_bits, self.expected_for(codes, self.header_bits))
+
+    def prefix(self, stored: Callable[[], int]) -> Prefix:
+        """Without `expected` the order of flips is that for codes without margins, the same for every query."""
+        if self.flips is None:
+            raise ConfigError("PSM needs flips here; calibrate(codes) on a sample of the codes gives them")
+        header = self.header_bits or self.header_for(stored())
+        if self.expected is None:
+            return Prefix(header, lambda queries: self._probes(queries, header, laplace_costs(header)))
+        return Prefix(
+            header, lambda queries: self._probes(queries, header, self.expected_for(queries, header))
+        )
+
+    def _probes(self, codes: Codes, header: int, expected: NDArray[np.float32]) -> Keyed:
         rows, words = rows_and_words(codes, self.bits)
         rows = np.arange(len(words)) if rows is None else rows
-        header, costs = self.header_bits, self.costs(codes)
-        masks = self.masks(costs, header, self.expected_for(codes, header), self.flips, 1)
+        masks = self.masks(self.costs(codes), header, expected, self.flips or 0, 1)
         key = top_bits(words, self.bits, header)[:, None] ^ np.pad(masks.astype(np.uint64), ((0, 0), (1, 0)))
         asked = np.pad(masks != 0, ((0, 0), (1, 0)), constant_values=True).ravel()
         row = np.repeat(rows, key.shape[1])[asked]
@@ -150,7 +163,7 @@ class PSM(HammingMethod, KeyMethod):
         threads = check_threads(threads)
         rows, words = rows_and_words(codes, self.bits)
         if not has_sizes(codes):
-            have = "have none" if codes.ranks is None else "keep ranks alone"
+            have = "have none" if codes.ranks is None else "keep only ranks"
             raise DataError(
                 f"calibration needs full or byte margins, and these codes {have}: give flips, or make codes "
                 'with Simhash(margins="full") or Simhash(margins="bytes")'

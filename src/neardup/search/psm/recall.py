@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, comb, sqrt
+from math import ceil, comb
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,13 +13,13 @@ from neardup.errors import DataError
 from neardup.fingerprints.fingerprints import Codes
 from neardup.search.hamming.tables import Compact
 from neardup.search.interface import Mode
+from neardup.values.intervals import wilson
 
-__all__ = ["Calibration", "calibrate", "wilson"]
+__all__ = ["Calibration", "calibrate"]
 
 MOST_FLIPS = 4096
 FEWEST = 60
-"""Pairs (or queries) below which a recall is not worth the name."""
-_Z = 1.959964
+"""With fewer pairs (or queries) than this a recall is not measured."""
 _AT_ONCE = 512
 
 
@@ -28,10 +28,9 @@ class Calibration:
     """`flips` sets a query reach `recall`, between `low` and `high` with 95% confidence, on the half of the
     sample that did not choose them.
 
-    Relative recall R': with mode `all` the share of `counted` pairs found, with `first` the share of
-    `counted` queries that have a neighbour and find one. Neighbours are distinct codes at distance 1 or
-    more: equal codes are always found and would flatter. `curve[k]` is the recall with k flips, on the whole
-    sample."""
+    Relative recall R': with mode `all` the share of `counted` pairs found, with `first` the share of `counted` queries
+    that have a neighbour and find one. Neighbours are distinct codes at distance 1 or more: equal codes are always
+    found, so they would make the recall look better. `curve[k]` is the recall with k flips, on the whole sample."""
 
     flips: int
     recall: float
@@ -50,14 +49,6 @@ class Calibration:
         )
 
 
-def wilson(found: int, total: int) -> tuple[float, float]:
-    """The 95% interval of a share, good near 1 too."""
-    share, z2 = found / total, _Z * _Z
-    middle = (share + z2 / (2 * total)) / (1 + z2 / total)
-    reach = _Z * sqrt(share * (1 - share) / total + z2 / (4 * total * total)) / (1 + z2 / total)
-    return max(0.0, middle - reach), min(1.0, middle + reach)
-
-
 def calibrate(
     codes: Codes,
     *,
@@ -69,8 +60,8 @@ def calibrate(
     sample: int,
     threads: int,
 ) -> Calibration:
-    """Find what an exact search finds for a sample of rows, and at which flip PSM would have; `masks(rows,
-    flips)` are the flip sets of those rows. The codes have no empty rows."""
+    """Search a sample of rows exactly, and see at which flip PSM finds each pair; `masks(rows, flips)` are
+    the flip sets of those rows. The codes have no empty rows."""
     rows = _sampled(len(codes), sample)
     exact = Compact(radius, bits=codes.bits).index(codes, threads=threads)
     asked = Codes(
@@ -88,7 +79,7 @@ def calibrate(
         step = np.minimum.reduceat(step, start) if len(unit) else step
     else:
         unit = query
-    # Whole queries go to one half or the other, for the pairs of one are alike.
+    # The pairs of one query are not independent, so all of them go to the same half.
     choosing = unit % 2 == 0
     if min(choosing.sum(), (~choosing).sum()) < FEWEST // 2:
         raise DataError(
@@ -103,7 +94,7 @@ def calibrate(
         )
     held = step[~choosing]
     found = int((held <= flips).sum())
-    low, high = wilson(found, len(held))
+    low, high = wilson(found / len(held), len(held))
     curve = np.searchsorted(np.sort(step), np.arange(most + 1), side="right") / len(step)
     return Calibration(flips, found / len(held), low, high, len(held), mode, header, curve)
 
@@ -133,7 +124,7 @@ def _steps(
         pairs = need[
             np.searchsorted(query[need], some[0]) : np.searchsorted(query[need], some[-1], side="right")
         ]
-        met = sets[np.searchsorted(some, query[pairs])] == flipped[pairs, None]
-        hit = met.any(axis=1)
-        step[pairs[hit]] = met[hit].argmax(axis=1) + 1
+        equal = sets[np.searchsorted(some, query[pairs])] == flipped[pairs, None]
+        hit = equal.any(axis=1)
+        step[pairs[hit]] = equal[hit].argmax(axis=1) + 1
     return step

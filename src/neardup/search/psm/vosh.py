@@ -19,8 +19,8 @@ from neardup.errors import ConfigError, DataError
 __all__ = ["FlipModel", "expected_costs", "laplace_costs", "volatility_tree", "vosh"]
 
 _TAIL = 0.98
-"""Beyond this quantile of the sample a fitted exponential takes over: both tails are exponential, and a
-sample's end is not the end of what can happen."""
+"""Beyond this quantile of the sample a fitted exponential is used: both tails are exponential, and larger values than
+those of the sample are possible."""
 
 
 def vosh(
@@ -56,8 +56,8 @@ def volatility_tree(size: int, width: int, levels: int) -> list[list[tuple[int, 
 @dataclass(frozen=True, eq=False)
 class FlipModel:
     """How likely a margin of a given size is to change sign: p = P(Y > |W|), where Y is how margins differ
-    between two documents. `sizes` are sampled |Y|, ascending; flips are taken to be alike at every bit, or,
-    with sizes of shape [bits, sample], each bit has its own."""
+    between two documents. `sizes` are sampled |Y|, ascending; the distribution is the same for every bit, or, with
+    sizes of shape [bits, sample], each bit has its own."""
 
     sizes: NDArray[np.float32]
 
@@ -101,14 +101,14 @@ class FlipModel:
     @staticmethod
     def _tail(sizes: NDArray[np.float32], size: NDArray[np.float64]) -> NDArray[np.float64]:
         count = len(sizes)
-        # One more than counted: what was never seen is not impossible.
+        # One more than counted, because a change that is not in the sample is still possible.
         above = (count - np.searchsorted(sizes, size, side="right") + 1) / (2 * (count + 1))
         start = float(sizes[min(int(_TAIL * count), count - 1)])
         excess = sizes[sizes > start].astype(np.float64) - start
         scale = float(excess.mean()) if len(excess) else max(start, 1e-30)
         at_start = (count - np.searchsorted(sizes, start, side="right") + 1) / (2 * (count + 1))
         far = size > start
-        # Never to zero, whose logarithm is none.
+        # Never zero, because zero has no logarithm.
         above[far] = np.maximum(at_start * np.exp(-(size[far] - start) / scale), 1e-300)
         return above
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from neardup.errors import ConfigError, DataError, FormatError
-from neardup.storage.atomic_file import AtomicFile
+from neardup.storage.output import open_output
 from neardup.web.urls.sites import SiteRule, site_step
 from neardup.web.urls.steps import (
     PARSED,
@@ -145,7 +145,7 @@ class UrlRules:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> UrlRules:
-        """Rules from a TOML or JSON file (docs/urls.md); redirects are in separate files."""
+        """Rules from a TOML or JSON file (docs/how-to/urls.md); redirects are in separate files."""
         file = Path(path)
         data = file.read_bytes()[: LARGEST + 1]
         if len(data) > LARGEST:
@@ -213,7 +213,7 @@ class UrlRules:
             if str(path).endswith(".json")
             else _toml(said)
         )
-        with AtomicFile(path) as file:
+        with open_output(path) as file:
             file.write(text.encode())
 
 

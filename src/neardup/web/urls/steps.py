@@ -25,8 +25,8 @@ from neardup.web.urls.parameters import (
 __all__ = [
     "PARSED",
     "RULES",
+    "NamedRule",
     "Parts",
-    "Rule",
     "Step",
     "bare_end",
     "drops",
@@ -256,7 +256,7 @@ def session_drops(more: Iterable[str], keep: Iterable[str]) -> Step:
 
 
 @dataclass(frozen=True)
-class Rule:
+class NamedRule:
     """One rule that can be switched: its name, what it does, whether it is on by default, and its step."""
 
     name: str
@@ -267,35 +267,37 @@ class Rule:
 
 # In the order of application.
 RULES = (
-    Rule("host-case", "the host is written in lower case", True),
-    Rule("default-port", ":80 of http and :443 of https are dropped", True),
-    Rule("dot-segments", "/./ and /../ are resolved", True),
-    Rule("scheme", "http and https are one, written https", True, scheme),
-    Rule("credentials", "user:password@ is dropped", False, credentials),
-    Rule("host-dot", "the dot at the end of a host is dropped", True, host_dot),
-    Rule("www", "a leading www. is dropped where a registered name remains", True, www),
-    Rule("path-case", "the path is written in lower case", False, path_case),
-    Rule(
+    NamedRule("host-case", "the host is written in lower case", True),
+    NamedRule("default-port", ":80 of http and :443 of https are dropped", True),
+    NamedRule("dot-segments", "/./ and /../ are resolved", True),
+    NamedRule("scheme", "http and https are one, written https", True, scheme),
+    NamedRule("credentials", "user:password@ is dropped", False, credentials),
+    NamedRule("host-dot", "the dot at the end of a host is dropped", True, host_dot),
+    NamedRule("www", "a leading www. is dropped where a registered name remains", True, www),
+    NamedRule("path-case", "the path is written in lower case", False, path_case),
+    NamedRule(
         "percent-encoding",
         "escapes only where needed, in capitals; + in a query is %20",
         True,
         percent_encoding,
     ),
-    Rule("session-path", "session ids in the path, as ;jsessionid=..., are dropped", True, session_path),
-    Rule("double-slash", "runs of slashes in the path are one", False, double_slash),
-    Rule("session", "parameters with session ids are dropped", True),
-    Rule("tracking", "parameters that follow visitors are dropped", True),
-    Rule(
+    NamedRule("session-path", "session ids in the path, as ;jsessionid=..., are dropped", True, session_path),
+    NamedRule("double-slash", "runs of slashes in the path are one", False, double_slash),
+    NamedRule("session", "parameters with session ids are dropped", True),
+    NamedRule("tracking", "parameters that follow visitors are dropped", True),
+    NamedRule(
         "empty-query",
         "empty parts of the query, and a ? with nothing behind it, are dropped",
         True,
         empty_query,
     ),
-    Rule("query-order", "parameters are sorted by name, equal names keep their order", True, query_order),
-    Rule("fragment", "#... is dropped, but for #! and #/", True, fragment),
-    Rule("hash-route", "#!... and #/... are dropped too", False, hash_route),
-    Rule("index", "index.html and its like are dropped", True, index),
-    Rule("trailing-slash", "slashes at the end of the path are dropped", True, trailing_slash),
+    NamedRule(
+        "query-order", "parameters are sorted by name, equal names keep their order", True, query_order
+    ),
+    NamedRule("fragment", "#... is dropped, but for #! and #/", True, fragment),
+    NamedRule("hash-route", "#!... and #/... are dropped too", False, hash_route),
+    NamedRule("index", "index.html and its like are dropped", True, index),
+    NamedRule("trailing-slash", "slashes at the end of the path are dropped", True, trailing_slash),
 )
 
 # Rules of the parser itself; reading.py says what happens if they are off.

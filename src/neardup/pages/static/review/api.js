@@ -17,12 +17,18 @@ export class Trouble extends Error {
   }
 }
 
+let scan = ""; // the scan whose findings are shown; the server refuses a page that shows those of another scan
+
+export function setScan(id) {
+  scan = id;
+}
+
 async function ask(path, options = {}) {
   let answer;
   try {
     answer = await fetch(path, {
       ...options,
-      headers: { ...options.headers, Authorization: `Bearer ${localStorage.getItem(KEPT) ?? ""}` },
+      headers: { ...options.headers, Authorization: `Bearer ${localStorage.getItem(KEPT) ?? ""}`, "X-Neardup-Scan": scan },
     });
   } catch {
     throw new Trouble(0, "The server does not answer. Was it stopped? Start it again with neardup review.");
@@ -49,8 +55,13 @@ export function decide(decision, left, right) {
   return saved;
 }
 
-export async function exported() {
-  return (await ask("/api/decisions")).blob();
+/** Save the answer to /api/`name` as a file. */
+export async function download(name, parameters, file) {
+  const given = Object.entries(parameters).filter(([, value]) => value !== "");
+  const address = URL.createObjectURL(await (await ask(`/api/${name}?${new URLSearchParams(given)}`)).blob());
+  const link = document.createElement("a");
+  Object.assign(link, { href: address, download: file }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10_000);
 }
 
 /** A function that runs `work()` one at a time: calls during a run cause one more run, not many. */

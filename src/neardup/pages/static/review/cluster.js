@@ -24,8 +24,9 @@ function memberRow(document, keeper) {
   const decided = { accept: ["good", "accepted"], reject: ["warn", "rejected"] }[document.decision];
   return el("li", { class: "member" },
     el("div", { class: "row" },
-      el("span", { class: "likeness" }, document.same ? "same words" : document.similarity === null ? "via others" : score(document.similarity)),
+      el("span", { class: "likeness" }, document.same ? "same words" : document.similarity === null ? "not measured" : score(document.similarity)),
       outcome(document),
+      document.measured_now ? el("span", { class: "badge", title: "The scan did not compare it with the keeper; its similarity was measured now." }, "through others") : null,
       decided ? el("span", { class: `badge ${decided[0]}` }, decided[1]) : null,
       el("bdi", { class: "id" }, plain(document.id, 120)),
       el("a", { class: "button tight push", href: `#/compare/${keeper.row}/${document.row}` }, "Compare",

@@ -1,12 +1,14 @@
 // The list of clusters, and the chosen cluster beside it.
 
-import { byId, count, el, plain, score, show, visible } from "/page/dom.js";
-import { calm, get } from "./api.js";
+import { byId, count, el, plain, plural, score, show, visible } from "/page/dom.js";
+import { keepParameters, setParameters } from "./address.js";
+import { calm, download, get } from "./api.js";
 import { drawCluster } from "./cluster.js";
 import { LongList } from "./list.js";
 import { onChange, state, trouble } from "./state.js";
 
-const query = { order: "risk", show: "all", source: "", search: "" };
+const DEFAULTS = { order: "risk", show: "all", source: "", search: "" };
+const query = { ...DEFAULTS };
 const ORDERS = { risk: "risk, the riskiest first", size: "size, the largest first", similarity: "similarity, the least first" };
 const SHOWS = {
   all: "all clusters", open: "not yet decided", decided: "decided", borderline: "borderline", chain: "chains",
@@ -30,7 +32,7 @@ function item(cluster) {
   const here = chosen !== null && cluster.label === parts.label;
   return el("a", { class: "pick", href: `#/cluster/${cluster.label}`, "aria-current": here ? "true" : null },
     el("span", { class: "pick-head" },
-      el("strong", {}, `${count(cluster.size)} documents`),
+      el("strong", {}, plural(cluster.size, "document")),
       el("span", { class: "soft" }, cluster.least < 1 ? `from ${score(cluster.least)}` : "same words"),
       badges(cluster.flags),
       cluster.decided ? el("span", { class: "badge good" }, `${count(cluster.decided)} decided`) : null),
@@ -44,7 +46,7 @@ async function load(keepPosition = false) {
   const answer = await list.reload(keepPosition);
   parts.list.removeAttribute("aria-busy");
   const filtered = answer.total < answer.of;
-  parts.found.textContent = (filtered ? `${count(answer.total)} of ${count(answer.of)} clusters` : `${count(answer.total)} clusters`) +
+  parts.found.textContent = (filtered ? `${count(answer.total)} of ${plural(answer.of, "cluster")}` : plural(answer.total, "cluster")) +
     (answer.partial ? "; not all texts could be searched in time" : "");
   const none = answer.of ? "No cluster matches." : "There are no duplicates at this threshold.";
   parts.none.textContent = answer.total ? "" : none;
@@ -54,6 +56,34 @@ async function load(keepPosition = false) {
 }
 
 const loadSoon = calm(200, () => { if (stale && !byId("clusters").hidden) reloadAll().catch(trouble); });
+
+/** All documents of the clusters in the list, as a file. */
+const exportList = (format) => download("list", { threshold: state.threshold, ...query, format }, `clusters.${format}`);
+
+/** Change a filter or the order; the address shows what differs from the default. */
+function change(name, value) {
+  query[name] = value;
+  setParameters({ [name]: value === DEFAULTS[name] ? "" : value });
+}
+
+/** The filters of an address. */
+export function setFilters(given) {
+  for (const [name, value] of Object.entries(DEFAULTS)) {
+    const wanted = given[name] ?? value;
+    if (query[name] === wanted) continue;
+    change(name, wanted);
+    stale = true;
+    const field = byId(name === "search" ? "search" : `by-${name}`);
+    if (field) field.value = wanted;
+  }
+}
+
+/** After a filter has changed: the cluster beside the list is one of the list. */
+async function narrow() {
+  await load();
+  if (chosen === null || list.find((cluster) => cluster.label === parts.label) >= 0) return;
+  await showList();
+}
 
 async function reloadAll() {
   await load(true);
@@ -77,6 +107,7 @@ export async function showList() {
   const first = await list.wanted(0);
   if (first && matchMedia("(min-width: 60rem)").matches) {
     history.replaceState(null, "", `#/cluster/${first.label}`);
+    keepParameters();
     return showCluster(first.label);
   }
   list.paint();
@@ -113,16 +144,16 @@ export async function stepCluster(step) {
 function choice(name, options, title) {
   const id = `by-${name}`;
   return el("div", {}, el("label", { for: id }, title),
-    el("select", { id, on: { change: (event) => { query[name] = event.target.value; load().catch(trouble); } } },
+    el("select", { id, on: { change: (event) => { change(name, event.target.value); narrow().catch(trouble); } } },
       Object.entries(options).map(([value, name]) => el("option", { value }, name))));
 }
 
 export function startClusters() {
   const { sources } = state.overview;
-  const searched = calm(250, () => load().catch(trouble));
+  const searched = calm(250, () => narrow().catch(trouble));
   const search = el("input", {
     id: "search", type: "search", placeholder: "Text or id", autocomplete: "off", spellcheck: "false",
-    on: { input: (event) => { query.search = event.target.value; searched(); } },
+    on: { input: (event) => { change("search", event.target.value); searched(); } },
   });
   parts = {
     list: el("div", { class: "long", role: "group", "aria-label": "Clusters", tabindex: 0 }),
@@ -140,6 +171,8 @@ export function startClusters() {
       sources.length > 1 ? choice("source", { "": "all sources", ...Object.fromEntries(sources.map((name) => [name, plain(name, 60)])) }, "Source") : null),
     el("div", { class: "panes" },
       el("section", { class: "card pane-list", "aria-label": "All clusters" }, parts.found, parts.none, parts.list,
+        el("p", { class: "row" }, el("span", { class: "hint" }, "Export this list:"),
+          ["csv", "jsonl"].map((format) => el("button", { type: "button", class: "tight", on: { click: () => exportList(format).catch(trouble) } }, format.toUpperCase()))),
         el("details", {}, el("summary", {}, "What is risk?"),
           el("p", { class: "hint" }, "Risk is the sum of four things, and the riskiest clusters come first."),
           el("dl", { class: "hint" }, Object.entries(FLAGS).map(([flag, why]) => [el("dt", {}, el("strong", {}, flag)), el("dd", {}, why)])))),

@@ -1,12 +1,14 @@
 // Two documents side by side, all measures, and the decision.
 
 import { byId, count, el, plain, score, show } from "/page/dom.js";
-import { decide, get } from "./api.js";
+import { keepParameters } from "./address.js";
+import { calm, decide, get } from "./api.js";
 import { outcome } from "./cluster.js";
 import { clusterBeyond } from "./clusters.js";
 import { differences } from "./differences.js";
 import { measures, shingles } from "./measures.js";
 import { onChange, say, setProgress, state, trouble } from "./state.js";
+import { forget, remember, undoable } from "./undo.js";
 
 let pair = null; // what is shown: {left, right} rows and the answer about them
 let box = null;
@@ -15,10 +17,10 @@ let box = null;
 async function queueOf(left, right) {
   const queue = state.queue;
   if (queue && queue.keeper === left && queue.rows.includes(right) && queue.threshold === state.threshold) return queue;
-  const cluster = await get("cluster", { threshold: state.threshold, row: left, limit: 200 });
-  const rows = [...cluster.members, ...cluster.rejected].map((one) => one.row).filter((row) => row !== left);
+  const found = await get("members", { threshold: state.threshold, row: left });
+  const rows = found.rows.filter((row) => row !== left);
   if (!rows.includes(right)) rows.push(right);
-  state.queue = { keeper: left, rows, threshold: state.threshold };
+  state.queue = { keeper: left, rows, more: found.more, threshold: state.threshold };
   return state.queue;
 }
 
@@ -32,6 +34,7 @@ export async function showCompare(left, right) {
   if (asked !== pair) return;
   if (answer.keepers[0] === right) { // the keeper is always on the left
     history.replaceState(null, "", `#/compare/${right}/${left}`);
+    keepParameters();
     await showCompare(right, left);
     return;
   }
@@ -53,10 +56,10 @@ export async function stepPair(step) {
     say(step > 0 ? "That was the last pair." : "This is the first pair.");
     return;
   }
-  const inside = await get("cluster", { threshold: state.threshold, row: cluster.label, limit: 200 });
-  const member = inside.members[step > 0 ? 0 : inside.members.length - 1];
+  const inside = await get("members", { threshold: state.threshold, row: cluster.label });
+  const member = inside.rows[step > 0 ? 0 : inside.rows.length - 1];
   state.queue = null;
-  location.hash = `#/compare/${inside.keeper.row}/${member.row}`;
+  location.hash = `#/compare/${inside.keeper}/${member}`;
 }
 
 export function backToCluster() {
@@ -64,8 +67,8 @@ export function backToCluster() {
 }
 
 const SAID = {
-  accept: "Accepted: they are duplicates.", reject: "Rejected: both are kept.", keep: "Swapped: the other one is kept.",
-  clear: "Undone: nothing is decided about this pair.",
+  accept: "Saved: the right one is dropped.", reject: "Saved: both are kept.", keep: "Saved: the other one is kept.",
+  clear: "Removed: nothing is decided about this pair.",
 };
 
 export async function act(decision) {
@@ -73,16 +76,47 @@ export async function act(decision) {
   const about = pair;
   const swap = decision === "keep";
   const [left, right] = swap ? [pair.right, pair.left] : [pair.left, pair.right];
+  const { decision: before, swapped } = pair.answer;
   const progress = await decide(decision, left, right);
+  remember({ left, right, shown: [pair.left, pair.right], before, swapped });
   say(SAID[decision]);
   // Do not move if another pair is shown by now: the next key is meant for that pair.
   if (swap && !box.hidden && pair.left === about.left && pair.right === about.right) {
     const rows = state.queue?.rows.map((row) => (row === left ? right : row));
-    state.queue = rows ? { keeper: left, rows, threshold: state.threshold } : null;
+    state.queue = rows ? { ...state.queue, keeper: left, rows } : null;
     history.replaceState(null, "", `#/compare/${left}/${right}`);
+    keepParameters();
     pair = { left, right, answer: pair.answer };
   }
   setProgress(progress); // notifies all views, including this one
+  if (!swap && decision !== "clear" && advances() && pair.left === about.left && pair.right === about.right && !box.hidden) await stepPair(1);
+}
+
+const ADVANCE = "neardup-advance";
+const advances = () => localStorage.getItem(ADVANCE) !== "no";
+
+/** Whether a decision leads to the next pair. */
+function advanceBox() {
+  const input = el("input", {
+    type: "checkbox", id: "advance", checked: advances(), on: { change: (event) => localStorage.setItem(ADVANCE, event.target.checked ? "yes" : "no") },
+  });
+  return el("label", { class: "hint", for: "advance" }, input, " Then show the next pair");
+}
+
+/** u: take back the last decision of this session, and show its pair; again, the one before it. */
+export async function undo() {
+  const last = forget();
+  if (!last) {
+    say("There is no decision to undo.");
+    return;
+  }
+  let progress = await decide("clear", last.left, last.right);
+  const [left, right] = last.shown;
+  if (last.swapped) progress = await decide("keep", left, right);
+  if (last.before) progress = await decide(last.before, left, right);
+  say("Undone.");
+  setProgress(progress);
+  location.hash = `#/compare/${left}/${right}`;
 }
 
 function button(decision, key, text, pressed = null) {
@@ -118,24 +152,25 @@ function draw(answer, queue) {
   show(box,
     el("div", { class: "row" },
       el("a", { href: `#/cluster/${left.row}` }, "← The cluster"),
-      el("span", { class: "hint" }, `pair ${count(at + 1)} of ${count(queue.rows.length)} in this cluster`),
+      el("span", { class: "hint" }, `pair ${count(at + 1)} of ${count(queue.rows.length + queue.more)} in this cluster${queue.more ? `; the last ${count(queue.more)} are not reached here` : ""}`),
       el("span", { class: "push row" },
         el("button", { type: "button", class: "tight", on: { click: () => stepPair(-1).catch(trouble) } }, "Previous", el("kbd", { "aria-hidden": "true" }, "k")),
         el("button", { type: "button", class: "tight", on: { click: () => stepPair(1).catch(trouble) } }, "Next", el("kbd", { "aria-hidden": "true" }, "j")))),
     el("div", { class: "deciding card" },
-      el("p", { class: "likeness-large" }, el("span", { class: "soft" }, `${answer.measure} `), el("strong", {}, score(answer.similarity))),
+      el("p", { class: "likeness-large" }, el("span", { class: "soft" }, `${answer.measure} `), el("strong", {}, answer.similarity === null ? "not measured" : score(answer.similarity))),
       el("div", { class: "row acts" },
-        button("accept", "a", "Accept", decision === "accept"),
-        button("reject", "r", "Reject", decision === "reject"),
-        fixed ? null : button("keep", "s", "Swap keeper"),
-        decision || answer.swapped ? button("clear", "u", "Undo") : null),
+        button("accept", "a", "Drop right", decision === "accept"),
+        button("reject", "r", "Keep both", decision === "reject"),
+        fixed ? null : button("keep", "s", "Keep right instead"),
+        decision || answer.swapped ? button("clear", "x", "Remove decision") : null,
+        undoable() ? el("button", { type: "button", id: "do-undo", "aria-keyshortcuts": "u", on: { click: () => undo().catch(trouble) } },
+          "Undo last", el("kbd", { "aria-hidden": "true" }, "u")) : null,
+        advanceBox()),
       el("p", { class: `verdict ${kind}`, id: "verdict" }, message)),
     answer.notes.map((note) => el("p", { class: "note" }, note)),
-    answer.cut.some(Boolean) ? el("p", { class: "note warn", id: "cut" },
-      `Too long to show completely: only the beginnings of ${count(answer.characters[0])} and ${count(answer.characters[1])} characters are compared word by word.`) : null,
     el("section", { class: "card texts", "aria-label": "The texts" },
-      el("div", { class: "heads" }, head(left, answer.keepers[0] === left.row ? "Keeper" : "Left"), head(right, "Compared with it")),
-      differences(answer.rows)),
+      el("div", { class: "heads" }, head(left, answer.keepers[0] === left.row ? "Keeper" : "Left"), head(right, "Duplicate")),
+      differences(answer)),
     el("div", { class: "two" }, measures(answer), shingles(answer)));
   if (focused?.startsWith("do-")) (byId(focused) ?? byId("do-accept")).focus({ preventScroll: true });
 }
@@ -143,6 +178,7 @@ function draw(answer, queue) {
 export function startCompare() {
   box = byId("compare");
   const again = () => { if (!box.hidden && pair) showCompare(pair.left, pair.right).catch(trouble); };
+  const soon = calm(150, again); // a moved slider sends one request
   onChange("revision", again);
-  onChange("threshold", () => { state.queue = null; again(); });
+  onChange("threshold", () => { state.queue = null; soon(); });
 }

@@ -2,21 +2,21 @@
 
 import { byId, el, show } from "/page/dom.js";
 import { stepCluster } from "./clusters.js";
-import { act, backToCluster, stepPair } from "./compare.js";
+import { act, backToCluster, stepPair, undo } from "./compare.js";
 import { trouble } from "./state.js";
 
 const HELP = [
-  ["Anywhere", [["?", "this list"], ["o", "overview"], ["c", "clusters"], ["/", "search"], ["[ ]", "threshold down, up"]]],
+  ["Anywhere", [["?", "this list"], ["o", "overview"], ["c", "clusters"], ["/", "search"], ["[ ]", "threshold down, up"], ["u", "undo the last decision"]]],
   ["Clusters", [["j k", "next, previous cluster"], ["Enter", "compare its first pair"]]],
   ["Compare", [
-    ["j k", "next, previous pair, on to the next cluster"], ["a", "accept: they are duplicates"],
-    ["r", "reject: they are not, both are kept"], ["s", "swap: keep the other one"], ["u", "undo the decision"], ["Esc", "back to the cluster"],
+    ["j k", "next, previous pair, on to the next cluster"], ["a", "drop the right one: they are duplicates"],
+    ["r", "keep both: they are not duplicates"], ["s", "keep the right one instead"], ["x", "remove the decision about this pair"], ["Esc", "back to the cluster"],
   ]],
 ];
 
 const compareKeys = {
   j: () => stepPair(1), k: () => stepPair(-1), a: () => act("accept"), r: () => act("reject"), s: () => act("keep"),
-  u: () => act("clear"), Escape: backToCluster,
+  x: () => act("clear"), Escape: backToCluster,
 };
 const clusterKeys = {
   j: () => stepCluster(1), k: () => stepCluster(-1),
@@ -29,6 +29,7 @@ const anywhere = {
   "/": () => { location.hash = "#/clusters"; setTimeout(() => byId("search").focus()); },
   "[": () => move(-1),
   "]": () => move(1),
+  u: undo,
 };
 
 function move(step) {
@@ -54,14 +55,15 @@ export function startKeys() {
   byId("keys").addEventListener("click", openHelp);
   addEventListener("keydown", async (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
-    const inField = event.target.closest?.("input:not([type=range]), select, textarea");
+    const inField = event.target.closest?.("input:not([type=range], [type=checkbox]), select, textarea");
     if (inField) {
       if (event.key === "Escape") event.target.blur();
       return;
     }
     const view = document.body.dataset.view;
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (key === "Enter" && event.target.closest?.("a, button, summary")) return;
+    // Enter follows a link, except the one of the cluster that is shown already: there it opens the first pair.
+    if (key === "Enter" && event.target.closest?.("a:not(.pick[aria-current]), button, summary")) return;
     const work = { compare: compareKeys, clusters: clusterKeys }[view]?.[key] ?? anywhere[key];
     if (!work) return;
     event.preventDefault();

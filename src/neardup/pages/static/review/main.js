@@ -1,12 +1,13 @@
 // The frame: the current view, the threshold, and polling for decisions of other tabs.
 
 import { byId } from "/page/dom.js";
-import { get, takeToken } from "./api.js";
-import { startClusters, showCluster, showList } from "./clusters.js";
+import { get, setScan, takeToken } from "./api.js";
+import { keepParameters, readAddress, setParameters } from "./address.js";
+import { setFilters, startClusters, showCluster, showList } from "./clusters.js";
 import { showCompare, startCompare } from "./compare.js";
 import { startKeys } from "./keys.js";
 import { startOverview } from "./overview.js";
-import { setProgress, setThreshold, state, trouble } from "./state.js";
+import { replaced, setProgress, setThreshold, state, trouble } from "./state.js";
 
 const POLL = 2000; // milliseconds
 
@@ -18,7 +19,10 @@ async function route() {
     return;
   }
   if (location.hash && !location.hash.startsWith("#/")) return; // a place within the page
-  const [view, ...rows] = location.hash.replace(/^#\/?/, "").split("/");
+  const { path, given } = readAddress();
+  if (Object.keys(given).length) takeParameters(given);
+  keepParameters();
+  const [view, ...rows] = path.replace(/^\//, "").split("/");
   const name = { cluster: "clusters", clusters: "clusters", compare: "compare" }[view] ?? "overview";
   const numbers = rows.map(Number);
   for (const one of ["overview", "clusters", "compare"]) byId(one).hidden = one !== name;
@@ -38,16 +42,28 @@ async function route() {
   if (view === "compare") await showCompare(numbers[0], numbers[1]);
 }
 
+/** A link or the back button: take over its threshold and filters. */
+function takeParameters(given) {
+  const at = state.overview.steps.indexOf(Number(given.threshold ?? state.overview.threshold));
+  const slider = byId("slider");
+  if (at >= 0 && slider.valueAsNumber !== at) {
+    slider.value = at;
+    slider.dispatchEvent(new Event("input"));
+  }
+  setFilters(given);
+}
+
 function startSlider() {
   const slider = byId("slider");
   const { steps } = state.overview;
-  const kept = Number(sessionStorage.getItem("threshold"));
+  const kept = Number(readAddress().given.threshold ?? sessionStorage.getItem("threshold"));
   slider.max = steps.length - 1;
   const changed = () => {
     const threshold = steps[slider.valueAsNumber];
     byId("at").textContent = threshold === Math.round(threshold * 100) / 100 ? threshold.toFixed(2) : String(threshold);
     slider.setAttribute("aria-valuetext", `${threshold}`);
     sessionStorage.setItem("threshold", threshold);
+    setParameters({ threshold: threshold === state.overview.threshold ? "" : threshold });
     setThreshold(threshold);
   };
   const at = steps.indexOf(kept);
@@ -63,8 +79,10 @@ async function poll() {
   clearTimeout(waiting);
   if (!document.hidden) {
     try {
-      setProgress(await get("state"));
-      if (lost) trouble(null);
+      const progress = await get("state");
+      setProgress(progress);
+      if (progress.replaced) replaced();
+      else if (lost) trouble(null);
       lost = false;
     } catch (error) {
       lost = true;
@@ -77,8 +95,10 @@ async function poll() {
 async function start() {
   takeToken();
   state.overview = await get("overview");
+  setScan(state.overview.scan);
   state.revision = state.overview.revision;
   setProgress(state.overview);
+  if (location.hash.startsWith("#/")) setParameters(readAddress().given); // before the slider writes its own
   startSlider();
   startOverview();
   startClusters();

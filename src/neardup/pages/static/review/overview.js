@@ -1,8 +1,8 @@
 // The overview: numbers and charts that follow the threshold immediately.
 
 import { bars, histogram } from "/page/charts.js";
-import { byId, bytes, count, el, plain, share, show } from "/page/dom.js";
-import { exported, get, oneByOne } from "./api.js";
+import { byId, bytes, count, el, plain, plural, share, show } from "/page/dom.js";
+import { calm, download, get, oneByOne } from "./api.js";
 import { onChange, state, trouble } from "./state.js";
 
 const known = new Map(); // figures by threshold, for the current revision
@@ -52,7 +52,7 @@ function drawFigures(figures) {
   show(parts.numbers, numbers(figures));
   show(parts.alarms, figures.alarms.length
     ? el("div", { class: "note warn stack" },
-      el("p", {}, el("strong", {}, "This looks like an accident. "), "neardup apply would stop and ask:"),
+      el("p", {}, el("strong", {}, "Very many documents would be dropped. "), "neardup apply stops here and asks for confirmation:"),
       el("ul", {}, figures.alarms.map((alarm) => el("li", { class: "text" }, plain(alarm, 400)))))
     : null);
   redraw(parts.sizes, bars({
@@ -66,13 +66,17 @@ function drawFigures(figures) {
   }));
   if (!figures.clusters) show(parts.sizes, el("p", { class: "empty" }, "No clusters at this threshold."));
   if (!figures.sources.length) show(parts.sources, el("p", { class: "empty" }, "No source loses anything."));
-  byId("brief").textContent = `${count(figures.dropped)} dropped in ${count(figures.clusters)} clusters`;
+  byId("brief").textContent = `${count(figures.dropped)} dropped in ${plural(figures.clusters, "cluster")}`;
   byId("slider").setAttribute("aria-valuetext", `${figures.threshold}: ${byId("brief").textContent}`);
 }
 
-// If the slider has moved on when an answer comes, the answer is only stored, and the newest threshold is requested.
-const fetchFigures = oneByOne(async () => {
-  if (known.has(state.threshold)) return;
+// A moved slider sends one request, for the threshold at which it rests. If it has moved on when an answer comes, the answer is only stored, and the newest threshold is requested.
+const fetchFigures = calm(120, () => fetchNow().catch(trouble));
+const fetchNow = oneByOne(async () => {
+  if (known.has(state.threshold)) { // all figures came meanwhile
+    drawFigures(known.get(state.threshold));
+    return;
+  }
   const figures = await get("figures", { threshold: state.threshold });
   if (figures.revision === state.revision) known.set(figures.threshold, figures);
   if (figures.threshold === state.threshold) drawFigures(figures);
@@ -86,7 +90,7 @@ function update() {
     parts.whole.setAttribute("aria-busy", "true");
     byId("brief").setAttribute("aria-busy", "true");
   }
-  return fetchFigures().catch(trouble);
+  return fetchFigures();
 }
 
 /** Request the figures of all steps until they are ready, so that the slider never waits. */
@@ -96,22 +100,16 @@ async function fetchCurve() {
   if (!complete) setTimeout(() => fetchCurve().catch(() => {}), 1500);
 }
 
-async function download() {
-  const address = URL.createObjectURL(await exported());
-  el("a", { href: address, download: "decisions.jsonl" }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10_000);
-}
-
 function drawDecisions() {
   const { accept, reject, keep } = state.counts;
   const at = state.threshold === state.overview.threshold ? "" : ` --threshold ${state.threshold}`;
   show(parts.decisions,
     el("h2", {}, "Decisions"),
-    el("p", {}, `${count(accept)} pairs accepted, ${count(reject)} rejected, ${count(keep)} keepers chosen. They are saved in the findings as you make them, and apply at every threshold.`),
+    el("p", {}, `${plural(accept, "pair")} accepted, ${count(reject)} rejected, ${plural(keep, "keeper")} chosen. They are saved in the findings as you make them, and apply at every threshold.`),
     el("p", {}, "To write the kept documents:"),
     el("pre", { tabindex: 0 }, `${plain(state.overview.command, 2000)}${at} --out kept.jsonl`),
     el("p", { class: "row" },
-      el("button", { type: "button", class: "tight", on: { click: () => download().catch(trouble) } }, "Export as JSONL"),
+      el("button", { type: "button", class: "tight", on: { click: () => download("decisions", {}, "decisions.jsonl").catch(trouble) } }, "Export as JSONL"),
       el("a", { class: "button tight", href: "#/clusters" }, "Go through the clusters")));
 }
 
@@ -127,6 +125,10 @@ export function startOverview() {
     overview.changed.length ? el("div", { class: "note warn" },
       el("ul", {}, overview.changed.map((one) => el("li", { class: "text" }, plain(one, 300)))),
       el("p", {}, "neardup apply will refuse until you scan again.")) : null,
+    overview.capped ? el("p", { class: "note", id: "capped" },
+      `${plural(overview.capped, "group")} of similar documents ${overview.capped === 1 ? "was" : "were"} too large to compare every pair: up to ${plural(overview.skipped, "pair")} ${overview.skipped === 1 ? "was" : "were"} not compared. In such a group each document is compared with 12 others.`) : null,
+    overview.set_aside.length ? el("p", { class: "note" },
+      `Decisions about the documents of an earlier scan are kept in ${overview.set_aside.join(", ")}, and are not applied.`) : null,
     parts.numbers, parts.alarms,
     el("div", { class: "two" }, parts.pairs, parts.decisions, parts.sizes, parts.sources));
   onChange("threshold", () => { update(); drawDecisions(); });

@@ -6,7 +6,8 @@ export const state = {
   overview: null, // values that do not depend on the threshold
   threshold: null,
   revision: 0,
-  queue: null, // {cluster, place, rows}: the pairs of one cluster that j and k go through
+  queue: null, // {keeper, rows, more, threshold}: the pairs of one cluster that j and k go through
+  replaced: false, // another scan has replaced the findings
 };
 
 const listeners = { threshold: [], revision: [] };
@@ -39,8 +40,17 @@ export function say(text) {
   silence = setTimeout(() => byId("said").classList.remove("shown"), 2500);
 }
 
+/** Another scan has replaced the findings: say so until the page is loaded again. */
+export function replaced() {
+  state.replaced = true;
+  const again = el("button", { class: "tight", type: "button", on: { click: () => location.reload() } }, "Reload");
+  return show(byId("trouble"), el("div", { class: "note bad stack", id: "replaced" },
+    el("p", {}, "Another scan has replaced these findings. Decisions are not saved until you reload the page."), el("p", { class: "row" }, again)));
+}
+
 /** Show an error; null removes it. */
 export function trouble(error) {
+  if (state.replaced || error?.status === 409) return replaced();
   if (error === null) return show(byId("trouble"));
   if (error.status === undefined) console.error(error);
   const way = error.status === 401

@@ -1,0 +1,80 @@
+#pragma once
+// What a person checks before calling two texts the same: the title, numbers, names, negations, the language, and the
+// sentences. One pass over a text collects them, so that comparing two texts needs to look only at their differences.
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "text/normalize.hpp"
+
+namespace neardup {
+
+// Passages of fewer words are not looked for.
+constexpr std::size_t kPassage = 8;
+
+// What is known of one token besides its hash.
+enum Mark : std::uint8_t { kName = 1, kNegation = 2, kNumeric = 4 };
+
+// Where the language of a word is told by: 0 nothing, then one number for each language written in Latin letters whose
+// function words are listed, then the scripts. kLatin is a word in Latin letters that no list has.
+constexpr std::uint8_t kLatin = 32, kScripts = 64;
+
+struct Sentence {
+    std::uint64_t hash;
+    std::uint32_t begin, end;  // tokens
+};
+
+struct Number {
+    std::uint64_t hash;
+    std::uint32_t token;
+};
+
+struct Facts {
+    std::vector<std::uint64_t> tokens;   // hashes of case-folded words, in order
+    std::vector<std::uint64_t> windows;  // hashes of kPassage words, by the place of the first
+    std::vector<std::uint8_t> marks, tongues;
+    std::vector<Sentence> sentences;
+    std::vector<std::uint32_t> by_hash;  // sentences, ordered by hash and then by place
+    std::vector<Number> numbers;         // in order
+    std::vector<std::uint64_t> number_set, name_set;  // ascending, each once
+    std::vector<std::uint64_t> title;                 // its words without numbers, ascending, each once
+    std::vector<std::uint64_t> lines;                 // the first lines without numbers, ascending
+    std::uint64_t title_line = 0;
+    bool titled = false;
+    bool capitals = false;   // there are capital letters, so names can be told
+    bool negatable = false;  // negations of the language or script are listed
+};
+
+// Words that mean something to the comparison, by their hash: negations, units, months and function words.
+class KnownWords {
+  public:
+    explicit KnownWords(std::uint64_t seed);
+    struct Entry {
+        bool negation = false, unit = false, month = false, field = false;
+        std::uint8_t tongue = 0;
+    };
+    const Entry* find(std::uint64_t hash) const {
+        // Most words are not known, and most of those meet an empty slot at once.
+        for (std::size_t i = hash & (kSlots - 1); slots_[i].used; i = (i + 1) & (kSlots - 1))
+            if (slots_[i].hash == hash) return &slots_[i].entry;
+        return nullptr;
+    }
+    std::uint64_t seed() const { return seed_; }
+
+  private:
+    static constexpr std::size_t kSlots = 8192;
+    struct Slot {
+        std::uint64_t hash = 0;
+        bool used = false;
+        Entry entry;
+    };
+    Entry& entry(std::uint64_t hash);
+
+    std::uint64_t seed_;
+    std::vector<Slot> slots_ = std::vector<Slot>(kSlots);
+};
+
+// Replaces `facts`. `text` is a buffer that is kept from document to document.
+void collect_facts(const Text& source, const KnownWords& known, NormalText& text, Facts& facts);
+
+}  // namespace neardup

@@ -1,0 +1,41 @@
+"""Guards on Spark: the pairs that no guard holds. Texts of documents in similar pairs meet in one shuffle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from neardup.clusters.protect import Guard, held_reasons
+from neardup.compare.changes import changes_of
+
+__all__ = ["unheld"]
+
+PAIRS = "left bigint, right bigint, similarity double"
+
+
+def unheld(near: DataFrame, texts: DataFrame, ranks: DataFrame, guards: tuple[Guard, ...]) -> DataFrame:
+    """The pairs (left, right, similarity) that no guard holds; `texts` (row, text) are those of all documents in pairs,
+    `ranks` (row, rank) say which document of a pair would be removed."""
+    met = near
+    for side in ("left", "right"):
+        met = met.join(texts.toDF(side, f"{side}_text"), side).join(ranks.toDF(side, f"{side}_rank"), side)
+    met = met.select(
+        "left", "right", "similarity", "left_text", "right_text",
+        (F.col("left_rank") <= F.col("right_rank")).alias("right_goes"),
+    )  # fmt: skip
+
+    def work(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            count = batch.num_rows
+            columns = (batch.column(name).to_pylist() for name in ("left_text", "right_text"))
+            both = [text for column in columns for text in column]
+            places = np.arange(count, dtype=np.int64)
+            goes = np.array(batch.column("right_goes").to_pylist(), np.bool_)
+            held = held_reasons(changes_of(both, places, places + count), guards, goes)
+            yield batch.select(["left", "right", "similarity"]).filter(pa.array(held == 0))
+
+    return met.mapInArrow(work, PAIRS)

@@ -1,0 +1,56 @@
+"""The check of words: pages and docstrings in plain English, and a check that can fail."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from tools.check_words import LATER, check, prose_of_page, texts_of_module
+
+ROOT = Path(__file__).parents[2]
+
+PAGE = """# What stays
+
+Two schemes never meet in `nd.meet` or in [a link](stays.md).
+
+```text
+this goes and is told
+```
+
+<!-- whoever -->Documents are alike.
+"""
+MODULE = '''"""Tells nothing."""
+
+ANSWER = "it was told"
+
+
+def keep(stays):
+    """What stays."""
+    return f"nothing goes {stays}"  # and goes
+'''
+
+
+def words(found: list[str]) -> list[str]:
+    return [line.split("'")[1] for line in found]
+
+
+def test_prose_is_checked_and_code_is_not():
+    assert words(check("docs/page.md", PAGE)) == ["stays", "meet", "alike"]
+    assert [line.split(":")[1] for line in check("docs/page.md", PAGE)] == ["1", "3", "9"]
+    assert not any("told" in line for _, line in prose_of_page(PAGE))
+
+
+def test_docstrings_are_checked_and_in_commands_every_text():
+    assert words(check("src/neardup/compare/one.py", MODULE)) == ["Tells", "stays"]
+    assert sorted(words(check("src/neardup/cli/one.py", MODULE))) == ["Tells", "goes", "stays", "told"]
+    assert [number for number, _ in texts_of_module(MODULE)] == [1, 7]
+
+
+def test_what_is_not_for_later_is_clean():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "check_words.py"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+
+
+def test_the_list_for_later_names_what_exists():
+    assert [name for name in LATER if not (ROOT / name).exists()] == []

@@ -1,0 +1,128 @@
+"""Guards and changes in findings: stored with the pairs, applied at any threshold, overridden by decisions."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import neardup as nd
+from neardup.cli import main
+from neardup.compare.changes import changes_of
+from neardup.findings import (
+    DecisionLog,
+    Findings,
+    decided_cut,
+    list_clusters,
+    list_protected,
+    read_decisions,
+    summarize,
+    write_pairs,
+)
+from neardup.findings.folder import MAGICS, PAIRS
+from neardup.findings.scan import scan
+from neardup.findings.writer import _columns
+
+BODY = " ".join(f"word{i} of the text" for i in range(60))
+PAGES = {
+    "options": f"# Options\n\n{BODY}.\n\nThe end.",
+    "futures": f"# Futures\n\n{BODY}.\n\nThe end of it.",
+    "copy": f"# Futures\n\n{BODY}.\n\nThe end.",
+    "price": f"# Futures\n\n{BODY}.\n\nThe end for 7 USD.",
+}
+
+
+@pytest.fixture
+def found(tmp_path: Path) -> Findings:
+    rows = [json.dumps({"id": name, "text": text}) for name, text in PAGES.items()]
+    (tmp_path / "pages.jsonl").write_text("\n".join(rows) + "\n", "utf-8")
+    return scan(tmp_path / "pages.jsonl", tmp_path / "findings")
+
+
+def test_the_account_adds_up_and_names_the_guards(found: Findings) -> None:
+    summary = summarize(found)
+    assert summary.kept + summary.exact + summary.near + summary.filtered_out == summary.documents == 4
+    assert summary.protected == {"title differs": 1}
+    assert any("1 kept although similar to another: title differs" in line for line in summary.lines())
+    assert summary.lossless == 2
+    assert summary.to_json()["protected"] == {"title differs": 1}
+
+
+def test_what_is_protected_is_listed(found: Findings) -> None:
+    cut = found.cut()
+    (one,) = list_protected(found, cut)
+    assert (one.id, one.reason) == ("options", "title differs")
+    assert one.similar_to in ("price", "futures")
+    assert list_protected(found, found.cut(protect=())) == []
+    numbers = list_protected(found, found.cut(protect=("numbers",)))
+    assert numbers == [] and found.cut(protect=("numbers",)).kept.sum() == 1  # the keeper has the number
+
+
+def test_changes_are_stored_and_older_findings_compute_them(found: Findings) -> None:
+    texts = list(PAGES.values())
+    expected = changes_of(texts, found.pairs.left, found.pairs.right)
+    assert np.array_equal(found.changes, expected)
+    pairs = found.pairs
+    columns = {"left": pairs.left, "right": pairs.right, "score": pairs.similarity}
+    _columns(found.path / PAIRS, len(pairs), columns)
+    older = Findings(found.path)
+    assert MAGICS[PAIRS] in (found.path / PAIRS).read_bytes()[:8]
+    assert np.array_equal(older.changes, expected)
+
+
+def test_findings_of_a_version_without_guards_are_cut_as_they_were(found: Findings) -> None:
+    manifest = found.path / "manifest.json"
+    plain = json.loads(manifest.read_text("utf-8"))
+    del plain["config"]["protect"]
+    manifest.write_text(json.dumps(plain), "utf-8")
+    older = Findings(found.path)
+    assert older.config.protect == ()
+    assert older.cut().kept.sum() == 1
+
+
+def test_a_person_overrides_a_guard(found: Findings) -> None:
+    cut = found.cut()
+    assert cut.protected is not None
+    row, keeper = int(cut.protected.rows[0]), int(cut.protected.keepers[0])
+    DecisionLog(found).add("accept", keeper, row)
+    decided = decided_cut(found)
+    assert len(read_decisions(found)) == 1
+    assert not decided.kept[row]
+    assert decided.protected is not None and row not in decided.protected.rows
+
+
+def test_pairs_and_clusters_say_what_differs(found: Findings, tmp_path: Path) -> None:
+    write_pairs(found, tmp_path / "pairs.jsonl")
+    rows = [json.loads(line) for line in (tmp_path / "pairs.jsonl").read_text("utf-8").splitlines()]
+    said = {(row["left"], row["right"]): row["changes"] for row in rows}
+    assert said["options", "copy"] == "title,words"
+    assert said["futures", "price"] == "numbers,names,words"
+    (cluster,) = list_clusters(found, found.cut(), order="change")
+    assert {member.id: member.changes for member in cluster.members}["copy"] is not None
+
+
+def test_the_commands(found: Findings, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def run(*arguments: str) -> str:
+        main(list(arguments))
+        return capsys.readouterr().out
+
+    place = str(found.path)
+    listed = json.loads(run("clusters", place, "--protected", "--json"))
+    assert [row["id"] for row in listed["listed"]] == ["options"]
+    assert "kept: title differs" in run("clusters", place, "--protected")
+    out = str(tmp_path / "kept.jsonl")
+    answer = json.loads(run("apply", place, "-o", out, "--allow-mass-removal", "--json", "-q"))
+    assert (answer["written"], answer["protected"], answer["lossless"]) == (2, {"title differs": 1}, 2)
+    bare = json.loads(
+        run("apply", place, "-o", out, "--allow-mass-removal", "--json", "-q", "--protect", "none")
+    )
+    assert (bare["written"], bare["protected"]) == (1, {})
+    assert "similar to another: title differs" in run("explain", "-f", place, "options", "futures")
+    assert "changes" in run("explain", "-f", place, "copy", "futures")
+
+
+def test_dedup_and_a_scan_agree(found: Findings) -> None:
+    made = nd.dedup(list(PAGES.values()))
+    assert made.clusters.keeper.tolist() == found.cut().clusters.keeper.tolist()

@@ -1,0 +1,115 @@
+"""Damaged files of every format, malformed Arrow columns in memory: an error of ours, never the end of the process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from support.budgets import budget
+from support.mutated_files import FORMATS, run_mutations
+
+import neardup as nd
+
+
+@pytest.mark.parametrize("format", FORMATS)
+def test_damaged_files_are_rejected_and_kill_nobody(format):
+    assert run_mutations(format, 0, budget(60, 3000)) == []
+
+
+def text_array(offsets, data=b"one two three", kind=None):
+    """A column whose offsets are spoilt after it was made: making it checks them a little."""
+    kind = kind or pa.string()
+    width = np.int64 if kind == pa.large_string() else np.int32
+    ends = np.linspace(0, len(data), len(offsets)).astype(width)
+    array = pa.Array.from_buffers(kind, len(offsets) - 1, [None, pa.py_buffer(ends), pa.py_buffer(data)])
+    ends[:] = offsets
+    return array
+
+
+def text_views():
+    views = np.array([3, 0, 0, 0] * 2, np.int32)
+    array = pa.Array.from_buffers(
+        pa.string_view(), 2, [None, pa.py_buffer(views), pa.py_buffer(b"some longer text")]
+    )
+    views[:] = [500, 0, 0, 7_000_000] * 2
+    return array
+
+
+MALFORMED = {
+    "offsets beyond the data": lambda: text_array([0, 3, 4_000_000, 8]),
+    "the last offset beyond the data": lambda: text_array([0, 3, 8, 4_000_000]),
+    "descending offsets": lambda: text_array([0, 8, 3, 13]),
+    "negative offsets": lambda: text_array([-7, 3, 8, 13]),
+    "large strings": lambda: text_array([0, 3, 1 << 60, 8], kind=pa.large_string()),
+    "binary": lambda: text_array([0, 3, 4_000_000, 8], kind=pa.binary()),
+    "a dictionary": lambda: pa.DictionaryArray.from_arrays(
+        pa.array([0, 1, 5_000_000]), pa.array(["one", "two"]), safe=False
+    ),
+    "views": text_views,
+    "chunks": lambda: pa.chunked_array([pa.array(["fine"]), text_array([0, 3, 4_000_000, 8])]),
+}
+
+CALLS = {
+    "dedup": "nd.dedup(column)",
+    "dedup by a field": "nd.dedup(column, keep=nd.Keep(by='score', score='n'))",
+    "fingerprint": "nd.fingerprint(column)",
+    "digest": "nd.fingerprints.digest(column)",
+    "digest by sha256": "nd.fingerprints.digest(column, algorithm='sha256')",
+    "features": "nd.features.Shingles().extract(column)",
+    "read": "list(nd.read(pa.table({'text': column})).documents())",
+}
+
+CHILD = """
+import json, sys
+sys.path[:0] = json.loads(sys.argv[1])
+import pyarrow as pa
+import neardup as nd
+from readers.test_mutated import CALLS, MALFORMED
+for name, make in MALFORMED.items():
+    for call, code in CALLS.items():
+        print(f"{name}: {call}", flush=True)
+        try:
+            eval(code, {"nd": nd, "pa": pa, "column": make()})
+        except nd.errors.NeardupError as error:
+            print("    refused", "malformed" in str(error), flush=True)
+        except pa.ArrowInvalid:  # pyarrow does not make a table of it
+            print("    refused", call == "read", flush=True)
+"""
+
+
+def test_malformed_columns_in_memory_are_refused():
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, json.dumps(sys.path)], capture_output=True, text=True, timeout=300
+    )
+    lines = done.stdout.splitlines()
+    assert done.returncode == 0, (lines[-1:], done.stderr[-600:])
+    assert len(lines) == 2 * len(MALFORMED) * len(CALLS)
+    assert set(lines[1::2]) == {"    refused True"}, lines
+
+
+def test_sound_columns_pass_as_before():
+    texts = ["one two three", None, "é", "", "日本"]
+    kinds = (pa.string(), pa.large_string(), pa.binary(), pa.dictionary(pa.int32(), pa.string()))
+    columns = [pa.array(texts).cast(kind) for kind in kinds]
+    columns.append(pa.array(["before", *texts, "behind"]).slice(1, len(texts)))
+    expected = nd.fingerprint(texts).values
+    for column in columns:
+        assert np.array_equal(nd.fingerprint(column).values, expected)
+
+
+def test_a_row_that_is_not_utf8_is_rejected_alone(tmp_path):
+    table = pa.table(
+        {
+            "text": text_array([0, 3, 5, 9], b"one\xff\xfethre"),
+            "words": pa.ListArray.from_arrays([0, 1, 2, 3], text_array([0, 3, 5, 9], b"one\xff\xfethre")),
+        }
+    )
+    with pa.ipc.new_file(str(tmp_path / "a.arrow"), table.schema) as writer:
+        writer.write_table(table)
+    reader = nd.read(tmp_path / "a.arrow")
+    assert [document.text for document in reader.documents()] == ["one", "thre"]
+    assert dict(reader.rejects.counts) == {"invalid encoding": 1}
