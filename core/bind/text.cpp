@@ -256,7 +256,8 @@ void bind_text(nb::module_& module) {
     module.def(
         "same_tokens",
         [](const Texts& left, const Texts& right, const Recipe& recipe, unsigned threads) {
-            if (left.views().size() != right.views().size()) throw nb::value_error("columns differ in length");
+            if (left.views().size() != right.views().size())
+                throw nb::value_error("columns differ in length");
             std::vector<std::uint8_t> same;
             {
                 nb::gil_scoped_release nogil;

@@ -49,7 +49,7 @@ def flips(data: bytes, many: int) -> list[bytes]:
 def answers(folder: Path, out: Path, pair: tuple[str, str]) -> object:
     """What apply, clusters and explain answer, and what is in the output then."""
     findings = Findings(folder)
-    apply(findings, out, allow_mass_removal=True)
+    apply(findings, out, allow_mass_removal=True, overwrite=True)
     listed = told("clusters", str(folder), "--json")
     assert listed[0] == 0
     return out.read_bytes(), listed[1], explain_pair(findings, *pair)
@@ -65,10 +65,10 @@ def test_no_flipped_bit_of_a_manifest_changes_an_output(found, tmp_path, capsys)
     for number, damaged in enumerate(flips(manifest.read_bytes(), budget(400, 100_000))):
         manifest.write_bytes(damaged)
         with pytest.raises(FormatError, match=r"manifest\.json"):
-            apply(folder, out)
+            apply(folder, out, overwrite=True)
         if number % 20:
             continue
-        for command in (["apply", "--out", str(out)], ["clusters"], ["explain", *pair, "-f"]):
+        for command in (["apply", "--overwrite", "--out", str(out)], ["clusters"], ["explain", *pair, "-f"]):
             assert told(*command, str(folder))[0] == 1
             assert "manifest.json: expected" in capsys.readouterr().err
         assert out.read_bytes() == good
@@ -83,7 +83,7 @@ def test_findings_of_an_older_version_open(old, tmp_path):
     assert [decision.decision for decision in read_decisions(found)] == ["accept"]
     DecisionLog(found).add("reject", found.row_of("a"), found.row_of("a-near"))
     assert [decision.decision for decision in read_decisions(Findings(old))] == ["reject"]
-    assert apply(found, tmp_path / "kept.jsonl").written == 5
+    assert apply(found, tmp_path / "kept.jsonl", overwrite=True).written == 5
 
 
 def test_a_flipped_bit_of_an_older_manifest_writes_nothing_less(old, tmp_path):
@@ -93,7 +93,7 @@ def test_a_flipped_bit_of_an_older_manifest_writes_nothing_less(old, tmp_path):
     for damaged in flips(manifest.read_bytes(), budget(600, 100_000)):
         manifest.write_bytes(damaged)
         try:
-            apply(old, out, threshold=0.7, keep=nd.Keep(), allow_mass_removal=True)
+            apply(old, out, threshold=0.7, keep=nd.Keep(), allow_mass_removal=True, overwrite=True)
             assert [row["id"] for row in read_jsonl(out)] in (
                 ["a", "b", "c", "d"],
                 ["a", "a-near", "b", "c", "d"],
@@ -123,7 +123,7 @@ def test_a_document_without_its_input_is_named(old, tmp_path):
     (old / "manifest.json").write_text(json.dumps(manifest))
     (tmp_path / "kept.jsonl").write_text("good\n")
     with pytest.raises(FormatError, match=r"manifest.json.*in.jsonl"):
-        apply(old, tmp_path / "kept.jsonl")
+        apply(old, tmp_path / "kept.jsonl", overwrite=True)
     assert (tmp_path / "kept.jsonl").read_text() == "good\n"
 
 

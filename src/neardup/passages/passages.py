@@ -91,8 +91,12 @@ class _Maximal:
         order = np.lexsort((self.lows[some], -self.lengths[some], -saved[some]))
         return some[order][:top]
 
-    def occurrences(self, passage: int) -> Places:
-        return np.sort(self.places[self.lows[passage] : self.highs[passage]])
+    def occurrences(self, passage: int, most: int) -> tuple[int, Places]:
+        """How often it occurs, and where it does first."""
+        places = self.places[self.lows[passage] : self.highs[passage]]
+        # A word that is repeated without end occurs everywhere, in every passage: only the first places are sorted.
+        first = places if len(places) <= most else np.partition(places, most)[:most]
+        return len(places), np.sort(first)
 
 
 class _PassageCuts:
@@ -106,10 +110,18 @@ class _PassageCuts:
         self._same = True
         self.shown: list[Shown] = []
         wanted: list[tuple[int, int, int]] = []
-        for number, passage in enumerate(passages.best(terms.top).tolist()):
-            places, length = passages.occurrences(passage), int(passages.lengths[passage])
-            rows = np.unique(np.searchsorted(documents, places, side="right"))
-            self.shown.append(Shown(length, len(places), len(rows)))
+        best = passages.best(terms.top).tolist()
+        rows = np.searchsorted(documents, passages.places, side="right") if best else documents[:0]
+        for number, passage in enumerate(best):
+            many, places = passages.occurrences(passage, max(1, terms.examples))
+            length, inside = (
+                int(passages.lengths[passage]),
+                rows[passages.lows[passage] : passages.highs[passage]],
+            )
+            distinct = (
+                np.unique(inside).size if many < len(documents) else np.count_nonzero(np.bincount(inside))
+            )
+            self.shown.append(Shown(length, many, int(distinct)))
             wanted += [(place, place + length, number) for place in places[: terms.examples].tolist()]
         self._wanted = sorted(wanted)
 
