@@ -189,7 +189,6 @@ class _Output:
         target = folder / entry["name"].lstrip("/")
         if not target.resolve().is_relative_to(folder.resolve()):
             raise DataError(f"{entry['name']}: is not a valid name for a file in a folder")
-        target.parent.mkdir(parents=True, exist_ok=True)
         single = entry["format"] in ("text", "html")
         if entry["format"] == "warc":
             raise ConfigError(
@@ -202,8 +201,10 @@ class _Output:
         if single:
             chosen = list(self._chosen(entry))
             if chosen:
+                target.parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(entry["path"], target)
             return len(chosen)
+        target.parent.mkdir(parents=True, exist_ok=True)
         return self._written([entry], target, entry["format"], overwrite=True)
 
     def _copies_lines(self, entries: list[dict[str, Any]], target: Path, format: str | None) -> bool:
