@@ -60,6 +60,14 @@ def test_what_is_protected_is_listed(found: Findings) -> None:
     assert numbers == [] and found.cut(protect=("numbers",)).kept.sum() == 1  # the keeper has the number
 
 
+def as_version_1(folder: Path) -> None:
+    """The manifest as the first version wrote it: without checksums and without guards."""
+    manifest = folder / "manifest.json"
+    plain = json.loads(manifest.read_text("utf-8"))
+    del plain["checksum"], plain["files"], plain["config"]["protect"]
+    manifest.write_text(json.dumps(plain | {"format": 1}), "utf-8")
+
+
 def test_changes_are_stored_and_older_findings_compute_them(found: Findings) -> None:
     texts = list(PAGES.values())
     expected = changes_of(texts, found.pairs.left, found.pairs.right)
@@ -67,16 +75,14 @@ def test_changes_are_stored_and_older_findings_compute_them(found: Findings) -> 
     pairs = found.pairs
     columns = {"left": pairs.left, "right": pairs.right, "score": pairs.similarity}
     _columns(found.path / PAIRS, len(pairs), columns)
+    as_version_1(found.path)
     older = Findings(found.path)
     assert MAGICS[PAIRS] in (found.path / PAIRS).read_bytes()[:8]
     assert np.array_equal(older.changes, expected)
 
 
 def test_findings_of_a_version_without_guards_are_cut_as_they_were(found: Findings) -> None:
-    manifest = found.path / "manifest.json"
-    plain = json.loads(manifest.read_text("utf-8"))
-    del plain["config"]["protect"]
-    manifest.write_text(json.dumps(plain), "utf-8")
+    as_version_1(found.path)
     older = Findings(found.path)
     assert older.config.protect == ()
     assert older.cut().kept.sum() == 1
@@ -116,7 +122,18 @@ def test_the_commands(found: Findings, tmp_path: Path, capsys: pytest.CaptureFix
     answer = json.loads(run("apply", place, "-o", out, "--allow-mass-removal", "--json", "-q"))
     assert (answer["written"], answer["protected"], answer["lossless"]) == (2, {"title differs": 1}, 2)
     bare = json.loads(
-        run("apply", place, "-o", out, "--allow-mass-removal", "--json", "-q", "--protect", "none")
+        run(
+            "apply",
+            place,
+            "-o",
+            out,
+            "--overwrite",
+            "--allow-mass-removal",
+            "--json",
+            "-q",
+            "--protect",
+            "none",
+        )
     )
     assert (bare["written"], bare["protected"]) == (1, {})
     assert "similar to another: title differs" in run("explain", "-f", place, "options", "futures")

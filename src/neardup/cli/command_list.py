@@ -38,8 +38,8 @@ GROUPS: dict[str, dict[str, str]] = {
             "and why."
         ),
         "report": (
-            "Write FINDINGS as one HTML file: numbers, plots, the most telling clusters, settings and"
-            " how to repeat it."
+            "Write FINDINGS as one HTML file: numbers, plots, the most useful clusters, settings and "
+            "how to repeat it."
         ),
         "review": (
             "Open a page on FINDINGS: move the threshold, read clusters side by side, accept, reject,"
@@ -50,7 +50,7 @@ GROUPS: dict[str, dict[str, str]] = {
             " whether each is right."
         ),
         "repeats": (
-            "Find parts that stand more than once in INPUTS (files, folders, globs), and write the "
+            "Find parts that occur more than once in INPUTS (files, folders, globs), and write the "
             "documents without them."
         ),
         "copies": (
