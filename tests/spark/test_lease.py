@@ -22,6 +22,7 @@ import neardup.spark as ns
 from neardup.errors import ConfigError, DataError
 from neardup.spark import lease
 from neardup.spark.storage import Folder
+from neardup.storage.checked_json import read_checked, write_checked
 
 LONG = 120.0
 ROWS = [{"id": n, "text": f"one of two pages of number {n // 2}"} for n in range(6)]
@@ -228,10 +229,10 @@ def test_a_stage_is_of_one_run_and_one_write_job(spark: Any, tmp_path: Path) -> 
     again.claim({"inputs": 2}, 9, True)  # the same process holds the lease
     with pytest.raises(DataError, match="was removed or overwritten"):
         folder.stage("more", lambda: spark.range(3), counted)
-    mark = json.loads((run / "run.json").read_text())
+    mark, _ = read_checked(run / "run.json", "the mark of a run")
     for layout in (None, 1, 2):
         (run / ".run.json.crc").unlink(missing_ok=True)
-        (run / "run.json").write_text(json.dumps({**mark, "layout": layout}))
+        write_checked(run / "run.json", {**mark, "layout": layout})
         with pytest.raises(ConfigError, match="a run of another version"):
             Folder(spark, str(run)).claim({"inputs": 2}, 9, False)
     (run / "run.json").write_text("{")

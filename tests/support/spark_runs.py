@@ -5,12 +5,14 @@ from __future__ import annotations
 import gzip
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from benchmarks.spark.same import pairs_of, said_by, said_here, said_there
 
 import neardup as nd
+from neardup.storage.checked_json import read_checked, write_checked
 
 __all__ = [
     "assert_decided",
@@ -40,9 +42,12 @@ def decided_anew(before: Path, run: Path, config: nd.Config) -> str:
     """The folder of a run with the pairs of another, whose config differs only in what is decided on them."""
     shutil.copytree(before, run, ignore=shutil.ignore_patterns("clusters*", "decisions*", "rounds", ".*"))
     mark = run / "run.json"
-    facts = json.loads(mark.read_text())
+    facts, _ = read_checked(mark, "the mark of a run")
+    # The seed was drawn from the documents, which are the same.
+    drawn = nd.Config.from_plain(facts["identity"]["config"])
+    config = replace(drawn, keep=config.keep, clusters=config.clusters)
     facts["identity"]["config"] = json.loads(json.dumps(config.to_plain()))
-    mark.write_text(json.dumps(facts))
+    write_checked(mark, facts)
     return str(run)
 
 

@@ -34,11 +34,11 @@ class Limits:
 
     @classmethod
     def within(cls, memory: int) -> Self:
-        """The usual limits, or smaller ones for a run that may use this much memory: a line takes several times its
-        size while it is decoded."""
+        """The usual limits, or smaller ones for a run that may use less than 2 GB: a line takes several times its size
+        while it is decoded."""
         usual = cls()
         return cls(
-            document_bytes=max(min(usual.document_bytes, memory // 16), 1 << 20),
-            line_bytes=max(min(usual.line_bytes, memory // 8), 1 << 21),
+            document_bytes=max(min(usual.document_bytes, memory // 14), 1 << 20),
+            line_bytes=max(min(usual.line_bytes, memory // 7), 1 << 21),
             meta_bytes=max(min(usual.meta_bytes, memory // 128), 1 << 18),
         )
