@@ -110,7 +110,7 @@ def test_places_that_agree(spark, tmp_path: Path, number):
     config = AGREE[number]
     rows = pages(200, 5 + number)
     path = write_jsonl(tmp_path / "a.jsonl", rows)[0]
-    here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows], config)
+    here = nd.dedup(nd.read(path), config)
     assert len(here.pairs) > 10
     found = ns.scan(path, tmp_path / "run", config, spark=spark, partitions=PARTITIONS[number])
     assert_same(found, here)

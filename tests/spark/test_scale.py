@@ -146,7 +146,7 @@ def test_codes_crowded_under_few_keys_are_split_between_tasks(spark, tmp_path, m
     config = nd.Config(
         features=nd.Shingles(1), fingerprint=nd.Simhash(), search=nd.search.Join(4), verify=nd.Jaccard(0.9)
     )
-    here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows], config)
+    here = nd.dedup(nd.read(path), config)
     assert len(here.pairs) > 1000
     stages = ns.file_stages(path, str(tmp_path / "run"), config, spark=spark, partitions=2)
     assert_decided(stages, here)
@@ -160,8 +160,8 @@ def test_partitions_go_by_the_text_that_was_read(spark, tmp_path, monkeypatch):
     rows = [
         {"id": f"p{n}", "text": f"{n} " + " ".join(f"w{n % 40}x{i}" for i in range(40))} for n in range(80)
     ]
-    here = nd.dedup([nd.Document(row["id"], row["text"]) for row in rows])
     path = write_jsonl(tmp_path / "a.jsonl.gz", rows)[0]
+    here = nd.dedup(nd.read(path))
     free = ns.file_stages(path, str(tmp_path / "free"), spark=spark)
     assert_decided(free, here)
     assert free.documents.partitions == -(-free.documents.facts["bytes"] // 4000) > 3
