@@ -101,7 +101,9 @@ def test_several_decisions_are_undone(tmp_path, open_page):
             expect(page.locator("#verdict")).to_contain_text("You")
             expect(page.locator("#verdict")).to_contain_text("accepted" if key == "a" else "rejected")
         page.reload()
+        expect(page.locator("#verdict")).to_be_visible()
         page.keyboard.press("o")
+        expect(page.locator(".numbers")).to_be_visible()
         page.keyboard.press("u")  # from any view; the pair is shown
         expect(page.locator("#verdict")).to_contain_text("You accepted")
         expect(page.locator(".heads")).to_contain_text("a-near")
