@@ -227,11 +227,12 @@ class Result:
         """What a person wants to know first, in a few lines."""
         _, sizes = self.clusters.sizes()
         dropped, exact = len(self._dropped), self.exact
-        share = dropped / self.documents if self.documents else 0.0
+        share, near = dropped / self.documents if self.documents else 0.0, dropped - exact
         largest = f", the largest of {sizes.max()}" if len(sizes) else ""
         lines = [
             f"{counted(self.documents, 'document')}: {len(self.kept):,} kept, {dropped:,} dropped ({share:.1%})",
-            f"  {exact:,} have the same words as another, {dropped - exact:,} are near-duplicates "
+            f"  {exact:,} {'has' if exact == 1 else 'have'} the same words as another, "
+            f"{near:,} {'is a near-duplicate' if near == 1 else 'are near-duplicates'} "
             f"(Jaccard >= {self.threshold:g})",
             f"  {counted(len(sizes), 'cluster')}{largest}; {counted(len(self.pairs), 'pair')} verified of "
             f"{counted(self.candidates, 'candidate')}",

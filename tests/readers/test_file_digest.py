@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import json
 import struct
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import neardup as nd
 from neardup import _core
 from neardup.errors import DataError
 from neardup.readers.file_digest import digest_file
+from neardup.storage.checked_json import read_checked, write_checked
 
 
 def hashed(data):
@@ -49,9 +49,9 @@ def test_sha256_if_asked_and_findings_of_earlier_versions(tmp_path):
     assert entry["sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
     assert entry["digest"] == naive(path.read_bytes())
     manifest = Path(found.path) / "manifest.json"
-    old = json.loads(manifest.read_text())
+    old, _ = read_checked(manifest, "a manifest")
     del old["inputs"][0]["digest"]
-    manifest.write_text(json.dumps(old))
+    write_checked(manifest, old)
     assert nd.apply(tmp_path / "found", tmp_path / "kept.jsonl").written == 30
     path.write_text(path.read_text().replace("words 7", "wards 7"))
     with pytest.raises(DataError, match="has changed"):

@@ -93,7 +93,7 @@ def check_decided(folder: Path) -> None:
 
 
 def dedup(folder: Path) -> None:
-    assert len(nd.dedup(str(folder / "in.jsonl"), memory="64MB", folder=folder).kept) == 25
+    assert len(nd.dedup(folder / "in.jsonl", memory="64MB", folder=folder).kept) == 25
 
 
 def check_index(folder: Path) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 
 import neardup as nd
+from neardup.compare.changes import COLUMNS
 from neardup.compare.verify import Pairs
 from neardup.findings import Findings
 from neardup.findings.folder import DOCUMENTS, TEXTS
@@ -40,7 +41,7 @@ def make_findings(folder: Path, clusters: int, pairs: int, seed: int = 1) -> Fin
     ids = [f"document-{row}".encode() for row in range(documents)]
     lengths = draw.integers(200, 5000, documents)
     folder.mkdir()
-    write_pairs(folder, near)
+    write_pairs(folder, near, np.zeros((len(near), len(COLUMNS)), np.uint16))
     _columns(
         folder / DOCUMENTS,
         documents,

@@ -81,6 +81,7 @@ class ConfigFields(TypedDict, total=False):
     templates: Templates | None
     clusters: Literal["keepers", "components"]
     keep: Keep
+    protect: tuple[Guard, ...]
     filters: Filters
     html: Html
     seed: int | Seed | None

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from neardup.errors import DataError, UnsupportedInput
+from neardup.readers.arrow_checks import checked_items
 
 __all__ = [
     "Held",
@@ -335,10 +336,10 @@ def plain_values(values: Any) -> list[Any]:
     """The values of a column as Python's own."""
     if isinstance(values, list):
         return values
+    chunks = getattr(values, "chunks", [values])  # of an Arrow column
     try:
-        found: list[Any] = values.to_pylist()
-    except UnicodeDecodeError:  # not UTF-8 although it says so
-        found = values.cast("binary").to_pylist()
+        return [item for chunk in chunks for item in checked_items(chunk)]
+    except DataError:
+        raise
     except ValueError:  # times in nanoseconds, which Python has no type for
-        found = values.cast("string").to_pylist()
-    return found
+        return [item for chunk in chunks for item in checked_items(chunk.cast("string"))]

@@ -179,7 +179,7 @@ def _guarded(source: Source, terms: Terms, pa: Any, rows: Iterator[Row]) -> Iter
     while True:
         try:
             item = next(rows, None)
-        except (pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
             terms.rejects.add(source.name, last + 1, "damaged file", str(error))
             return
         if item is None:

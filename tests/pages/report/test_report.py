@@ -104,7 +104,7 @@ def test_whole_or_not_at_all(findings, tmp_path):
     assert target.read_text() == "before" and list(tmp_path.iterdir()) == [target]
     with pytest.raises(nd.DataError, match="does not exist"):
         nd.report(findings, tmp_path / "no" / "r.html")
-    with pytest.raises(nd.ConfigError, match="is an input"):
+    with pytest.raises(nd.ConfigError, match="is one of the inputs"):
         nd.report(findings, sample())
 
 
@@ -174,7 +174,7 @@ def test_the_command(findings, tmp_path):
     answer = json.loads(out.stdout)
     assert answer["out_bytes"] == (tmp_path / "r.html").stat().st_size
     assert answer["dropped"] == nd.summarize(findings, threshold=0.85).dropped
-    missing = run("report", str(tmp_path), "-o", str(tmp_path / "r.html"))
+    missing = run("report", str(tmp_path), "-o", str(tmp_path / "other.html"))
     assert missing.returncode == 1 and b"contains no findings" in missing.stderr
 
 
