@@ -296,8 +296,8 @@ void bind_text(nb::module_& module) {
 
     module.def(
         "read_documents",
-        [](Bytes block, std::string text, std::optional<std::string> id,
-           std::size_t longest_line, std::size_t longest_text) {
+        [](Bytes block, std::string text, std::optional<std::string> id, std::size_t longest_line,
+           std::size_t longest_text) {
             JsonDocuments found = without_gil([&] {
                 return read_documents(view(block),
                                       {std::move(text), std::move(id), longest_line, longest_text});
@@ -334,7 +334,8 @@ void bind_text(nb::module_& module) {
             if (made) out.emplace(to_numpy(std::move(*made)));
             return out;
         },
-        "block"_array, "begins"_array, "raws"_array, "sizes"_array, "threads"_a, "Texts as JSON writes them to UTF-8; None if one is not what it was.");
+        "block"_array, "begins"_array, "raws"_array, "sizes"_array, "threads"_a,
+        "Texts as JSON writes them to UTF-8; None if one is not what it was.");
 
     // Fused: text in, fingerprints out. Each returns its columns, then (empty, tokens, replaced, digests).
     const auto facts_of = [](Reading& reading) {

@@ -150,8 +150,10 @@ class Comparison {
                 ++j;
             } else {
                 std::size_t m = i, n = j;
-                while (m < a.by_hash.size() && a.sentences[a.by_hash[m]].hash == x) left_.known[a.by_hash[m++]] = 1;
-                while (n < b.by_hash.size() && b.sentences[b.by_hash[n]].hash == x) right_.known[b.by_hash[n++]] = 1;
+                while (m < a.by_hash.size() && a.sentences[a.by_hash[m]].hash == x)
+                    left_.known[a.by_hash[m++]] = 1;
+                while (n < b.by_hash.size() && b.sentences[b.by_hash[n]].hash == x)
+                    right_.known[b.by_hash[n++]] = 1;
                 for (; i < m && j < n; ++i, ++j) {
                     anchors_.push_back({a.by_hash[i], b.by_hash[j]});
                     left_.matched[a.by_hash[i]] = right_.matched[b.by_hash[j]] = 1;
@@ -169,8 +171,9 @@ class Comparison {
         ends_.clear();
         before_.assign(anchors_.size(), -1);
         for (std::size_t i = 0; i < anchors_.size(); ++i) {
-            const auto at = std::lower_bound(ends_.begin(), ends_.end(), anchors_[i].right,
-                                             [&](std::size_t e, std::uint32_t r) { return anchors_[e].right < r; });
+            const auto at =
+                std::lower_bound(ends_.begin(), ends_.end(), anchors_[i].right,
+                                 [&](std::size_t e, std::uint32_t r) { return anchors_[e].right < r; });
             if (at != ends_.begin()) before_[i] = static_cast<std::int64_t>(*(at - 1));
             if (at == ends_.end())
                 ends_.push_back(i);
@@ -279,7 +282,8 @@ class Comparison {
         side.each_open([&](const Sentence& s) {
             for (std::uint32_t t = s.begin; t < s.end; ++t) {
                 const std::uint64_t word = side.facts->tokens[t];
-                if ((side.facts->marks[t] & kName) && !holds(other.facts->name_set, word) && !other.words.holds(word))
+                if ((side.facts->marks[t] & kName) && !holds(other.facts->name_set, word) &&
+                    !other.words.holds(word))
                     found_.push_back(word);
             }
         });
@@ -306,7 +310,8 @@ class Comparison {
         stretches(side.known, a.sentences, [&](std::size_t begin, std::size_t end) {
             std::size_t from = begin;  // what lies before it is in the other text
             const std::size_t last = std::min(end + kPassage - 1, a.tokens.size());
-            for (std::size_t i = begin - std::min<std::size_t>(begin, kPassage - 1); i + kPassage <= last; ++i) {
+            for (std::size_t i = begin - std::min<std::size_t>(begin, kPassage - 1); i + kPassage <= last;
+                 ++i) {
                 if (!passages_.holds(a.windows[i])) continue;
                 // The words before this window are lost, those in it are not.
                 if (i > from) longest = std::max(longest, std::min(i, end) - from);
@@ -318,7 +323,8 @@ class Comparison {
         return longest < kPassage ? 0 : counted(longest);
     }
     template <class Each>
-    static void stretches(const std::vector<std::uint8_t>& known, const std::vector<Sentence>& sentences, Each each) {
+    static void stretches(const std::vector<std::uint8_t>& known, const std::vector<Sentence>& sentences,
+                          Each each) {
         for (std::size_t i = 0; i < known.size();) {
             if (known[i]) {
                 ++i;
@@ -342,7 +348,8 @@ class Comparison {
 }  // namespace
 
 std::vector<std::uint16_t> changes_of(std::span<const Text> texts, std::span<const std::int64_t> left,
-                                      std::span<const std::int64_t> right, std::uint64_t seed, unsigned threads) {
+                                      std::span<const std::int64_t> right, std::uint64_t seed,
+                                      unsigned threads) {
     const KnownWords known(seed);
     std::vector<Facts> facts(texts.size());
     in_parallel(texts.size(), threads, 16, [&](std::size_t begin, std::size_t end) {
@@ -353,8 +360,8 @@ std::vector<std::uint16_t> changes_of(std::span<const Text> texts, std::span<con
     in_parallel(left.size(), threads, 64, [&](std::size_t begin, std::size_t end) {
         Comparison comparison;
         for (std::size_t i = begin; i < end; ++i)
-            comparison.compare(facts[static_cast<std::size_t>(left[i])], facts[static_cast<std::size_t>(right[i])],
-                               &found[i * kChanges]);
+            comparison.compare(facts[static_cast<std::size_t>(left[i])],
+                               facts[static_cast<std::size_t>(right[i])], &found[i * kChanges]);
     });
     return found;
 }

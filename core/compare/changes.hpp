@@ -32,6 +32,7 @@ enum Change : std::size_t {
 
 // For each pair a row of kChanges counts.
 std::vector<std::uint16_t> changes_of(std::span<const Text> texts, std::span<const std::int64_t> left,
-                                      std::span<const std::int64_t> right, std::uint64_t seed, unsigned threads);
+                                      std::span<const std::int64_t> right, std::uint64_t seed,
+                                      unsigned threads);
 
 }  // namespace neardup

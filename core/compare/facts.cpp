@@ -13,12 +13,14 @@ namespace neardup {
 namespace {
 
 constexpr std::uint64_t kBase = 0x9E3779B97F4A7C15u;  // odd
-constexpr std::size_t kLongestTitle = 240, kMostTitleWords = 40, kMostWeakWords = 24, kHeadingWithin = 8192, kFirstLines = 12;
+constexpr std::size_t kLongestTitle = 240, kMostTitleWords = 40, kMostWeakWords = 24, kHeadingWithin = 8192,
+                      kFirstLines = 12;
 
 // The shape of one token.
 struct Shape {
     std::size_t digits = 0, letters = 0, upper = 0, other = 0;
-    bool digit_first = false, upper_first = false, camel = false, underscore = false, digits_then_letters = true;
+    bool digit_first = false, upper_first = false, camel = false, underscore = false,
+         digits_then_letters = true;
     char32_t first = 0;
 };
 
@@ -28,9 +30,9 @@ bool small_but_folds(char32_t c) { return c == 0xDF || c == 0x3C2 || c == 0x149 
 std::uint8_t script_of(char32_t c) {
     if (c < 0x80) return (c | 0x20) - 'a' < 26 ? kLatin : 0;
     if (c < 0x370) return kLatin;
-    if (c < 0x530) return c < 0x400 ? 33 : 34;  // Greek, Cyrillic
-    if (c < 0x600) return c < 0x590 ? 35 : 36;  // Armenian, Hebrew
-    if (c < 0x900) return 37;                   // Arabic
+    if (c < 0x530) return c < 0x400 ? 33 : 34;                                 // Greek, Cyrillic
+    if (c < 0x600) return c < 0x590 ? 35 : 36;                                 // Armenian, Hebrew
+    if (c < 0x900) return 37;                                                  // Arabic
     if (c < 0xE00) return static_cast<std::uint8_t>(38 + (c - 0x900) / 0x80);  // ten scripts of India
     if (c < 0xE80) return 48;                                                  // Thai
     if (c < 0x10A0) return c < 0xF00 ? 49 : c < 0x1000 ? 50 : 51;              // Lao, Tibetan, Myanmar
@@ -38,9 +40,9 @@ std::uint8_t script_of(char32_t c) {
     if (c < 0x1200 || (c >= 0xAC00 && c < 0xD7B0)) return 53;                  // Hangul
     if (c < 0x1400) return 54;                                                 // Ethiopic
     if (c >= 0x1E00 && c < 0x2000) return c < 0x1F00 ? kLatin : 33;
-    if (c >= 0x3040 && c < 0x3100) return 55;                                            // kana
-    if ((c >= 0x3400 && c < 0xA000) || (c >= 0x20000 && c < 0x32000)) return 56;         // Han
-    if (c >= 0x1780 && c < 0x1800) return 57;                                            // Khmer
+    if (c >= 0x3040 && c < 0x3100) return 55;                                     // kana
+    if ((c >= 0x3400 && c < 0xA000) || (c >= 0x20000 && c < 0x32000)) return 56;  // Han
+    if (c >= 0x1780 && c < 0x1800) return 57;                                     // Khmer
     return c >= 0x2000 && c < 0x3040 ? 0 : 58;
 }
 
@@ -206,7 +208,8 @@ class Collector {
         if (end == sentence_begin_) return;
         std::uint64_t hash = 0;
         for (std::uint32_t i = sentence_begin_; i < end; ++i)
-            hash = fold(hash ^ facts_.tokens[i], 0xA0761D6478BD642Fu) ^ std::rotl(hash, 29) ^ facts_.tokens[i];
+            hash =
+                fold(hash ^ facts_.tokens[i], 0xA0761D6478BD642Fu) ^ std::rotl(hash, 29) ^ facts_.tokens[i];
         // The same words with other signs between them may be other numbers: 1,500 and 1.500.
         for (auto n = facts_.numbers.rbegin(); n != facts_.numbers.rend() && n->token >= sentence_begin_; ++n)
             hash = fold(hash ^ n->hash, 0xE7037ED1A0B428DBu) ^ n->hash;
@@ -232,9 +235,10 @@ class Collector {
             month_ = hash;
             return;
         }
-        const bool plain = shape.digit_first && shape.digits_then_letters && !shape.underscore && shape.letters <= 4;
-        const bool version = shape.letters == 1 && (shape.first == 'v' || shape.first == 'V') && !shape.digit_first &&
-                             shape.digits > 0 && !shape.underscore;
+        const bool plain =
+            shape.digit_first && shape.digits_then_letters && !shape.underscore && shape.letters <= 4;
+        const bool version = shape.letters == 1 && (shape.first == 'v' || shape.first == 'V') &&
+                             !shape.digit_first && shape.digits > 0 && !shape.underscore;
         const bool joins = attached && std::string_view(".,:/-'").find(gap[0]) != std::string_view::npos;
         const bool dense = gap.empty() && !facts_.tokens.empty();  // digits of scripts without spaces
         const bool was_open = open_;
@@ -244,15 +248,16 @@ class Collector {
             numeric_ = true;
             return;
         }
-        if (open_ && known != nullptr && known->unit && gap.find('\n') == std::string_view::npos && gap.size() <= 1) {
+        if (open_ && known != nullptr && known->unit && gap.find('\n') == std::string_view::npos &&
+            gap.size() <= 1) {
             running_ = fold(running_ ^ hash, 0x8EBC6AF09C88C6E3u);
         } else if (open_ && known != nullptr && known->month && shape.upper_first && gap.size() <= 1) {
             facts_.numbers.push_back({hash, static_cast<std::uint32_t>(facts_.tokens.size())});
         }
         flush_number();
         // Behind an identifier and a joining mark, digits go on with it.
-        const bool inside = attached && (gap[0] == '-' || gap[0] == '.' || gap[0] == '/') && !was_open &&
-                            before_.letters > 0;
+        const bool inside =
+            attached && (gap[0] == '-' || gap[0] == '.' || gap[0] == '/') && !was_open && before_.letters > 0;
         numeric_ = false;
         if ((plain || version) && !inside) {
             open_ = true;
@@ -261,7 +266,8 @@ class Collector {
             running_ = hash;
             if (month_before_ && gap.size() <= 2) facts_.numbers.push_back({month_, number_token_ - 1});
             // A currency sign, or a minus that no word stands before.
-            if (gap.ends_with('$') || gap.ends_with("\u20AC") || gap.ends_with("\u00A3") || gap.ends_with("\u00A5"))
+            if (gap.ends_with('$') || gap.ends_with("\u20AC") || gap.ends_with("\u00A3") ||
+                gap.ends_with("\u00A5"))
                 running_ = fold(running_ ^ static_cast<unsigned char>(gap.back()), 0x589965CC75374CC3u);
             else if (gap.size() >= 2 && gap.back() == '-' && gap[gap.size() - 2] == ' ' && before_list(begin))
                 running_ = fold(running_ ^ '-', 0x589965CC75374CC3u);
@@ -276,7 +282,8 @@ class Collector {
         return !facts_.tokens.empty() && places_.back() >= from;
     }
     void flush_number() {
-        if (open_ && last_ < text_.size() && text_[last_] == '%') running_ = fold(running_ ^ '%', 0x8EBC6AF09C88C6E3u);
+        if (open_ && last_ < text_.size() && text_[last_] == '%')
+            running_ = fold(running_ ^ '%', 0x8EBC6AF09C88C6E3u);
         if (open_) facts_.numbers.push_back({running_, number_token_});
         open_ = false;
     }
@@ -285,7 +292,8 @@ class Collector {
     std::pair<std::size_t, std::size_t> tokens_in(std::size_t from, std::size_t to) const {
         const auto low = std::lower_bound(places_.begin(), places_.end(), from);
         const auto high = std::lower_bound(low, places_.end(), to);
-        return {static_cast<std::size_t>(low - places_.begin()), static_cast<std::size_t>(high - places_.begin())};
+        return {static_cast<std::size_t>(low - places_.begin()),
+                static_cast<std::size_t>(high - places_.begin())};
     }
 
     // The title: the field `title:` of a front matter, or the first heading of Markdown of the first level near the
@@ -305,7 +313,8 @@ class Collector {
                 comment = line.find("-->") == std::string_view::npos;
                 continue;
             }
-            const bool rule = line.starts_with("---") && line.find_first_not_of("- \r") == std::string_view::npos;
+            const bool rule =
+                line.starts_with("---") && line.find_first_not_of("- \r") == std::string_view::npos;
             if (rule && (front || (first == 0 && !taken))) {
                 front = !front;
                 continue;
@@ -323,7 +332,8 @@ class Collector {
             if (heading && !strong) {
                 facts_.title.clear();
                 strong = taken = take_title(first, last, line.size());
-            } else if ((!taken && (deeper || field || like_title(line, last - first))) || (seen <= wanted && taken)) {
+            } else if ((!taken && (deeper || field || like_title(line, last - first))) ||
+                       (seen <= wanted && taken)) {
                 if (strong) continue;
                 if (deeper && !taken) wanted = seen + 1;
                 taken = true;
@@ -336,10 +346,12 @@ class Collector {
     // A line of the page that may be its title: no sentence, and no menu.
     static bool like_title(std::string_view line, std::size_t words) {
         while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.remove_suffix(1);
-        if (words > kMostWeakWords || line.ends_with('.') || line.find(". ") != std::string_view::npos) return false;
+        if (words > kMostWeakWords || line.ends_with('.') || line.find(". ") != std::string_view::npos)
+            return false;
         std::size_t marks = 0;
         for (const std::string_view mark : {"\u00B7", "\u2022", "\u00BB", "\u203A", "|", ">"})
-            for (std::size_t at = 0; (at = line.find(mark, at)) != std::string_view::npos; at += mark.size()) ++marks;
+            for (std::size_t at = 0; (at = line.find(mark, at)) != std::string_view::npos; at += mark.size())
+                ++marks;
         return marks < 2;
     }
     bool take_title(std::size_t first, std::size_t last, std::size_t bytes) {
@@ -355,7 +367,8 @@ class Collector {
     std::uint64_t line_hash(std::size_t first, std::size_t last) const {
         std::uint64_t hash = 0;
         for (std::size_t i = first; i < last; ++i)
-            if (!(facts_.marks[i] & kNumeric)) hash = fold(hash ^ facts_.tokens[i], 0xA0761D6478BD642Fu) + hash;
+            if (!(facts_.marks[i] & kNumeric))
+                hash = fold(hash ^ facts_.tokens[i], 0xA0761D6478BD642Fu) + hash;
         return hash;
     }
     bool field_at(std::size_t token) const {

@@ -34,8 +34,8 @@ struct Facts {
     std::vector<std::uint64_t> windows;  // hashes of kPassage words, by the place of the first
     std::vector<std::uint8_t> marks, tongues;
     std::vector<Sentence> sentences;
-    std::vector<std::uint32_t> by_hash;  // sentences, ordered by hash and then by place
-    std::vector<Number> numbers;         // in order
+    std::vector<std::uint32_t> by_hash;               // sentences, ordered by hash and then by place
+    std::vector<Number> numbers;                      // in order
     std::vector<std::uint64_t> number_set, name_set;  // ascending, each once
     std::vector<std::uint64_t> title;                 // its words without numbers, ascending, each once
     std::vector<std::uint64_t> lines;                 // the first lines without numbers, ascending

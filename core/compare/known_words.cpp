@@ -32,16 +32,20 @@ constexpr std::string_view kTongues[] = {
 constexpr std::string_view kNegations =
     "not no never without cannot neither nor none nobody nothing hardly except "
     "nicht kein keine keinen keinem keiner keines nie niemals ohne ne pas "
-    "jamais sans aucun aucune nunca jamás não nao sem non senza niet geen nooit zonder inte aldrig utan ikke uden nie "
+    "jamais sans aucun aucune nunca jamás não nao sem non senza niet geen nooit zonder inte aldrig utan ikke "
+    "uden nie "
     "nigdy bez не нет ни никогда без нельзя nem soha không tidak tanpa değil yok "
     "لا لم لن ليس ليست بدون غير دون نه नहीं न मत 不 没 無 无 未 非 勿 否";
 
 constexpr std::string_view kUnits =
-    "kg km m cm mm g mg l ml s ms min h gb mb kb tb gib mib kib bit bits byte bytes hz mhz ghz w kw v mv ma usd eur gbp "
-    "percent dollars euro euros pounds inches inch feet ft miles hours minutes seconds days weeks months years";
+    "kg km m cm mm g mg l ml s ms min h gb mb kb tb gib mib kib bit bits byte bytes hz mhz ghz w kw v mv ma "
+    "usd eur gbp "
+    "percent dollars euro euros pounds inches inch feet ft miles hours minutes seconds days weeks months "
+    "years";
 
 constexpr std::string_view kMonths =
-    "january february march april may june july august september october november december jan feb mar apr jun jul aug "
+    "january february march april may june july august september october november december jan feb mar apr "
+    "jun jul aug "
     "sep sept oct nov dec";
 
 constexpr std::string_view kFields = "title subject name package";

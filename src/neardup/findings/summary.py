@@ -149,8 +149,8 @@ class Summary:
             lines.append(f"  {count:,} kept although similar to another: {reason}")
         if self.lossless is not None and self.dropped:
             lines.append(
-                f"  {self.lossless:,} of the dropped ({self.lossless / self.dropped:.0%}) have no passage of 8 words "
-                "or more that their keeper has not"
+                f"  {self.lossless:,} of the dropped ({self.lossless / self.dropped:.0%}) {'has' if self.lossless == 1 else 'have'} no "
+                "passage of 8 words or more that their keeper has not"
             )
         if self.reference:
             lines.append(
