@@ -148,9 +148,10 @@ class Summary:
         for reason, count in self.protected.items():
             lines.append(f"  {count:,} kept although similar to another: {reason}")
         if self.lossless is not None and self.dropped:
+            has = "has" if self.lossless == 1 else "have"
             lines.append(
-                f"  {self.lossless:,} of the dropped ({self.lossless / self.dropped:.0%}) {'has' if self.lossless == 1 else 'have'} no "
-                "passage of 8 words or more that their keeper has not"
+                f"  {self.lossless:,} of the dropped ({self.lossless / self.dropped:.0%}) {has} no passage of 8 words "
+                "or more that their keeper has not"
             )
         if self.reference:
             lines.append(
