@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.budgets import SOAK
 from support.spark_runs import assert_decided, assert_same, write_jsonl
 
 import neardup as nd
@@ -26,8 +27,12 @@ def pages() -> list[dict[str, str]]:
     return rows
 
 
+# Each takes a minute; the default alone in a soak.
+GUARDS = [("title", "language", "numbers", "lossless"), *([("title", "language")] if SOAK else [])]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("protect", [("title", "language"), ("title", "numbers", "lossless")])
+@pytest.mark.parametrize("protect", GUARDS)
 def test_a_scan_and_its_stages(spark: Any, tmp_path: Path, protect: tuple[Any, ...]) -> None:
     path = write_jsonl(tmp_path / "pages.jsonl", pages())[0]
     config = nd.Config(protect=protect)
