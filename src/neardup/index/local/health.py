@@ -50,12 +50,14 @@ def verify(session: Session, database: Database) -> Health:
         newest.begin(snapshot=True)
         with _noted(problems):
             problems += newest.check()
-        counts = newest.counters()
-        checks = [_tables(session)] if counts == (mine := database.counters()) else []
+        checks: list[Check] = []
         with _noted(problems):
             loaded = session.cache.load(newest, session.threads)
             problems += loaded.problems
             checks.append(_files(loaded, newest))
+        counts = newest.counters()  # after the load, which may move the snapshot to a newer state
+        if counts == (mine := database.counters()):
+            checks.append(_tables(session))
         documents = _compare(session, newest, counts, checks, problems)
         _read_all(session, newest, counts["rows"], problems)
         if counts != mine:
